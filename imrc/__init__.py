@@ -1,0 +1,60 @@
+"""Incremental minimax risk classifiers for evolving classification tasks.
+
+A sequence of tasks arrives; each is learnt from few samples by borrowing from the tasks before it (forward
+learning) and after it (backward learning), with performance guarantees. Method and equation numbers: V. Álvarez,
+S. Mazuelas, J. A. Lozano, "Minimax Forward and Backward Learning of Evolving Tasks with Performance Guarantees",
+NeurIPS 2023.
+
+Names are loaded when first used, so ``import imrc`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from imrc.core.estimator import IMRC
+    from imrc.core.settings import IMRCSettings
+    from imrc.evaluation import RunResult, RunSettings, StepResult, evaluate, iter_run
+    from imrc.tasks import Task, TaskSequence
+
+_HOME = {
+    "IMRC": "imrc.core.estimator",
+    "IMRCSettings": "imrc.core.settings",
+    "RunResult": "imrc.evaluation",
+    "RunSettings": "imrc.evaluation",
+    "StepResult": "imrc.evaluation",
+    "Task": "imrc.tasks",
+    "TaskSequence": "imrc.tasks",
+    "evaluate": "imrc.evaluation",
+    "iter_run": "imrc.evaluation",
+}
+_SUBPACKAGES = ("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "solvers")
+
+__all__ = [
+    "IMRC",
+    "IMRCSettings",
+    "Task",
+    "TaskSequence",
+    "evaluate",
+    "iter_run",
+    "RunResult",
+    "RunSettings",
+    "StepResult",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name
+    """Load a public name from its home module when it is first used."""
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"imrc.{name}")
+    raise AttributeError(f"module 'imrc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

@@ -1,0 +1,67 @@
+"""Checks at the public border: one place for messages that say what, where and what to do."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Collection
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+T = TypeVar("T", bound=str)
+
+
+def check_choice(name: str, value: object, allowed: Collection[T]) -> T:
+    """Return `value` if it is one of `allowed`; otherwise raise a ValueError that lists them."""
+    if isinstance(value, str) and value in allowed:
+        return cast(T, value)
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(allowed)))}; got {value!r}.")
+
+
+def check_int(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return `value` as an int in [low, high]; raise TypeError or ValueError naming the parameter."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+    try:
+        number = operator.index(cast(Any, value))
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r}.") from None
+    if number < low or (high is not None and number > high):
+        wanted = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {wanted}; got {number}.")
+    return number
+
+
+def check_real(
+    name: str, value: object, low: float = -math.inf, high: float = math.inf, *, low_open: bool = False
+) -> float:
+    """Return `value` as a finite float in [low, high] (or (low, high] with `low_open`)."""
+    try:
+        number = float(cast(Any, value))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}.") from None
+    if not math.isfinite(number) or not low <= number <= high or (low_open and number == low):
+        lower = f"above {low}" if low_open else f"at least {low}"
+        upper = "" if high == math.inf else f" and at most {high}"
+        raise ValueError(f"{name} must be {lower}{upper}; got {value!r}.")
+    return number
+
+
+def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return `value` as a two-dimensional float64 array without missing or infinite entries."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from None
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"{name} has a missing or infinite value at row {row}, column {column} (counted from 0). "
+            "Fill in or drop it first."
+        )
+    return array

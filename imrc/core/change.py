@@ -1,0 +1,78 @@
+"""Expected quadratic change d^2 between consecutive tasks, eq. (7) of the paper.
+
+With w_i = tau_i - tau_{i-1} (sample averages) the estimate is a mean of squared differences around a transition.
+Differences are numbered by the task they lead to: ``squared[i]`` belongs to the step from task i-1 to task i, and
+``squared[0]`` is taken as tau_0^2, as in the authors' code (it enters only the backward change of the first
+transition).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def squared_differences(tau: Floats) -> Floats:
+    """Return squared differences of consecutive sample averages, shape (k, m); row 0 is tau_0^2."""
+    return np.diff(tau, axis=0, prepend=np.zeros((1, tau.shape[1]))) ** 2
+
+
+def forward_change(squared: Floats, k: int, W: int, first: int = 0) -> Floats:
+    """Return d^2 of the step from task k-1 to task k, seen when task k is the newest.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (stored, m)
+        Squared differences of tasks ``first, first + 1, ...``.
+    k : int
+        The newest task, at least 1 (from 0).
+    W : int
+        Window: the mean runs over the last ``min(W, k)`` differences.
+    first : int
+        Task of the first stored row.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Examples
+    --------
+    >>> forward_change(np.array([[9.0], [1.0], [3.0]]), 2, 2)
+    array([2.])
+    """
+    return np.asarray(squared[max(1, k - W + 1) - first : k + 1 - first].mean(axis=0))
+
+
+def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
+    """Return d^2 of the step from task i to task i+1, used backwards when task k is the newest.
+
+    The window holds the ``W // 2`` differences up to task i and as many after it, cut off at both ends of what has
+    been seen. With W = 2 these are the difference that leads to task i and the one that leads to task i+1. With
+    W = 1 the half-window is empty and the one difference that is crossed, i to i+1, is used.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (stored, m)
+        Squared differences of tasks ``first, first + 1, ...``.
+    i, k : int
+        Tasks from 0, i < k.
+    W : int
+        Window, at least 1.
+    first : int
+        Task of the first stored row.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Examples
+    --------
+    >>> backward_change(np.array([[9.0], [1.0], [3.0]]), 1, 2, 2)
+    array([2.])
+    """
+    half = W // 2
+    low = max(0, i - half + 1) if half else i + 1
+    high = min(k, i + max(half, 1))
+    return np.asarray(squared[low - first : high + 1 - first].mean(axis=0))

@@ -1,0 +1,56 @@
+"""Sample averages of the feature mapping and their mean squared errors, eq. (4) of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def sample_moments(
+    X1: Floats, y: NDArray[np.int64], n_classes: int, *, with_variance: bool = True
+) -> tuple[Floats, Floats]:
+    """Return the sample average of Phi(x, y) and its mean squared error s = sigma^2 / n.
+
+    Phi(x, y) = e_y (x) [1, phi(x)] has one block per class. A sample contributes zeros to the blocks of the other
+    classes, so averages and variances follow from class-wise sums without forming Phi.
+
+    Parameters
+    ----------
+    X1 : ndarray of shape (n, D + 1)
+        Mapped instances, intercept first.
+    y : ndarray of shape (n,)
+        Classes 0..n_classes-1.
+    n_classes : int
+        Number of classes C.
+    with_variance : bool
+        False: skip the second moments; the second result is then empty.
+
+    Returns
+    -------
+    tau : ndarray of shape (C * (D + 1),)
+        Sample average.
+    s : ndarray of shape (C * (D + 1),)
+        Unbiased sample variance (ddof = 1) divided by n. With n = 1 the variance is not defined; it is taken as 0,
+        the limit the other degenerate cases have as well.
+
+    Examples
+    --------
+    >>> tau, s = sample_moments(np.array([[1.0, 2.0], [1.0, 4.0]]), np.array([0, 1]), 2)
+    >>> tau.tolist(), s.tolist()
+    ([0.5, 1.0, 0.5, 2.0], [0.25, 1.0, 0.25, 4.0])
+    """
+    n = len(X1)
+    blocks = np.zeros((n_classes, X1.shape[1]))
+    spread = np.zeros_like(blocks) if with_variance else np.zeros((0, 0))
+    for c in range(n_classes):
+        rows = X1[y == c]
+        if len(rows) == 0:
+            continue
+        blocks[c] = rows.sum(axis=0) / n
+        if with_variance and n > 1:
+            # Deviations, not raw second moments: constant components then come out as exactly zero.
+            deviations = ((rows - blocks[c]) ** 2).sum(axis=0) + (n - len(rows)) * blocks[c] ** 2
+            spread[c] = deviations / (n - 1) / n
+    return blocks.ravel(), spread.ravel()

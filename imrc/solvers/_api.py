@@ -1,0 +1,206 @@
+"""The one public entry to the solvers: checks, dispatch and the result object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_choice, check_int, check_matrix, check_real
+from imrc.solvers import _subgradient
+
+Method = Literal["subgradient", "exact"]
+METHODS: tuple[Method, ...] = ("subgradient",)
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Result of `solve`; `value` is the objective at `mu`.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (n_classes * (D + 1),)
+        Classifier parameters: one block per class, intercept first.
+    value : float
+        Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
+    lower_bound : float or None
+        A number not above the optimum, where one is known.
+    gap : float or None
+        ``value - lower_bound``, where a bound is known.
+    iterations : int
+        Iterations done.
+    converged : bool
+        True if the optimum was reached within tolerance.
+    status : str
+        What happened, in words.
+    last : ndarray of shape (n_classes * (D + 1),)
+        Last iterate, from which a following problem can go on.
+    last_value : float
+        Objective at `last`.
+    """
+
+    mu: Floats
+    value: float
+    lower_bound: float | None
+    gap: float | None
+    iterations: int
+    converged: bool
+    status: str
+    last: Floats
+    last_value: float
+
+
+def with_intercept(X: Floats) -> Floats:
+    """Return X with a first column of ones, C-contiguous."""
+    out = np.empty((X.shape[0], X.shape[1] + 1))
+    out[:, 0] = 1.0
+    out[:, 1:] = X
+    return out
+
+
+def solve_subgradient(
+    X1: Floats, tau: Floats, lam: Floats, n_classes: int, max_iter: int, start: Floats, candidate: Floats
+) -> Solution:
+    """Run the compiled method on trusted input; X1 has the intercept column, vectors are flat."""
+    shape = (n_classes, X1.shape[1])
+    best, value, last, last_value = _subgradient.subgradient(
+        X1, tau.reshape(shape), lam.reshape(shape), start.reshape(shape), candidate.reshape(shape), max_iter
+    )
+    return Solution(
+        mu=best.ravel(),
+        value=float(value),
+        lower_bound=None,
+        gap=None,
+        iterations=max_iter,
+        converged=False,
+        status=f"stopped after {max_iter} iterations",
+        last=last.ravel(),
+        last_value=float(last_value),
+    )
+
+
+def _check_problem(
+    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int
+) -> tuple[Floats, Floats, Floats, int]:
+    X = check_matrix("X", X)
+    if len(X) == 0:
+        raise ValueError("X must hold at least one instance.")
+    n_classes = check_int("n_classes", n_classes, 2)
+    size = n_classes * (X.shape[1] + 1)
+    vectors = []
+    for name, value in (("tau", tau), ("lam", lam)):
+        vector = np.ascontiguousarray(value, dtype=np.float64)
+        if vector.shape != (size,):
+            raise ValueError(
+                f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}."
+            )
+        if not np.isfinite(vector).all():
+            raise ValueError(
+                f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}."
+            )
+        vectors.append(vector)
+    if (vectors[1] < 0).any():
+        raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
+    return X, vectors[0], vectors[1], n_classes
+
+
+def evaluate_objective(
+    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int
+) -> float:
+    """Return the objective of (3) at `mu`.
+
+    Parameters
+    ----------
+    X : array-like of shape (N, D)
+        Instances, without the intercept column.
+    tau, lam, mu : array-like of shape (n_classes * (D + 1),)
+        Mean vector, confidence vector (not negative), parameters.
+    n_classes : int
+        Number of classes, at least 2.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> evaluate_objective([[1.0]], [0.5, 0.5, 0.5, -0.5], [0, 0, 0, 0], [0, 0, 0, 0], n_classes=2)
+    0.5
+    """
+    X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
+    mu = np.ascontiguousarray(mu, dtype=np.float64)
+    if mu.shape != tau.shape:
+        raise ValueError(f"mu must have shape {tau.shape}; got {mu.shape}.")
+    shape = (n_classes, X.shape[1] + 1)
+    return float(
+        _subgradient.objective(with_intercept(X), tau.reshape(shape), lam.reshape(shape), mu.reshape(shape))
+    )
+
+
+def solve(
+    X: ArrayLike,
+    tau: ArrayLike,
+    lam: ArrayLike,
+    *,
+    n_classes: int,
+    method: Method = "subgradient",
+    max_iter: int = 2000,
+    box: float | None = None,
+    warm_start: Solution | ArrayLike | None = None,
+) -> Solution:
+    """Solve problem (3) for one uncertainty set.
+
+    Parameters
+    ----------
+    X : array-like of shape (N, D)
+        Instances over which the maximum runs, without the intercept column.
+    tau : array-like of shape (n_classes * (D + 1),)
+        Mean vector: one block per class, intercept first.
+    lam : array-like of shape (n_classes * (D + 1),)
+        Confidence vector, not negative.
+    n_classes : int
+        Number of classes, at least 2.
+    method : {"subgradient"}
+        "subgradient": the paper's accelerated scheme, eq. (ASM) of its appendix, stopped after `max_iter` iterations.
+    max_iter : int
+        Iterations, at least 1. The paper uses 2000, which is early stopping.
+    box : float or None
+        Bound on |mu| (exact method only).
+    warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
+        Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
+        its best point (what the paper's code does along the forward chain). None: zeros.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or values are not finite.
+
+    Examples
+    --------
+    Two instances, one per class, known exactly: the worst case can be driven to nothing.
+
+    >>> solution = solve([[1.0], [-1.0]], [0.5, 0.5, 0.5, -0.5], [0.0] * 4, n_classes=2)
+    >>> round(solution.value, 3)
+    0.0
+    """
+    check_choice("method", method, METHODS)
+    X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
+    max_iter = check_int("max_iter", max_iter, 1)
+    if box is not None:
+        check_real("box", box, 0.0, low_open=True)
+    if isinstance(warm_start, Solution):
+        start, candidate = warm_start.last, warm_start.mu
+    elif warm_start is None:
+        start = candidate = np.zeros_like(tau)
+    else:
+        start = candidate = np.ascontiguousarray(warm_start, dtype=np.float64)
+    if start.shape != tau.shape:
+        raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {start.shape}.")
+    return solve_subgradient(with_intercept(X), tau, lam, n_classes, max_iter, start, candidate)
