@@ -35,14 +35,12 @@ REVERSION = 0.6
 PERIOD = 8
 
 
-def _path(
-    kind: Kind, tasks: int, change: float, shape: tuple[int, int], generator: np.random.Generator
-) -> Floats:
-    """Deviation of the class means from their start, shape (tasks, C, D)."""
-    noise = generator.standard_normal((tasks, *shape))
-    time = np.arange(tasks)[:, None, None]
+def _path(kind: Kind, tasks: int, change: float, features: int, generator: np.random.Generator) -> Floats:
+    """Deviation of the class means from their start, shape (tasks, D)."""
+    noise = generator.standard_normal((tasks, features))
+    time = np.arange(tasks)[:, None]
     if kind == "identical":
-        return np.zeros((tasks, *shape))
+        return np.zeros((tasks, features))
     if kind == "random_walk":
         noise[0] = 0.0
         return np.asarray(change * np.cumsum(noise, axis=0))
