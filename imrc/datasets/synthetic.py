@@ -47,7 +47,7 @@ def _path(kind: Kind, tasks: int, change: float, features: int, generator: np.ra
     if kind == "independent":
         return np.asarray(change * np.sqrt(2.0) * noise)
     if kind == "trend":
-        return np.asarray(change * time * noise[0])
+        return np.asarray(0.5 * change * time * noise[0])
     if kind == "periodic":
         phase = generator.uniform(0.0, 2.0 * np.pi, features)
         return np.asarray(change * 2.0 * np.cos(2.0 * np.pi * time / PERIOD + phase))
@@ -68,7 +68,7 @@ def gaussian_tasks(
     features: int = 6,
     classes: int = 2,
     change: float = 0.3,
-    separation: float = 2.0,
+    separation: float = 2.5,
     seed: int = 0,
 ) -> TaskSequence:
     """Return a sequence of Gaussian classification tasks with known truth.
@@ -89,7 +89,7 @@ def gaussian_tasks(
         Standard deviation of one change of the class means, per feature, in units of the standard deviation inside a
         class. 0 to 10.
     separation : float
-        Length of the differences between class means and their centre at the start. 0 to 20.
+        Distance of each class mean from the centre of all, times two: with two classes their distance. 0 to 20.
     seed : int
         Seed of everything drawn.
 
@@ -115,7 +115,7 @@ def gaussian_tasks(
     generator = np.random.default_rng([seed, KINDS.index(kind)])
     start = generator.standard_normal((classes, features))
     start -= start.mean(axis=0)
-    start *= separation / np.sqrt(2.0) / np.linalg.norm(start, axis=1, keepdims=True)
+    start *= separation / 2.0 / np.linalg.norm(start, axis=1, keepdims=True)
     means = start + _path(kind, tasks, change, features, generator)[:, None, :]
     result = []
     for j in range(tasks):

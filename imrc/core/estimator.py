@@ -1,0 +1,276 @@
+"""`IMRC`: the learner as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from imrc._checks import check_choice, check_int
+from imrc.core.learner import RULES, Learner, TaskEstimate
+from imrc.core.prediction import randomised_rule, scores
+from imrc.core.settings import Instances, Preset, Solver, resolve_settings
+from imrc.solvers._api import with_intercept
+
+Floats = NDArray[np.float64]
+Rule = Literal["single", "forward", "forward_backward"]
+
+
+class IMRC(ClassifierMixin, BaseEstimator):
+    """Incremental minimax risk classifier: learn a growing sequence of tasks, one `partial_fit` per task.
+
+    After each call every task seen has a rule: the newest one learnt with the tasks before it (forward learning,
+    Section 3 of the paper), the b tasks before it learnt again with the newest one (forward and backward learning,
+    Section 4), older ones as they were left. Instances are used as they are given; map them first (see
+    `imrc.features`) where a linear rule is not enough.
+
+    Parameters
+    ----------
+    b : int, default 3
+        Backward steps, 0 to 2000. 0: forward learning only.
+    W : int, default 2
+        Window of the change estimate, eq. (7), 1 to 100.
+    preset : {"paper"}, default "paper"
+        Where values not given below come from. "paper": the choices of the authors' code.
+    solver : {"subgradient"} or None
+        Method for problem (3); None: the preset's.
+    random_state : int, RandomState instance or None
+        Not used: learning is deterministic. Kept for scikit-learn's conventions.
+    max_iter : int or None
+        Iterations of the subgradient method; None: the preset's (2000).
+    lambda0 : float or None
+        lambda = lambda0 sqrt(s); None: the preset's (1).
+    instances : {"own", "reach", "all"} or None
+        The set X of problem (3); None: the preset's ("own").
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    n_features_in_ : int
+        Number of features.
+    n_tasks_ : int
+        Tasks seen so far.
+    n_iter_ : int
+        Iterations of the subgradient method per problem.
+    mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
+        For "single", "forward" and "forward_backward": mean vectors, their mean squared errors and classifier
+        parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
+        intercept first.
+    risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
+        Minimax risks (objective of (3) at `coef_`) and effective sample sizes (Theorems 1 and 3).
+
+    Notes
+    -----
+    Memory is O((b + k) m) for k tasks; the time of a step grows with b and not with k.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=5, samples=40)
+    >>> model = IMRC(b=2)
+    >>> for task in sequence:
+    ...     model = model.partial_fit(task.X, task.y, classes=sequence.classes)
+    >>> model.n_tasks_, model.coef_["forward_backward"].shape
+    (5, (5, 14))
+    >>> model.predict(sequence[0].X[:3], task=0).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        *,
+        b: int = 3,
+        W: int = 2,
+        preset: Preset = "paper",
+        solver: Solver | None = None,
+        random_state: Any = None,  # noqa: ANN401 - scikit-learn's convention
+        max_iter: int | None = None,
+        lambda0: float | None = None,
+        instances: Instances | None = None,
+    ) -> None:
+        self.b = b
+        self.W = W
+        self.preset = preset
+        self.solver = solver
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.lambda0 = lambda0
+        self.instances = instances
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
+        """Forget everything and learn one task.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        IMRC
+        """
+        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_learner")]:
+            delattr(self, name)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> IMRC:
+        """Learn the next task; every row given is used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances of the new task.
+        y : array-like of shape (n_samples,)
+            Labels, numbers or strings.
+        classes : array-like of shape (n_classes,), optional
+            All labels that can occur. Needed at the first call if the first task does not show every class.
+
+        Returns
+        -------
+        IMRC
+
+        Raises
+        ------
+        ValueError
+            For labels that are not among the classes, missing or infinite values, or shapes that do not fit.
+        """
+        first = not hasattr(self, "_learner")
+        X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
+        check_classification_targets(y)
+        if first:
+            settings = resolve_settings(
+                self.preset,
+                b=self.b,
+                W=self.W,
+                lambda0=self.lambda0,
+                instances=self.instances,
+                solver=self.solver,
+                max_iter=self.max_iter,
+            )
+            self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
+            self._learner = Learner(settings, len(self.classes_))
+            self._learner_estimates: dict[str, list[TaskEstimate]] = {rule: [] for rule in RULES}
+        elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+            raise ValueError("classes must stay as they were at the first call of partial_fit.")
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(
+                f"y has labels that are not among the classes: {unknown[:5].tolist()}. Give all labels as "
+                "classes= at the first call of partial_fit."
+            )
+        update = self._learner.step(with_intercept(X), np.searchsorted(self.classes_, y).astype(np.int64))
+        estimates = self._learner_estimates
+        estimates["single"].append(update.single)
+        estimates["forward"].append(update.forward)
+        estimates["forward_backward"].append(update.forward)
+        for task, estimate in update.revised.items():
+            estimates["forward_backward"][task] = estimate
+        self.n_tasks_ = len(estimates["forward"])
+        self.n_iter_ = self._learner.settings.max_iter
+        return self
+
+    def _collect(self, name: str) -> dict[str, Floats]:
+        check_is_fitted(self, "n_tasks_")
+        return {
+            rule: np.array([getattr(estimate, name) for estimate in estimates])
+            for rule, estimates in self._learner_estimates.items()
+        }
+
+    @property
+    def mean_(self) -> dict[str, Floats]:
+        """Mean vectors tau of all tasks, (n_tasks_, m) per rule."""
+        return self._collect("mean")
+
+    @property
+    def mse_(self) -> dict[str, Floats]:
+        """Mean squared errors s of the mean vectors, (n_tasks_, m) per rule."""
+        return self._collect("mse")
+
+    @property
+    def coef_(self) -> dict[str, Floats]:
+        """Classifier parameters mu, (n_tasks_, m) per rule."""
+        return self._collect("coef")
+
+    @property
+    def risk_(self) -> dict[str, Floats]:
+        """Minimax risks, (n_tasks_,) per rule."""
+        return self._collect("risk")
+
+    @property
+    def ess_(self) -> dict[str, Floats]:
+        """Effective sample sizes by Theorems 1 and 3, (n_tasks_,) per rule."""
+        return self._collect("ess")
+
+    def _estimate(self, task: int, rule: Rule) -> TaskEstimate:
+        check_is_fitted(self, "n_tasks_")
+        check_choice("rule", rule, RULES)
+        task = check_int("task", task, -self.n_tasks_, self.n_tasks_ - 1)
+        return self._learner_estimates[rule][task]
+
+    def decision_function(
+        self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward"
+    ) -> NDArray[np.float64]:
+        """Return the scores Phi(x, y)'mu; for two classes their difference.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        task : int
+            Whose rule, from 0; negative numbers count from the newest.
+        rule : {"single", "forward", "forward_backward"}
+            Which rule of that task.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        values = self._scores(X, task, rule)
+        return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+    def _scores(self, X: ArrayLike, task: int, rule: Rule) -> Floats:
+        estimate = self._estimate(task, rule)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return scores(with_intercept(X), estimate.coef, len(self.classes_))
+
+    def predict(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
+        """Return the label with the largest score, ties to the smallest label.
+
+        Parameters as in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.asarray(self.classes_[np.argmax(self._scores(X, task, rule), axis=1)])
+
+    def predict_proba(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> Floats:
+        """Return the randomised minimax rule h(y|x), proportional to max(Phi(x, y)'mu - nu, 0).
+
+        nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
+        distribution is in the uncertainty set. Instances without a positive part get equal shares.
+        Parameters as in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return randomised_rule(self._scores(X, task, rule), self._estimate(task, rule).nu)
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        task: int = -1,
+        rule: Rule = "forward_backward",
+    ) -> float:
+        """Return the share of correct labels. Parameters as in `decision_function`."""
+        return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=sample_weight))

@@ -1,0 +1,39 @@
+"""From classifier parameters to labels and probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:
+    """Return Phi(x, y)'mu for instances with intercept column X1 (n, D + 1), shape (n, C)."""
+    return X1 @ mu.reshape(n_classes, -1).T
+
+
+def randomised_rule(values: Floats, nu: float) -> Floats:
+    """Return h(y|x), proportional to max(score - nu, 0), for scores of shape (n, C).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Scores Phi(x, y)'mu.
+    nu : float
+        The max term of problem (3) at mu.
+
+    Returns
+    -------
+    ndarray of shape (n, C)
+        Rows sum to 1; rows without a positive part are 1 / C.
+
+    Examples
+    --------
+    >>> randomised_rule(np.array([[0.5, 0.0]]), -0.25)
+    array([[0.75, 0.25]])
+    """
+    positive = np.maximum(values - nu, 0.0)
+    total = positive.sum(axis=1, keepdims=True)
+    uniform = np.full_like(positive, 1.0 / values.shape[1])
+    return np.divide(positive, total, out=uniform, where=total > 0)

@@ -1,0 +1,79 @@
+"""Settings of the learner and its presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from imrc._checks import check_choice, check_int, check_real
+
+Preset = Literal["paper"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+Instances = Literal["own", "reach", "all"]
+INSTANCES: tuple[Instances, ...] = get_args(Instances)
+Solver = Literal["subgradient"]
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
+
+MAX_BACKWARD_STEPS = 2000
+MAX_WINDOW = 100
+MAX_ITERATIONS = 100_000
+
+
+@dataclass(frozen=True)
+class IMRCSettings:
+    """Everything that decides what the learner computes.
+
+    Attributes
+    ----------
+    b : int
+        Backward steps: at each step the b tasks before the newest are learnt again. 0 is forward learning only.
+    W : int
+        Window of the change estimate, eq. (7): how many squared differences are averaged. At least 1.
+    preset : {"paper"}
+        Where the other values come from when they are not given. "paper": the choices of the authors' code.
+    lambda0 : float
+        Confidence vector lambda = lambda0 * sqrt(s); the paper uses 1.
+    instances : {"own", "reach", "all"}
+        The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
+        before it, or all seen. "all" keeps every sample in memory. Single-task rules always use their own.
+    solver : {"subgradient"}
+        Method for problem (3).
+    max_iter : int
+        Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping.
+    """
+
+    b: int = 3
+    W: int = 2
+    preset: Preset = "paper"
+    lambda0: float = 1.0
+    instances: Instances = "own"
+    solver: Solver = "subgradient"
+    max_iter: int = 2000
+
+    def __post_init__(self) -> None:
+        check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
+        check_int("W", self.W, 1, MAX_WINDOW)
+        check_choice("preset", self.preset, PRESETS)
+        object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, 0.0, 100.0))
+        check_choice("instances", self.instances, INSTANCES)
+        check_choice("solver", self.solver, SOLVERS)
+        check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+
+
+def resolve_settings(
+    preset: str,
+    *,
+    b: int,
+    W: int,
+    **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
+) -> IMRCSettings:
+    """Return the settings of a preset with everything that is not None in `overrides` put in its place.
+
+    Examples
+    --------
+    >>> resolve_settings("paper", b=2, W=2, lambda0=0.5, solver=None).lambda0
+    0.5
+    """
+    check_choice("preset", preset, PRESETS)
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return replace(IMRCSettings(b=b, W=W), **given)
