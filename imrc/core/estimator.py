@@ -249,7 +249,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(self.classes_[np.argmax(self._scores(X, task, rule), axis=1)])
+        best = np.argmax(self._scores(X, task, rule), axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> Floats:
         """Return the randomised minimax rule h(y|x), proportional to max(Phi(x, y)'mu - nu, 0).

@@ -1,1 +1,25 @@
-"""To be filled."""
+"""Running sequences: draws, the run loop, results and their summaries."""
+
+from __future__ import annotations
+
+from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.results import HEADLINES, Headline, RunResult
+from imrc.evaluation.run import StepResult, evaluate, iter_run
+from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
+from imrc.evaluation.splits import draw_task, held_out, largest_n
+
+__all__ = [
+    "HEADLINES",
+    "PARAMETERS",
+    "Headline",
+    "LagTable",
+    "Parameter",
+    "RunResult",
+    "RunSettings",
+    "StepResult",
+    "draw_task",
+    "evaluate",
+    "held_out",
+    "iter_run",
+    "largest_n",
+]

@@ -1,0 +1,88 @@
+"""Values per (step, task) in compact form: a rule changes only while its task is within reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LagTable:
+    """A quantity of each task at each later step, stored by lag.
+
+    The value of task j at step q >= j is ``values[:, j, min(q - j, lags - 1)]``: after the last lag nothing changes.
+    Single-task and forward rules have one lag, forward and backward rules b + 1, others as many as there are tasks.
+
+    Attributes
+    ----------
+    values : ndarray of shape (repetitions, tasks, lags)
+        NaN where the sequence ends before the lag is reached.
+    """
+
+    values: Floats
+
+    @property
+    def lags(self) -> int:
+        """Number of lags stored."""
+        return int(self.values.shape[2])
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return int(self.values.shape[1])
+
+    def dense(self) -> Floats:
+        """Return values[repetition, step, task], NaN above the diagonal (task later than step).
+
+        Examples
+        --------
+        >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).dense()
+        array([[[ 1., nan],
+                [ 2.,  3.]]])
+        """
+        step, task = np.indices((self.tasks, self.tasks))
+        lag = np.clip(step - task, 0, self.lags - 1)
+        return np.where(step >= task, self.values[:, task, lag], np.nan)
+
+    def by_step(self) -> Floats:
+        """Return the mean over the tasks seen at each step, shape (repetitions, steps).
+
+        Examples
+        --------
+        >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).by_step()
+        array([[1. , 2.5]])
+        """
+        repetitions, tasks, lags = self.values.shape
+        total = np.zeros((repetitions, tasks))
+        for lag in range(lags - 1):
+            total[:, lag:] += self.values[:, : tasks - lag, lag]
+        settled = self.values[:, : tasks - lags + 1, -1]
+        total[:, lags - 1 :] += np.cumsum(settled, axis=1)
+        return np.asarray(total / np.arange(1, tasks + 1))
+
+    def average(self) -> Floats:
+        """Return the mean over steps of the mean over the tasks seen, shape (repetitions,)."""
+        return np.asarray(self.by_step().mean(axis=1))
+
+    def newest(self) -> Floats:
+        """Return each task's value at its own step, shape (repetitions, tasks)."""
+        return self.values[:, :, 0]
+
+    def at_lag(self, lag: int) -> Floats:
+        """Return each task's value after `lag` more tasks, or at the last step, shape (repetitions, tasks)."""
+        remaining = np.arange(self.tasks - 1, -1, -1)
+        index = np.minimum(np.minimum(remaining, lag), self.lags - 1)
+        return np.take_along_axis(self.values, index[None, :, None], axis=2)[:, :, 0]
+
+    def final(self) -> Floats:
+        """Return each task's value at the last step, shape (repetitions, tasks)."""
+        return self.at_lag(self.tasks)
+
+    def story(self, task: int) -> Floats:
+        """Return the values of one task at steps task, ..., last, shape (repetitions, tasks - task)."""
+        lag = np.minimum(np.arange(self.tasks - task), self.lags - 1)
+        return self.values[:, task, lag]

@@ -1,0 +1,292 @@
+"""`RunResult`: everything a run gave, its summaries, and its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.core.learner import RULES
+from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.splits import held_out
+from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imrc.evaluation.run import StepResult
+
+Floats = NDArray[np.float64]
+HeadlineKind = Literal["average", "newest", "lag", "released"]
+HEADLINES: dict[HeadlineKind, str] = {
+    "average": "mean over steps of the mean over the tasks seen",
+    "newest": "mean over tasks of the error at the task's own step",
+    "lag": "mean over tasks of the error after b more tasks (the last tasks: at the end)",
+    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
+}
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One number with its uncertainty over repetitions.
+
+    Attributes
+    ----------
+    mean : float
+        Mean over repetitions.
+    std : float
+        Standard deviation over repetitions (ddof = 1; 0 with one repetition).
+    stderr : float
+        ``std / sqrt(repetitions)``; NaN with one repetition, which says nothing about it.
+    """
+
+    mean: float
+    std: float
+    stderr: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Headline:
+        """Summarise one value per repetition.
+
+        Examples
+        --------
+        >>> Headline.of(np.array([0.0, 1.0])).stderr
+        0.5
+        """
+        if len(values) == 1:
+            return cls(float(values[0]), 0.0, float("nan"))
+        std = float(values.std(ddof=1))
+        return cls(float(values.mean()), std, std / float(np.sqrt(len(values))))
+
+
+class _Dense(Mapping[str, Floats]):
+    """Tables unfolded to (repetitions, steps, tasks) when asked for."""
+
+    def __init__(self, tables: Mapping[str, LagTable]) -> None:
+        self._tables = tables
+
+    def __getitem__(self, key: str) -> Floats:
+        return self._tables[key].dense()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """Result of a run.
+
+    Attributes
+    ----------
+    settings : RunSettings
+        What was run.
+    name, fingerprint : str
+        Sequence it was run on.
+    labels : tuple of str
+        Names of the tasks.
+    test_samples : ndarray of shape (tasks,)
+        Test samples per task.
+    error_tables, risk_tables, ess_tables : dict of str to LagTable
+        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` give them unfolded.
+    majority : LagTable
+        Errors of the majority class, as a reference.
+    time_s : ndarray of shape (tasks,)
+        Seconds per step, all repetitions together.
+    """
+
+    settings: RunSettings
+    name: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    test_samples: NDArray[np.int64]
+    error_tables: dict[str, LagTable]
+    risk_tables: dict[str, LagTable]
+    ess_tables: dict[str, LagTable]
+    majority: LagTable
+    time_s: Floats
+
+    @classmethod
+    def from_steps(
+        cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]
+    ) -> RunResult:
+        """Collect the steps of `iter_run`; a run that was stopped early gives the tasks it reached.
+
+        Raises
+        ------
+        ValueError
+            If there is no step.
+        """
+        if not steps:
+            raise ValueError("No step was run, so there is no result.")
+        tasks, repetitions = len(steps), len(steps[0].majority)
+        lags = min(settings.b, tasks - 1) + 1
+
+        def table(name: str, rule: str) -> LagTable:
+            values = np.full((repetitions, tasks, lags if rule == "forward_backward" else 1), np.nan)
+            for step in steps:
+                for task, row in getattr(step, name)[rule].items():
+                    values[:, task, step.step - task] = row
+            return LagTable(values)
+
+        sequence = sequence.head(tasks)
+        return cls(
+            settings=settings,
+            name=sequence.name,
+            fingerprint=sequence.fingerprint,
+            labels=sequence.labels,
+            test_samples=np.array([held_out(int(size)) for size in sequence.sizes]),
+            error_tables={rule: table("errors", rule) for rule in RULES},
+            risk_tables={rule: table("risks", rule) for rule in RULES},
+            ess_tables={rule: table("ess", rule) for rule in RULES},
+            majority=LagTable(np.stack([step.majority for step in steps], axis=1)[:, :, None]),
+            time_s=np.array([step.time_s for step in steps]),
+        )
+
+    @property
+    def errors(self) -> Mapping[str, Floats]:
+        """Errors[repetition, step, task] per rule, NaN where the task is later than the step."""
+        return _Dense(self.error_tables)
+
+    @property
+    def risks(self) -> Mapping[str, Floats]:
+        """Minimax risks[repetition, step, task] per rule."""
+        return _Dense(self.risk_tables)
+
+    @property
+    def ess(self) -> Mapping[str, Floats]:
+        """Effective sample sizes[repetition, step, task] per rule."""
+        return _Dense(self.ess_tables)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks run."""
+        return len(self.labels)
+
+    def per_repetition(self, rule: str, kind: HeadlineKind = "average") -> Floats:
+        """Return the headline error of one rule for each repetition, shape (repetitions,)."""
+        table = self.error_tables[check_choice("rule", rule, self.error_tables)]
+        check_choice("kind", kind, get_args(HeadlineKind))
+        if kind == "average":
+            return table.average()
+        lag = {"newest": 0, "lag": self.settings.b, "released": max(self.settings.b - 1, 0)}[kind]
+        return np.asarray(table.at_lag(lag).mean(axis=1))
+
+    def headline(self, kind: HeadlineKind = "average") -> dict[str, Headline]:
+        """Return the error of each rule as one number with its uncertainty.
+
+        Parameters
+        ----------
+        kind : {"average", "newest", "lag", "released"}
+            Which average; `HEADLINES` holds the definitions in words.
+
+        Returns
+        -------
+        dict of str to Headline
+        """
+        return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.error_tables}
+
+    def difference(self, rule: str, reference: str = "single", kind: HeadlineKind = "average") -> Headline:
+        """Return the paired difference of two rules' headline errors (negative: `rule` is better)."""
+        return Headline.of(self.per_repetition(rule, kind) - self.per_repetition(reference, kind))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a tidy table: one row per rule, repetition, task and lag.
+
+        Columns: rule, repetition (from 1), task (from 1), label, step (from 1, the step at which the value was
+        learnt), lag, error, risk, ess, test_samples. After the last lag listed a value stays as it is.
+        """
+        import pandas as pd
+
+        frames = []
+        for rule, table in self.error_tables.items():
+            repetition, task, lag = (index.ravel() for index in np.indices(table.values.shape))
+            frame = pd.DataFrame(
+                {
+                    "rule": rule,
+                    "repetition": repetition + 1,
+                    "task": task + 1,
+                    "label": np.array(self.labels, dtype=object)[task],
+                    "step": task + lag + 1,
+                    "lag": lag,
+                    "error": table.values.ravel(),
+                    "risk": self._values(self.risk_tables, rule, table),
+                    "ess": self._values(self.ess_tables, rule, table),
+                    "test_samples": self.test_samples[task],
+                }
+            )
+            frames.append(frame[frame["error"].notna()])
+        return pd.concat(frames, ignore_index=True)
+
+    @staticmethod
+    def _values(tables: Mapping[str, LagTable], rule: str, like: LagTable) -> Floats:
+        return tables[rule].values.ravel() if rule in tables else np.full(like.values.size, np.nan)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to an ``.npz`` file (arrays and one JSON text; nothing is pickled)."""
+        arrays: dict[str, Any] = {"majority": self.majority.values, "time_s": self.time_s}
+        arrays["test_samples"] = self.test_samples
+        for kind in ("error", "risk", "ess"):
+            for rule, table in getattr(self, f"{kind}_tables").items():
+                arrays[f"{kind}/{rule}"] = table.values
+        header = {
+            "format": _FORMAT,
+            "settings": self.settings.to_json(),
+            "name": self.name,
+            "fingerprint": self.fingerprint,
+            "labels": list(self.labels),
+        }
+        with open(path, "wb") as file:
+            np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> RunResult:
+        """Read a result written by `save`.
+
+        Raises
+        ------
+        ValueError
+            If the file is not one of these, or of a newer format.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                header = json.loads(str(file["header"]))
+                arrays = {name: file[name] for name in file.files}
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{path} is not a result saved by imrc: {error}") from error
+        if header.get("format") != _FORMAT:
+            raise ValueError(
+                f"{path} has format {header.get('format')}; this version reads format {_FORMAT}."
+            )
+
+        def tables(kind: str) -> dict[str, LagTable]:
+            return {
+                name.removeprefix(f"{kind}/"): LagTable(values)
+                for name, values in arrays.items()
+                if name.startswith(f"{kind}/")
+            }
+
+        return cls(
+            settings=RunSettings.from_json(header["settings"]),
+            name=header["name"],
+            fingerprint=header["fingerprint"],
+            labels=tuple(header["labels"]),
+            test_samples=arrays["test_samples"],
+            error_tables=tables("error"),
+            risk_tables=tables("risk"),
+            ess_tables=tables("ess"),
+            majority=LagTable(arrays["majority"]),
+            time_s=arrays["time_s"],
+        )

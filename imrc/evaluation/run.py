@@ -1,0 +1,266 @@
+"""The run loop: draw, learn, test, task by task; all repetitions advance together."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.core.learner import RULES, Learner, StepUpdate, TaskEstimate
+from imrc.core.prediction import scores
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
+from imrc.features import FeatureMap, FeatureSpec, make
+from imrc.solvers._api import with_intercept
+from imrc.tasks import TaskSequence
+
+Floats = NDArray[np.float64]
+
+_MAPPED_LIMIT = 25_000_000
+"""Numbers up to which the mapped tasks of a whole sequence are kept (200 MB); above, rows are mapped when drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepResult:
+    """What one step gave, over all repetitions.
+
+    Attributes
+    ----------
+    step : int
+        Number of the newest task, from 0.
+    total : int
+        Tasks of the run.
+    errors, risks, ess : dict of str to dict of int to ndarray of shape (repetitions,)
+        Per rule and task learnt at this step: error on the task's test samples (0 to 1), minimax risk, effective
+        sample size.
+    majority : ndarray of shape (repetitions,)
+        Error on the newest task of always answering the most frequent class among all training samples so far.
+    time_s : float
+        Seconds of learning and testing, all repetitions together.
+    """
+
+    step: int
+    total: int
+    errors: dict[str, dict[int, Floats]]
+    risks: dict[str, dict[int, Floats]]
+    ess: dict[str, dict[int, Floats]]
+    majority: Floats
+    time_s: float
+
+    @property
+    def number(self) -> int:
+        """Number of tasks learnt so far, from 1."""
+        return self.step + 1
+
+
+class _MappedTasks:
+    """Mapped instances with intercept column, whole tasks kept while that is affordable."""
+
+    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
+        self._sequence = sequence
+        self._map = feature_map
+        self._keep = int(sequence.sizes.sum()) * (feature_map.n_outputs + 1) <= _MAPPED_LIMIT
+        self._mapped: dict[int, Floats] = {}
+
+    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
+        """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
+        X = self._sequence[task].X
+        if not self._keep:
+            return with_intercept(self._map.transform(X[index]))
+        if task not in self._mapped:
+            self._mapped[task] = with_intercept(self._map.transform(X))
+        return self._mapped[task][index]
+
+
+class _Repetition:
+    """One repetition: its draws, its learner and the test samples still needed."""
+
+    def __init__(self, settings: RunSettings, sequence: TaskSequence, seed: np.random.SeedSequence) -> None:
+        self._n = settings.n
+        self._sequence = sequence
+        self._seed = seed
+        self._learner = Learner(settings.learner, sequence.n_classes)
+        self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
+        self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
+
+    def draw(self, task: int) -> TaskDraw:
+        return draw_task(
+            self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task)
+        )
+
+    def step(self, task: int, mapped: _MappedTasks) -> tuple[StepUpdate, dict[str, dict[int, float]], float]:
+        """Learn a task; return the update, the errors of what was learnt, and the majority error."""
+        draw, y = self.draw(task), self._sequence.encoded(task)
+        self._tests[task] = mapped.rows(task, draw.test), y[draw.test]
+        self._tests.pop(task - self._learner.settings.b - 1, None)
+        update = self._learner.step(mapped.rows(task, draw.train), y[draw.train])
+        errors = {
+            "single": {task: self._error(task, update.single)},
+            "forward": {task: self._error(task, update.forward)},
+        }
+        errors["forward_backward"] = dict(errors["forward"])
+        for earlier, estimate in update.revised.items():
+            errors["forward_backward"][earlier] = self._error(earlier, estimate)
+        self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
+        majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
+        return update, errors, majority
+
+    def _error(self, task: int, estimate: TaskEstimate) -> float:
+        X1, y = self._tests[task]
+        return float(np.mean(scores(X1, estimate.coef, self._sequence.n_classes).argmax(axis=1) != y))
+
+
+def _gather(updates: list[StepUpdate], name: str) -> dict[str, dict[int, Floats]]:
+    """Collect one number of all estimates of a step over the repetitions."""
+    task = updates[0].step
+
+    def over_repetitions(estimates: list[TaskEstimate]) -> Floats:
+        return np.array([getattr(estimate, name) for estimate in estimates])
+
+    newest = over_repetitions([update.forward for update in updates])
+    return {
+        "single": {task: over_repetitions([update.single for update in updates])},
+        "forward": {task: newest},
+        "forward_backward": {
+            task: newest,
+            **{
+                earlier: over_repetitions([update.revised[earlier] for update in updates])
+                for earlier in updates[0].revised
+            },
+        },
+    }
+
+
+def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResult]:
+    """Run the settings on a sequence, one task at a time.
+
+    Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
+    leaves complete results up to there. Closing the iterator frees the threads.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        What to run.
+
+    Yields
+    ------
+    StepResult
+
+    Raises
+    ------
+    ValueError
+        If the sequence is too short or its tasks too small for the settings.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
+    >>> [step.number for step in iter_run(sequence, RunSettings(n=10, repetitions=2))]
+    [1, 2, 3, 4]
+    """
+    sequence = settings.fit_to(sequence)
+    mapped = _MappedTasks(sequence, make(settings.features, sequence, settings.seed))
+    repetitions = [
+        _Repetition(settings, sequence, seed)
+        for seed in repetition_seeds(settings.seed, settings.repetitions)
+    ]
+    workers = max(1, min(len(repetitions), os.cpu_count() or 1))
+    with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
+        for task in range(len(sequence)):
+            started = time.perf_counter()
+            mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
+            done = list(pool.map(lambda repetition, j=task: repetition.step(j, mapped), repetitions))
+            updates = [update for update, _, _ in done]
+            errors: dict[str, dict[int, Floats]] = {
+                rule: {j: np.array([per[rule][j] for _, per, _ in done]) for j in done[0][1][rule]}
+                for rule in RULES
+            }
+            yield StepResult(
+                step=task,
+                total=len(sequence),
+                errors=errors,
+                risks=_gather(updates, "risk"),
+                ess=_gather(updates, "ess"),
+                majority=np.array([majority for _, _, majority in done]),
+                time_s=time.perf_counter() - started,
+            )
+
+
+def evaluate(
+    sequence: TaskSequence,
+    *,
+    n: int = 10,
+    k: int | None = None,
+    b: int = 3,
+    W: int = 2,
+    preset: str = "paper",
+    features: str | FeatureSpec = "automatic",
+    repetitions: int = 5,
+    seed: int = 0,
+    methods: tuple[str, ...] = ("imrc",),
+    **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
+) -> RunResult:
+    """Learn a sequence task by task and measure errors, risks and effective sample sizes.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    n : int
+        Training samples per task.
+    k : int or None
+        Use the first k tasks; None: all.
+    b, W : int
+        Backward steps; window of the change estimate.
+    preset : {"paper"}
+        Preset of the learner.
+    features : str or FeatureSpec
+        Representation, see `imrc.features`.
+    repetitions : int
+        Random splits and draws.
+    seed : int
+        Seed of everything random.
+    methods : tuple of str
+        What to run.
+    **overrides
+        `lambda0`, `instances`, `solver`, `max_iter`: replace the preset's values.
+
+    Returns
+    -------
+    RunResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        For values out of range or a sequence that is too small; the message says what to change.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("identical", tasks=6, samples=100)
+    >>> result = evaluate(sequence, n=5, repetitions=2)
+    >>> result.errors["single"].shape
+    (2, 6, 6)
+    """
+    settings = RunSettings(
+        n=n,
+        k=k,
+        b=b,
+        W=W,
+        preset=preset,
+        features=FeatureSpec.parse(features),
+        repetitions=repetitions,
+        seed=seed,
+        methods=tuple(methods),
+        overrides=tuple(sorted((name, value) for name, value in overrides.items() if value is not None)),
+    )
+    return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))

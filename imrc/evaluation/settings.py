@@ -1,0 +1,195 @@
+"""Settings of a run, with one table of limits and help texts for the page, the command line and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from imrc._checks import check_choice, check_int
+from imrc.core.settings import (
+    MAX_BACKWARD_STEPS,
+    MAX_ITERATIONS,
+    MAX_WINDOW,
+    PRESETS,
+    IMRCSettings,
+    resolve_settings,
+)
+from imrc.evaluation.splits import largest_n
+from imrc.features import FeatureSpec
+from imrc.tasks import TaskSequence
+
+MAX_REPETITIONS = 200
+MAX_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number a person can set.
+
+    Attributes
+    ----------
+    name, label, help : str
+        Name in code, on screen, and one or two sentences.
+    low, high, default : int
+        Range and value when nothing is said. The dataset can narrow the range.
+    """
+
+    name: str
+    label: str
+    help: str
+    low: int
+    high: int
+    default: int
+
+
+PARAMETERS: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "n",
+            "n, samples per task",
+            "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
+            "The dataset limits it: samples for testing are set aside first.",
+            1,
+            10_000,
+            10,
+        ),
+        Parameter(
+            "k",
+            "k, tasks",
+            "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
+            "first k are used.",
+            2,
+            2000,
+            20,
+        ),
+        Parameter(
+            "b",
+            "b, backward steps",
+            "At each step the b tasks before the newest are learnt again with what the newest one tells. "
+            "0 is forward learning only. Time grows in proportion to b + 1.",
+            0,
+            MAX_BACKWARD_STEPS,
+            3,
+        ),
+        Parameter(
+            "W",
+            "W, window for the change",
+            "How many squared differences between consecutive sample averages are averaged to estimate the expected "
+            "quadratic change d², eq. (7) of the paper.",
+            1,
+            MAX_WINDOW,
+            2,
+        ),
+        Parameter(
+            "repetitions",
+            "Repetitions",
+            "How often the samples are split and drawn anew. Means, bands and standard errors are over repetitions.",
+            1,
+            MAX_REPETITIONS,
+            5,
+        ),
+        Parameter(
+            "seed",
+            "Seed",
+            "Every random choice (splits, draws, random features, synthetic data) follows from this number.",
+            0,
+            MAX_SEED,
+            0,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What is run on a sequence.
+
+    Attributes
+    ----------
+    n : int
+        Training samples per task.
+    k : int or None
+        First k tasks; None: all.
+    b, W : int
+        Backward steps and window of the change estimate.
+    preset : str
+        Preset of the learner.
+    features : FeatureSpec
+        Representation of the instances.
+    repetitions : int
+        Random splits and draws.
+    seed : int
+        Seed of the run.
+    methods : tuple of str
+        What to run; "imrc" gives the rules "single", "forward" and "forward_backward".
+    overrides : mapping
+        Values of `IMRCSettings` that replace the preset's: lambda0, instances, solver, max_iter.
+    """
+
+    n: int = 10
+    k: int | None = None
+    b: int = 3
+    W: int = 2
+    preset: str = "paper"
+    features: FeatureSpec = field(default_factory=FeatureSpec)
+    repetitions: int = 5
+    seed: int = 0
+    methods: tuple[str, ...] = ("imrc",)
+    overrides: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("n", "b", "W", "repetitions", "seed"):
+            parameter = PARAMETERS[name]
+            check_int(name, getattr(self, name), parameter.low, parameter.high)
+        if self.k is not None:
+            check_int("k", self.k, 1)
+        check_choice("preset", self.preset, PRESETS)
+        object.__setattr__(self, "features", FeatureSpec.parse(self.features))
+        object.__setattr__(self, "methods", tuple(self.methods))
+        if isinstance(self.overrides, Mapping):
+            object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
+        _ = self.learner  # checks preset and overrides
+
+    @property
+    def learner(self) -> IMRCSettings:
+        """The learner's settings: preset and overrides resolved."""
+        return resolve_settings(self.preset, b=self.b, W=self.W, **dict(self.overrides))
+
+    def fit_to(self, sequence: TaskSequence) -> TaskSequence:
+        """Return the first k tasks; raise ValueError where the sequence is too small for these settings."""
+        if self.k is not None and self.k > len(sequence):
+            raise ValueError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
+        shortened = sequence if self.k is None else sequence.head(self.k)
+        limit = largest_n(shortened)
+        if limit < 1:
+            smallest = int(shortened.sizes.argmin())
+            raise ValueError(
+                f"Task {shortened.labels[smallest]!r} (number {smallest + 1}) has {shortened.sizes[smallest]} sample; "
+                "at least 2 are needed, one to learn from and one to test on. Merge or drop that task."
+            )
+        if self.n > limit:
+            smallest = int(shortened.sizes.argmin())
+            raise ValueError(
+                f"n = {self.n} training samples per task asked for, but task {shortened.labels[smallest]!r} "
+                f"(number {smallest + 1}) leaves {limit} after its test samples are set aside. "
+                f"Choose n <= {limit}."
+            )
+        return shortened
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values that `from_json` reads back."""
+        return {**asdict(self), "methods": list(self.methods), "overrides": dict(self.overrides)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> RunSettings:
+        """Return settings from the values of `to_json`."""
+        values = dict(values)
+        values["features"] = FeatureSpec(**values["features"])
+        values["methods"] = tuple(values["methods"])
+        values["overrides"] = tuple(sorted(values["overrides"].items()))
+        return cls(**values)
+
+
+__all__ = ["MAX_ITERATIONS", "MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]

@@ -1,0 +1,107 @@
+"""Test samples and training draws: the same for every method in a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.tasks import TaskSequence
+
+TEST_SAMPLES = 100
+"""Test samples per task; tasks with fewer than twice as many samples give half."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaskDraw:
+    """Rows of one task: training draw, rest of the pool, test.
+
+    Attributes
+    ----------
+    train : ndarray of int
+        The n rows learnt from.
+    pool : ndarray of int
+        All rows that may be drawn (the training rows among them).
+    test : ndarray of int
+        Rows kept for testing, disjoint from the pool.
+    """
+
+    train: NDArray[np.int64]
+    pool: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def held_out(samples: int) -> int:
+    """Return how many of a task's samples are kept for testing.
+
+    Examples
+    --------
+    >>> held_out(300), held_out(89)
+    (100, 44)
+    """
+    return TEST_SAMPLES if samples >= 2 * TEST_SAMPLES else samples // 2
+
+
+def largest_n(sequence: TaskSequence) -> int:
+    """Return the largest n every task can give: the smallest training pool."""
+    sizes = sequence.sizes
+    return int(min(size - held_out(int(size)) for size in sizes))
+
+
+def _stratified(
+    y: NDArray[np.int64], n: int, n_classes: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Positions of n entries of y with class shares as close as possible to those of y."""
+    counts = np.bincount(y, minlength=n_classes)
+    exact = n * counts / len(y)
+    take = np.floor(exact).astype(np.int64)
+    # Places left over go to the largest remainders; ties are broken at random.
+    remainder = np.where(take < counts, exact - take, -1.0)
+    order = np.lexsort((generator.random(n_classes), -remainder))
+    take[order[: n - take.sum()]] += 1
+    chosen = np.zeros(len(y), dtype=bool)
+    for c in range(n_classes):
+        chosen[np.flatnonzero(y == c)[: take[c]]] = True
+    return np.flatnonzero(chosen)
+
+
+def draw_task(y: NDArray[np.int64], n: int, n_classes: int, seed: np.random.SeedSequence) -> TaskDraw:
+    """Split one task at random and draw n stratified training samples without replacement.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (samples,)
+        Encoded labels of the task.
+    n : int
+        Training samples, at most the size of the pool.
+    n_classes : int
+        Number of classes.
+    seed : SeedSequence
+        Decides test rows (the same for every n) and training rows.
+
+    Returns
+    -------
+    TaskDraw
+
+    Examples
+    --------
+    >>> draw = draw_task(np.array([0, 1] * 50), 10, 2, np.random.SeedSequence(0))
+    >>> len(draw.train), len(draw.pool), len(draw.test)
+    (10, 50, 50)
+    """
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(y))
+    cut = held_out(len(y))
+    test, pool = order[:cut], order[cut:]
+    return TaskDraw(pool[_stratified(y[pool], n, n_classes, generator)], pool, test)
+
+
+def repetition_seeds(seed: int, repetitions: int) -> list[np.random.SeedSequence]:
+    """Return one seed sequence per repetition, spawned from the run's seed."""
+    return np.random.SeedSequence(seed).spawn(repetitions)
+
+
+def task_seed(repetition: np.random.SeedSequence, task: int) -> np.random.SeedSequence:
+    """Return the seed of one task's draw; it does not depend on how many tasks there are."""
+    return np.random.SeedSequence(repetition.entropy, spawn_key=(*repetition.spawn_key, task))

@@ -1,0 +1,129 @@
+"""The maps themselves: small frozen objects with `transform`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class FeatureMap(Protocol):
+    """A fixed map from instances (n, d) to features (n, D)."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features D."""
+        ...
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the features of instances X (n, d), shape (n, D)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Identity:
+    """phi(x) = x.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Number of features.
+    """
+
+    n_outputs: int
+
+    def transform(self, X: Floats) -> Floats:
+        """Return X itself."""
+        return X
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """phi(x) = (x - centre) / scale, feature by feature.
+
+    Attributes
+    ----------
+    centre, scale : ndarray of shape (d,)
+        Mean and standard deviation the map was made with; constant columns have scale 1.
+    """
+
+    centre: Floats
+    scale: Floats
+
+    @classmethod
+    def learn(cls, X: Floats) -> Standardised:
+        """Take centre and scale from the rows of X (population standard deviation).
+
+        Examples
+        --------
+        >>> Standardised.learn(np.array([[0.0, 5.0], [2.0, 5.0]])).transform(np.array([[2.0, 6.0]]))
+        array([[1., 1.]])
+        """
+        centre, scale = X.mean(axis=0), X.std(axis=0)
+        # A constant column leaves rounding noise instead of zero when its values are large.
+        constant = scale <= 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
+        return cls(centre, np.where(constant, 1.0, scale))
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features."""
+        return len(self.centre)
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the standardised instances."""
+        return np.asarray((X - self.centre) / self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFourier:
+    """phi(x) = [cos(x u_1), ..., cos(x u_N), sin(x u_1), ..., sin(x u_N)], amplitude 1.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (d, N)
+        The frequencies u.
+    """
+
+    frequencies: Floats
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features, 2 N."""
+        return 2 * self.frequencies.shape[1]
+
+    def transform(self, X: Floats) -> Floats:
+        """Return cosines and sines of the projections."""
+        projected = X @ self.frequencies
+        return np.concatenate([np.cos(projected), np.sin(projected)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Composite:
+    """Several maps side by side, each on its own columns, or one after the other.
+
+    Attributes
+    ----------
+    parts : tuple of (ndarray of int, tuple of FeatureMap)
+        Columns, and the maps applied to them in turn.
+    """
+
+    parts: tuple[tuple[NDArray[np.int64], tuple[FeatureMap, ...]], ...]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features of all parts together."""
+        return sum(chain[-1].n_outputs for _, chain in self.parts)
+
+    def transform(self, X: Floats) -> Floats:
+        """Return the features of all parts side by side."""
+        blocks = []
+        for columns, chain in self.parts:
+            block = np.ascontiguousarray(X[:, columns])
+            for feature_map in chain:
+                block = feature_map.transform(block)
+            blocks.append(block)
+        return np.concatenate(blocks, axis=1)
