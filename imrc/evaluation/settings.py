@@ -48,7 +48,7 @@ PARAMETERS: dict[str, Parameter] = {
     for parameter in (
         Parameter(
             "n",
-            "n, samples per task",
+            "Samples per task, n",
             "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
             "The dataset limits it: samples for testing are set aside first.",
             1,
@@ -57,7 +57,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "k",
-            "k, tasks",
+            "Tasks, k",
             "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             2,
@@ -66,7 +66,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "b",
-            "b, backward steps",
+            "Backward steps, b",
             "At each step the b tasks before the newest are learnt again with what the newest one tells. "
             "0 is forward learning only. Time grows in proportion to b + 1.",
             0,
@@ -75,7 +75,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "W",
-            "W, window for the change",
+            "Change window, W",
             "How many squared differences between consecutive sample averages are averaged to estimate the expected "
             "quadratic change d², eq. (7) of the paper.",
             1,
