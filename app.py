@@ -11,9 +11,7 @@ st.set_page_config(page_title="Evolving tasks", page_icon=":material/timeline:",
 
 page = st.navigation(
     [
-        st.Page(
-            entry.file, title=entry.title, icon=entry.icon, url_path=entry.url_path, default=entry.default
-        )
+        st.Page(entry.file, title=entry.title, icon=entry.icon, url_path=entry.url_path, default=entry.default)
         for entry in PAGES
     ],
     position="top" if len(PAGES) > 1 else "hidden",

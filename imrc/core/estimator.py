@@ -214,9 +214,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         task = check_int("task", task, -self.n_tasks_, self.n_tasks_ - 1)
         return self._learner_estimates[rule][task]
 
-    def decision_function(
-        self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward"
-    ) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[np.float64]:
         """Return the scores Phi(x, y)'mu; for two classes their difference.
 
         Parameters

@@ -9,7 +9,6 @@ from typing import Any
 from imrc._checks import check_choice, check_int
 from imrc.core.settings import (
     MAX_BACKWARD_STEPS,
-    MAX_ITERATIONS,
     MAX_WINDOW,
     PRESETS,
     IMRCSettings,
@@ -48,7 +47,7 @@ PARAMETERS: dict[str, Parameter] = {
     for parameter in (
         Parameter(
             "n",
-            "Samples per task, n",
+            "Samples n",
             "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
             "The dataset limits it: samples for testing are set aside first.",
             1,
@@ -57,7 +56,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "k",
-            "Tasks, k",
+            "Tasks k",
             "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             2,
@@ -66,7 +65,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "b",
-            "Backward steps, b",
+            "Backward b",
             "At each step the b tasks before the newest are learnt again with what the newest one tells. "
             "0 is forward learning only. Time grows in proportion to b + 1.",
             0,
@@ -75,7 +74,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "W",
-            "Change window, W",
+            "Window W",
             "How many squared differences between consecutive sample averages are averaged to estimate the expected "
             "quadratic change d², eq. (7) of the paper.",
             1,
@@ -192,4 +191,4 @@ class RunSettings:
         return cls(**values)
 
 
-__all__ = ["MAX_ITERATIONS", "MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]
+__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from imrc.plots.curves import error_curve, task_story
+from imrc.plots.curves import error_curves, task_story
 from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
 __all__ = [
-    "error_curve",
+    "error_curves",
     "error_heatmaps",
     "matrix_table",
     "step_table",

@@ -19,6 +19,9 @@ NAMES = {
     "forward_backward": "Forward and backward",
 }
 
+SHORT_NAMES = {"single": "Single task", "forward": "Forward", "forward_backward": "Forw. + backw."}
+"""For places without room, such as the titles of narrow panels."""
+
 DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
 """Line styles repeat what the colours say, for print and for eyes that do not tell them apart."""
 
@@ -29,6 +32,9 @@ DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A
 """Green: better than the reference, brown: worse; white at 0."""
 
 GRID = "rgba(128,136,150,0.22)"
+
+INK = {"light": "#1B2330", "dark": "#E8EBF0"}
+"""Colour of texts on light and dark pages."""
 
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
@@ -52,14 +58,23 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
     """
     figure.update_layout(
         template="plotly_white",
-        title={"text": title, "x": 0, "xanchor": "left", "y": 0.98, "yanchor": "top", "font": {"size": 17}},
-        font={"family": FONT, "size": 13},
+        title={
+            "text": title,
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.98,
+            "yanchor": "top",
+            "font": {"size": 18, "weight": 600},
+        },
+        font={"family": FONT, "size": 13, "color": INK["light"]},
         height=height,
-        margin={"l": 56, "r": 16, "t": 84 if legend else 52, "b": 48},
+        margin={"l": 56, "r": 16, "t": 52, "b": 104 if legend else 48},
+        # At the bottom of the whole figure: it can never collide with title or axis labels.
         legend={
             "orientation": "h",
             "x": 0,
-            "y": 1.0,
+            "y": 0.0,
+            "yref": "container",
             "xanchor": "left",
             "yanchor": "bottom",
             "font": {"size": 12},
@@ -69,6 +84,6 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
     )
-    figure.update_xaxes(gridcolor=GRID, zeroline=False, automargin=True)
-    figure.update_yaxes(gridcolor=GRID, zeroline=False, automargin=True)
+    for update in (figure.update_xaxes, figure.update_yaxes):
+        update(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13, title_standoff=8)
     return figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -78,34 +77,36 @@ def _band_key(figure: go.Figure, table: pd.DataFrame) -> None:
         )
 
 
-def error_curve(table: pd.DataFrame, over: Literal["step", "task"]) -> go.Figure:
-    """Return errors by step (mean over the tasks seen) or by task (at the last step) with bands.
+def _panels(titles: tuple[str, str], parts: list[pd.DataFrame]) -> go.Figure:
+    """Two panels with one legend; one line per rule in each."""
+    figure = make_subplots(rows=1, cols=2, subplot_titles=titles, horizontal_spacing=0.1)
+    for column, part in enumerate(parts, start=1):
+        for rule in part["rule"].unique():
+            _add_curve(figure, part[part["rule"] == rule], rule, legend=column == 1, column=column)
+    _band_key(figure, parts[0])
+    return figure
+
+
+def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
+    """Return errors by step (mean over the tasks seen) and by task (at the last step) with bands.
 
     Parameters
     ----------
-    table : DataFrame
-        From `step_table` or `task_table`.
-    over : {"step", "task"}
-        What the horizontal axis is.
+    by_step, by_task : DataFrame
+        From `step_table` and `task_table`.
 
     Returns
     -------
     Figure
     """
-    figure = go.Figure()
-    for rule in table["rule"].unique():
-        _add_curve(figure, table[table["rule"] == rule], rule)
-    _band_key(figure, table)
-    if over == "step":
-        title, axis = "Does it get better as tasks arrive?", "step (tasks learnt)"
-        vertical = "mean error of the tasks seen"
-    else:
-        title, axis = "Which tasks gain? Error at the last step", "task"
-        vertical = "error at the last step"
-    finish(figure, title=title, height=380)
-    figure.update_xaxes(title_text=axis, tickformat="d")
-    figure.update_yaxes(title_text=vertical, tickformat=".2f", rangemode="normal")
-    figure.update_layout(hovermode="x unified")
+    figure = _panels(("Mean error of the tasks seen", "Error at the last step"), [by_step, by_task])
+    finish(figure, title="Does it get better as tasks arrive, and for which tasks?", height=400)
+    figure.update_xaxes(tickformat="d", nticks=8)
+    figure.update_xaxes(title_text="step (tasks learnt)", col=1)
+    figure.update_xaxes(title_text="task", col=2)
+    figure.update_yaxes(tickformat=".2f")
+    figure.update_annotations(font_size=14)
+    figure.update_layout(margin_t=84, hovermode="x unified")
     return figure
 
 
@@ -125,14 +126,12 @@ def task_story(table: pd.DataFrame, task: int, label: str) -> go.Figure:
     -------
     Figure
     """
-    figure = make_subplots(rows=1, cols=2, subplot_titles=["Error on its test samples", "Minimax risk"])
-    for column, quantity in enumerate(("error", "risk"), start=1):
-        part = table[table["quantity"] == quantity]
-        for rule in part["rule"].unique():
-            _add_curve(figure, part[part["rule"] == rule], rule, legend=column == 1, column=column)
-    _band_key(figure, table)
+    figure = _panels(
+        ("Test error", "Minimax risk"),
+        [table[table["quantity"] == quantity] for quantity in ("error", "risk")],
+    )
     name = "" if label == str(task) else f" ({html.escape(label)})"
-    finish(figure, title=f"The story of task {task}{name}: what later tasks add", height=380)
+    finish(figure, title=f"What do later tasks add to task {task}{name}?", height=380)
     figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=8)
     figure.update_yaxes(tickformat=".2f")
     figure.update_annotations(font_size=14)

@@ -11,15 +11,19 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from imrc._checks import check_choice
-from imrc.plots._style import DIVERGING, NAMES, SEQUENTIAL, finish
+from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES, finish
 from imrc.plots.tables import QUANTITIES, Quantity
 
 TITLES: dict[Quantity, str] = {
-    "error": "Where are the errors? Error of each task at each step",
-    "difference": "Where does transfer help? Error minus the single-task error",
-    "risk": "What does each rule promise? Minimax risk of each task at each step",
+    "error": "Where are the errors?",
+    "difference": "Where does transfer help?",
+    "risk": "What does each rule promise?",
 }
-_BAR: dict[Quantity, str] = {"error": "error", "difference": "difference", "risk": "risk"}
+_BAR: dict[Quantity, str] = {
+    "error": "error",
+    "difference": "difference to single task",
+    "risk": "minimax risk",
+}
 _CLICKABLE = 1900
 """Cells up to which each gets a marker, so that a click can select its task."""
 
@@ -73,7 +77,7 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
         cols=len(tables),
         shared_yaxes=True,
         horizontal_spacing=0.025,
-        subplot_titles=[NAMES.get(rule, rule) for rule in tables],
+        subplot_titles=[SHORT_NAMES.get(rule, rule) for rule in tables],
     )
     offset = 0 if by_lag else 1
     for panel, table in enumerate(tables.values(), start=1):
@@ -100,21 +104,34 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
         )
         if clickable:
             figure.add_trace(_targets(table, column, texts[row, col]), row=1, col=panel)
-        axis = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
-        figure.update_xaxes(title_text=axis, row=1, col=panel, tickformat="d", nticks=8)
-    figure.update_yaxes(autorange="reversed", tickformat="d", nticks=10)
+    axis = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
+    figure.update_xaxes(range=[offset - 0.5, offset + columns - 0.5], tickformat="d", nticks=6)
+    figure.update_xaxes(title_text=axis, row=1, col=(len(tables) + 1) // 2)
+    figure.update_yaxes(range=[tasks + 0.5, 0.5], tickformat="d", nticks=10)
     figure.update_yaxes(title_text="task", row=1, col=1)
-    finish(figure, title=TITLES[quantity], height=430 if tasks <= 60 else 560, legend=False)
+    finish(figure, title=TITLES[quantity], height=460 if tasks <= 60 else 600, legend=False)
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
     figure.update_annotations(font_size=14)
     figure.update_layout(
-        margin_t=88,
+        margin={"t": 84, "b": 124},
         coloraxis={
             "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
             "cmin": low,
             "cmax": high,
-            "colorbar": {"title": {"text": _BAR[quantity]}, "thickness": 12, "len": 0.9, "tickformat": ".2f"},
+            # Below the panels: on a narrow page a bar at the side would take the room of a panel.
+            "colorbar": {
+                "orientation": "h",
+                "title": {"text": _BAR[quantity], "font": {"size": 12}, "side": "top"},
+                "thickness": 10,
+                "len": 0.6,
+                "x": 0.5,
+                "y": 0.0,
+                "yref": "container",
+                "yanchor": "bottom",
+                "tickformat": ".2f",
+                "nticks": 6,
+            },
         },
         dragmode=False,
         clickmode="event+select",

@@ -87,18 +87,14 @@ def step_table(result: RunResult) -> pd.DataFrame:
     """
     steps = np.arange(1, result.n_tasks + 1)
     tables = {**result.error_tables, "majority": result.majority}
-    return pd.concat(
-        [_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True
-    )
+    return pd.concat([_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True)
 
 
 def task_table(result: RunResult) -> pd.DataFrame:
     """Return each task's error at the last step for each rule and the majority class; columns as `step_table`."""
     tasks = np.arange(1, result.n_tasks + 1)
     tables = {**result.error_tables, "majority": result.majority}
-    return pd.concat(
-        [_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True
-    )
+    return pd.concat([_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True)
 
 
 def story_table(result: RunResult, task: int) -> pd.DataFrame:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from imrc.plots._style import INK
 
-def show(figure: go.Figure, *, name: str, alt: str, select: bool = False) -> Any:  # noqa: ANN401 - Streamlit's state
-    """Show a figure over the full width.
+
+def show(  # noqa: ANN201 - Streamlit's own state object
+    figure: go.Figure,
+    *,
+    name: str,
+    alt: str,
+    select: bool = False,
+    width: int | Literal["stretch"] = "stretch",
+):
+    """Show a figure.
 
     Parameters
     ----------
@@ -21,20 +30,15 @@ def show(figure: go.Figure, *, name: str, alt: str, select: bool = False) -> Any
         What the chart shows, for screen readers.
     select : bool
         Rerun the page when a point is clicked and return the selection.
+    width : int or "stretch"
+        Width in pixels, or all there is.
     """
-    config = {
+    figure.update_layout(font_color=INK["dark" if st.context.theme.type == "dark" else "light"])
+    config: dict[str, Any] = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
         "toImageButtonOptions": {"format": "svg", "filename": f"imrc-{name}"},
     }
-    if select:
-        return st.plotly_chart(
-            figure,
-            key=name,
-            alt=alt,
-            config=config,
-            on_select="rerun",
-            selection_mode="points",
-            width="stretch",
-        )
-    return st.plotly_chart(figure, key=name, alt=alt, config=config, width="stretch")
+    # theme=None: Streamlit's own theme would move legends and change sizes and colours.
+    options: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if select else {}
+    return st.plotly_chart(figure, key=name, alt=alt, config=config, theme=None, width=width, **options)

@@ -66,9 +66,7 @@ class Choice:
         if self.preset != "custom":
             for name in ("lambda0", "instances", "max_iter"):
                 values.pop(name)
-        return {
-            name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()
-        }
+        return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
 
 
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, list[str]]:
@@ -90,7 +88,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     """
     notes: list[str] = []
 
-    def number(name: str, low: float, high: float, default: Any, kind: type) -> Any:
+    def number(name: str, low: float, high: float, default: float, kind: type) -> Any:  # noqa: ANN401 - int or float
         raw = values.get(name, default)
         try:
             value = kind(str(raw).strip())
@@ -101,9 +99,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
                 value = kind(min(max(float(str(raw)), low), high))
             except (ValueError, OverflowError):
                 value = default
-            notes.append(
-                f"{name} = {str(raw)[:40]!r} is not possible ({low:g} to {high:g}); {value} is used."
-            )
+            notes.append(f"{name} = {str(raw)[:40]!r} is not possible ({low:g} to {high:g}); {value} is used.")
         return value
 
     def word(name: str, allowed: tuple[str, ...], default: str) -> str:
@@ -134,9 +130,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
             "max_iter": number("max_iter", 1, MAX_ITERATIONS, 2000, int),
         }
     k = numbers.pop("k")
-    settings = RunSettings(
-        preset="paper", features=features, overrides=tuple(sorted(overrides.items())), **numbers
-    )
+    settings = RunSettings(preset="paper", features=features, overrides=tuple(sorted(overrides.items())), **numbers)
     return Choice(dataset, k, preset, settings), notes
 
 

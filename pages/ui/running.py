@@ -48,7 +48,7 @@ class ResultStore:
 
 @st.cache_resource(show_spinner=False)
 def store() -> ResultStore:
-    """The one store of this server."""
+    """Return the one store of this server."""
     return ResultStore()
 
 
@@ -82,9 +82,7 @@ def current_result() -> RunResult | None:
 def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     steps: list[StepResult] = st.session_state.get("partial", {}).get(key, [])
     if not steps:
-        st.warning(
-            "Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:"
-        )
+        st.warning("Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:")
         return None
     st.warning(
         f"Stopped after task {len(steps)} of {len(sequence)}: results up to there. Press **Run** to start again.",

@@ -53,9 +53,7 @@ def _run_pressed() -> None:
 
 def _dataset_changed() -> None:
     name = st.session_state["dataset"]
-    st.session_state["k"] = (
-        len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
-    )
+    st.session_state["k"] = len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
 
 
 def _number(name: str, high: int | None = None) -> None:
@@ -118,9 +116,7 @@ def _form(max_tasks: int) -> None:
 
 
 def _custom_values() -> None:
-    st.caption(
-        "Frequencies and sigma² belong to the representation; the rest is used with the preset *Custom*."
-    )
+    st.caption("Frequencies and sigma² belong to the representation; the rest is used with the preset *Custom*.")
     st.number_input(
         "Frequencies N",
         1,
@@ -186,9 +182,7 @@ def show() -> None:
             st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
         if choice.dataset != OWN:
             with st.popover("Copy as Python", icon=":material/content_copy:", width="stretch"):
-                st.code(
-                    as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True
-                )
+                st.code(as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True)
         st.session_state["timing_slot"] = None
         timing = st.empty()
     st.session_state["timing_slot"] = timing

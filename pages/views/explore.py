@@ -5,7 +5,7 @@ import streamlit as st
 from imrc.evaluation.results import HEADLINES
 from imrc.evaluation.words import decimal, summary, with_error
 from imrc.plots import (
-    error_curve,
+    error_curves,
     error_heatmaps,
     matrix_table,
     step_table,
@@ -31,9 +31,10 @@ with headline_slot:
     headlines = result.headline()
     gain = result.ess_tables["forward_backward"].final().mean() / choice.settings.n
     risk = result.risk_tables["forward_backward"].average().mean()
-    for column, (rule, headline) in zip(st.columns(3), headlines.items(), strict=True):
+    cards = st.container(horizontal=True)
+    for rule, headline in headlines.items():
         difference = result.difference(rule)
-        column.metric(
+        cards.metric(
             f"Error, {NAMES[rule].lower()}",
             with_error(headline),
             "reference" if rule == "single" else f"{decimal(difference.mean)} ± {decimal(difference.stderr)}",
@@ -43,8 +44,8 @@ with headline_slot:
             help=f"Average error: {HEADLINES['average']}, ± one standard error over {choice.settings.repetitions} "
             "repetitions. Below: paired difference to single-task learning.",
         )
-    left, middle, right = st.columns(3)
-    left.metric(
+    cards = st.container(horizontal=True)
+    cards.metric(
         "Effective samples, gain",
         f"× {gain:.1f}",
         border=True,
@@ -52,15 +53,15 @@ with headline_slot:
         "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
         "variances and changes; mean over tasks.",
     )
-    middle.metric(
-        "Minimax risk, forward and backward",
+    cards.metric(
+        "Minimax risk",
         decimal(float(risk)),
         border=True,
         help="Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of "
         "the randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
         "instances can make it too low.",
     )
-    right.metric(
+    cards.metric(
         "Time per task",
         f"{1000 * result.time_s.mean() / choice.settings.repetitions:.1f} ms",
         border=True,
@@ -109,19 +110,12 @@ charts.show(
     alt=f"Error and minimax risk of task {task} at the steps from {task} on, per rule, with confidence bands.",
 )
 
-left, right = st.columns(2)
-with left:
-    charts.show(
-        error_curve(step_table(result), "step"),
-        name="error-by-step",
-        alt="Mean error over the tasks seen by step, per rule with bands, and the majority class as a reference.",
-    )
-with right:
-    charts.show(
-        error_curve(task_table(result), "task"),
-        name="error-by-task",
-        alt="Error of each task at the last step, per rule with bands, and the majority class as a reference.",
-    )
+charts.show(
+    error_curves(step_table(result), task_table(result)),
+    name="error-curves",
+    alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
+    "bands, and the majority class as a reference.",
+)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     frame = result.to_frame()
     st.dataframe(frame, height=280)
