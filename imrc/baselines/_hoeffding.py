@@ -28,7 +28,7 @@ def entropy(weights: Floats) -> Floats:
     """
     total = weights.sum(axis=-1, keepdims=True)
     p = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    return -(p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1)
+    return np.abs((p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1))
 
 
 def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
@@ -187,9 +187,7 @@ class HoeffdingTree:
         seen = self.seen[leaf][:, None]
         variance = np.where(seen > 1, self.m2[leaf] / np.maximum(seen - 1.0, 1.0), 0.0)
         deviation = np.where(variance > 0, np.sqrt(variance), 1.0)
-        share = np.where(
-            variance > 0, ndtr((points - self.mean[leaf]) / deviation), points >= self.mean[leaf]
-        )
+        share = np.where(variance > 0, ndtr((points - self.mean[leaf]) / deviation), points >= self.mean[leaf])
         return np.where(points < self.low[leaf], 0.0, np.where(points >= self.high[leaf], 1.0, share))
 
     @property

@@ -90,9 +90,7 @@ class Model:
         self.risk: float | None = None
 
     @classmethod
-    def fresh(
-        cls, start: int, shape: tuple[int, int], hyper: Hyper, init: Init, rng: np.random.Generator
-    ) -> Model:
+    def fresh(cls, start: int, shape: tuple[int, int], hyper: Hyper, init: Init, rng: np.random.Generator) -> Model:
         """Make a model with parameters uniform on [0, 1) or zero."""
         return cls(start, rng.random(shape) if init == "uniform" else np.zeros(shape), hyper)
 

@@ -207,9 +207,7 @@ class AUE(Baseline):
     def _new_member(self) -> Member:
         s = self.settings
         if s.base == "hoeffding":
-            tree = HoeffdingTree(
-                self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie
-            )
+            tree = HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
             return TreeMember(self.stream, tree)
         outputs = 1 if self.n_classes == 2 else self.n_classes
         hyper = Hyper(s.rate, s.shrink, s.steps_per_sample)

@@ -218,9 +218,7 @@ class ELLA(Baseline):
 
     def _start(self) -> None:
         problems = 1 if self.n_classes == 2 else self.n_classes
-        self.problems = [
-            Basis(self.n_features + 1, self.settings.components, self.random) for _ in range(problems)
-        ]
+        self.problems = [Basis(self.n_features + 1, self.settings.components, self.random) for _ in range(problems)]
         self.n_one_class = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:

@@ -118,9 +118,7 @@ class GEM(Baseline):
     """
 
     title: ClassVar[str] = "GEM"
-    paper: ClassVar[str] = (
-        "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
-    )
+    paper: ClassVar[str] = "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
     year: ClassVar[int] = 2017
     needs_task_id: ClassVar[bool] = False
     deviations: ClassVar[tuple[str, ...]] = (
@@ -167,9 +165,7 @@ class GEM(Baseline):
                 self._memory_y[:step, :slots],
                 self._counts[:step],
             )
-            projected, _ = project_gradient(
-                gradient, past, margin=self.settings.margin, ridge=self.settings.ridge
-            )
+            projected, _ = project_gradient(gradient, past, margin=self.settings.margin, ridge=self.settings.ridge)
             self.n_projections += projected is not gradient
             gradient = projected
         self.theta = self.theta - self.settings.learning_rate * gradient

@@ -65,9 +65,7 @@ class MERSettings(Settings):
         check_choice("precision", self.precision, get_args(Precision))
 
 
-def reservoir_slot(
-    seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0
-) -> int:
+def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
     """Return the slot for sample number `seen` (from 1), or -1 if it is not kept.
 
     Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory.
@@ -168,9 +166,7 @@ class MER(Baseline):
         if self.n_seen == 0:
             return
         size = min(s.replay, self.filled)
-        order = np.insert(
-            self.random.integers(1, self.filled + 1, size=size), self.random.integers(size + 1), 0
-        )
+        order = np.insert(self.random.integers(1, self.filled + 1, size=size), self.random.integers(size + 1), 0)
         before = self.theta.copy()
         self._descend(order, np.where(order == 0, s.batches, 1.0) * s.learning_rate)
         self._interpolate(before, s.across)
@@ -178,9 +174,7 @@ class MER(Baseline):
     def _descend(self, order: Labels, rates: Floats) -> None:
         from imrc.baselines._network_kernels import sgd_sequence
 
-        sgd_sequence(
-            self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates.astype(self.theta.dtype)
-        )
+        sgd_sequence(self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates.astype(self.theta.dtype))
 
     def _interpolate(self, before: NDArray[Any], share: float) -> None:
         """Go from `before` only the given share of the way to theta; a share of 1 leaves theta bit for bit."""

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imrc.core.learner import RULES, Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
+from imrc.evaluation.methods import ComparedMethods, MethodRecord, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
@@ -44,6 +45,12 @@ class StepResult:
         Error on the newest task of always answering the most frequent class among all training samples so far.
     time_s : float
         Seconds of learning and testing, all repetitions together.
+    before : dict of str to ndarray of shape (repetitions,)
+        Per compared method: error on the newest task of the state before it was learnt (test then train).
+    method_time_s : dict of str to ndarray of shape (repetitions,)
+        Per method ("imrc" too): processor seconds of learning the task.
+    state_sizes : dict of str to ndarray of shape (repetitions,)
+        Per compared method: numbers kept after the step.
     """
 
     step: int
@@ -53,6 +60,9 @@ class StepResult:
     ess: dict[str, dict[int, Floats]]
     majority: Floats
     time_s: float
+    before: dict[str, Floats] = field(default_factory=dict)
+    method_time_s: dict[str, Floats] = field(default_factory=dict)
+    state_sizes: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
