@@ -114,7 +114,7 @@ def fit_multinomial(X: Floats, y: Labels, n_classes: int, C: float = 1.0, start:
     if len(present) == 1:
         weights[present[0], -1] = 0.0
         return weights
-    basis = np.linalg.qr(X.T)[0] if D > n else None  # the optimum lies in the span of the instances
+    basis = np.linalg.qr(X.T)[0] if n < D else None  # the optimum lies in the span of the instances
     Z = np.hstack([X if basis is None else X @ basis, np.ones((n, 1))])
     rows = present[1:] if len(present) == 2 else present
     target = (y[:, None] == rows).astype(np.float64)

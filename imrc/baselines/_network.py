@@ -90,7 +90,7 @@ def _softmax(scores: Floats) -> Floats:
 def _backward(
     layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
 ) -> tuple[list[Floats], list[Floats]]:
-    """Inputs a_l and loss derivatives delta_l of the three layers, each (..., n, width).
+    """Return inputs a_l and loss derivatives delta_l of the three layers, each (..., n, width).
 
     With y = None labels are drawn from the network's own output distribution.
     """

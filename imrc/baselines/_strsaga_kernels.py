@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _derivative(margins, label, out):  # type: ignore[no-untyped-def]
-    """Derivative of the log-loss in the outputs: one output for two classes, else one per class."""
+    """Write the derivative of the log-loss in the outputs: one output for two classes, else one per class."""
     if len(margins) == 1:
         sign = 1.0 if label == 1 else -1.0
         out[0] = -sign / (1.0 + np.exp(min(sign * margins[0], 700.0)))

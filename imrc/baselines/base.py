@@ -54,6 +54,8 @@ class Baseline(ABC):
         True: the method must be told to which task a sample to be labelled belongs.
     keeps_old_rules : bool
         True: `predict(X, task=j)` uses a rule kept for task j. False: one rule for every task.
+    fixed_old_rules : bool
+        True: the rule kept for a task never changes afterwards, so it need not be tested again.
     headline : {"average", "newest"}
         Which error sums the method up: over all tasks seen, or, for methods that adapt to the last distribution and
         keep nothing for earlier tasks, over the newest task of each step.
@@ -80,6 +82,7 @@ class Baseline(ABC):
     kind: ClassVar[Kind] = "published"
     needs_task_id: ClassVar[bool] = False
     keeps_old_rules: ClassVar[bool] = False
+    fixed_old_rules: ClassVar[bool] = False
     headline: ClassVar[Headline] = "average"
     uses_pool: ClassVar[bool] = False
     shared_settings: ClassVar[tuple[str, ...]] = ()

@@ -53,7 +53,8 @@ class MajorityClass(Baseline):
 
     Examples
     --------
-    >>> MajorityClass(classes=["a", "b"], n_features=1).partial_fit_task(0, [[0.0]] * 3, ["b", "a", "b"]).predict([[5.0]])
+    >>> majority = MajorityClass(classes=["a", "b"], n_features=1)
+    >>> majority.partial_fit_task(0, [[0.0]] * 3, ["b", "a", "b"]).predict([[5.0]])
     array(['b'], dtype='<U1')
     """
 
@@ -84,6 +85,7 @@ class _RulePerTask(Baseline):
     year: ClassVar[int] = 1958
     needs_task_id: ClassVar[bool] = True
     keeps_old_rules: ClassVar[bool] = True
+    fixed_old_rules: ClassVar[bool] = True
     profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
     settings: LogisticSettings
 

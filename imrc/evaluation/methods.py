@@ -123,9 +123,7 @@ class ComparedMethods:
         if learner.fixed_old_rules:
             return {task: float(np.mean(learner.predict(tests[-1], task=task) != self._labels[task]))}
         if learner.keeps_old_rules:
-            return {
-                j: float(np.mean(learner.predict(tests[j], task=j) != self._labels[j])) for j in range(task + 1)
-            }
+            return {j: float(np.mean(learner.predict(tests[j], task=j) != self._labels[j])) for j in range(task + 1)}
         wrong = learner.predict(X) != np.concatenate(self._labels)
         ends = np.cumsum([len(labels) for labels in self._labels])
         return {j: float(part.mean()) for j, part in enumerate(np.split(wrong, ends[:-1]))}

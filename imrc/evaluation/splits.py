@@ -111,9 +111,7 @@ def method_seed(repetition: np.random.SeedSequence, method: str) -> np.random.Se
     np.True_
     """
     # A third number in the key keeps these apart from the seeds of tasks.
-    return np.random.SeedSequence(
-        repetition.entropy, spawn_key=(*repetition.spawn_key, 0, zlib.crc32(method.encode()))
-    )
+    return np.random.SeedSequence(repetition.entropy, spawn_key=(*repetition.spawn_key, 0, zlib.crc32(method.encode())))
 
 
 def task_seed(repetition: np.random.SeedSequence, task: int) -> np.random.SeedSequence:
