@@ -28,7 +28,7 @@ def entropy(weights: Floats) -> Floats:
     """
     total = weights.sum(axis=-1, keepdims=True)
     p = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    return np.abs((p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1))
+    return np.asarray(np.abs((p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1)))
 
 
 def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
@@ -195,4 +195,4 @@ class HoeffdingTree:
         """Numbers kept: nodes, and for leaves the class statistics."""
         leaves = int((self.feature < 0).sum())
         per_leaf = 4 * self.mean[0].size + 2 * self.counts.shape[1] + 3
-        return 4 * len(self.feature) + leaves * per_leaf
+        return int(4 * len(self.feature) + leaves * per_leaf)

@@ -79,7 +79,7 @@ def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Fl
 
 def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Labels:
     """Return the class of the largest output, shape (n,)."""
-    return network_scores(layout, theta, X).argmax(axis=-1).astype(np.int64)
+    return np.asarray(network_scores(layout, theta, X).argmax(axis=-1), dtype=np.int64)
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -211,7 +211,7 @@ class Baseline(ABC):
         if not known.all():
             row = int(np.argmin(known))
             raise ValueError(f"y has the unknown label {y[row]!r} at row {row}; classes are {self.classes.tolist()}.")
-        return np.searchsorted(self.classes, labels).astype(np.int64)
+        return np.asarray(np.searchsorted(self.classes, labels), dtype=np.int64)
 
     def __repr__(self) -> str:
         return (
@@ -241,7 +241,7 @@ def linear_labels(scores: Floats) -> Labels:
     """
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).astype(np.int64)
-    return scores.argmax(axis=1).astype(np.int64)
+    return np.asarray(scores.argmax(axis=1), dtype=np.int64)
 
 
 def signed_targets(y: Labels, n_classes: int) -> Floats:

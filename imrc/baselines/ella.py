@@ -167,7 +167,7 @@ class Basis:
     def size(self) -> int:
         """Numbers kept: basis, codes, b, and the different blocks of the symmetric A."""
         d, q = self.L.shape
-        return d * q + q * len(self.codes) + d * q + q * (q + 1) // 2 * (d * (d + 1) // 2)
+        return int(d * q + q * len(self.codes) + d * q + q * (q + 1) // 2 * (d * (d + 1) // 2))
 
 
 class ELLA(Baseline):

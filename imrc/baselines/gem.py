@@ -93,11 +93,11 @@ def project_gradient(
 def _cholesky(gram: Floats) -> Floats:
     """Upper triangular R with R'R = gram; without a ridge the matrix may be singular, so a hair is added then."""
     try:
-        return np.linalg.cholesky(gram).T
+        return np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
     except np.linalg.LinAlgError:
         lifted = gram.copy()
         lifted[np.diag_indices_from(lifted)] += 1e-10 * max(float(np.trace(gram)) / len(gram), 1e-300)
-        return np.linalg.cholesky(lifted).T
+        return np.asarray(np.linalg.cholesky(lifted).T, dtype=np.float64)
 
 
 class GEM(Baseline):

@@ -192,4 +192,4 @@ class SeenLogistic(Baseline):
 
 def _labels(rule: Floats, X: Floats) -> Labels:
     """Return the class of the largest score."""
-    return (X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1).astype(np.int64)
+    return np.asarray((X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1), dtype=np.int64)
