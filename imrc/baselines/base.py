@@ -210,7 +210,9 @@ class Baseline(ABC):
         known = np.isin(labels, self.classes)
         if not known.all():
             row = int(np.argmin(known))
-            raise ValueError(f"y has the unknown label {y[row]!r} at row {row}; classes are {self.classes.tolist()}.")
+            raise ValueError(
+                f"y has the unknown label {y.tolist()[row]!r} at row {row}; classes are {self.classes.tolist()}."
+            )
         return np.asarray(np.searchsorted(self.classes, labels), dtype=np.int64)
 
     def __repr__(self) -> str:

@@ -98,6 +98,8 @@ class EWC(Baseline):
     ----------
     n_proximal : int
         Tasks for which the automatic choice took proximal steps.
+    n_diverged : int
+        Steps left out because numbers overflowed.
 
     Examples
     --------
@@ -132,6 +134,7 @@ class EWC(Baseline):
         self.fisher_sum = np.zeros(self._layout.size)
         self.anchor_sum = np.zeros(self._layout.size)
         self.n_proximal = 0
+        self.n_diverged = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
@@ -148,25 +151,36 @@ class EWC(Baseline):
 
     def _step(self, X: Floats, y: Labels, proximal: bool) -> None:
         s = self.settings
-        gradient = loss_gradient(self._layout, self.theta, X, y)
-        if proximal:
-            self.theta = proximal_step(
-                self.theta, gradient, s.learning_rate, s.strength, self.fisher_sum, self.anchor_sum
-            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            gradient = loss_gradient(self._layout, self.theta, X, y)
+            if proximal:
+                theta = proximal_step(
+                    self.theta, gradient, s.learning_rate, s.strength, self.fisher_sum, self.anchor_sum
+                )
+            else:
+                gradient += penalty_gradient(self.theta, s.strength, self.fisher_sum, self.anchor_sum)
+                theta = self.theta - s.learning_rate * gradient
+        if np.isfinite(theta).all():
+            self.theta = theta
         else:
-            gradient += penalty_gradient(self.theta, s.strength, self.fisher_sum, self.anchor_sum)
-            self.theta = self.theta - s.learning_rate * gradient
+            self.n_diverged += 1
 
     def _consolidate(self, X: Floats, y: Labels) -> None:
         """Add the importance of the finished task's parameters to the sums."""
-        if self.settings.fisher == "squared_mean":
-            fisher = loss_gradient(self._layout, self.theta, X, y) ** 2
-        elif self.settings.fisher == "empirical":
-            fisher = mean_squared_gradient(self._layout, self.theta, X, y)
-        else:
-            fisher = mean_squared_gradient(self._layout, self.theta, X, None, self.random)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fisher = self._importance(X, y)
+        if not np.isfinite(fisher).all():  # a network this far off has nothing to consolidate
+            self.n_diverged += 1
+            return
         self.fisher_sum = self.fisher_sum + fisher
         self.anchor_sum = self.anchor_sum + fisher * self.theta
+
+    def _importance(self, X: Floats, y: Labels) -> Floats:
+        if self.settings.fisher == "squared_mean":
+            return np.asarray(loss_gradient(self._layout, self.theta, X, y) ** 2)
+        if self.settings.fisher == "empirical":
+            return mean_squared_gradient(self._layout, self.theta, X, y)
+        return mean_squared_gradient(self._layout, self.theta, X, None, self.random)
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return network_labels(self._layout, self.theta, X)

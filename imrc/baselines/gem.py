@@ -13,6 +13,10 @@ from imrc.baselines._network import HIDDEN, Layout, group_gradients, loss_gradie
 from imrc.baselines.base import Baseline, Floats, Labels, Settings
 
 
+_LARGEST = 1e50
+"""Gradients beyond this have no meaning, and their products would overflow."""
+
+
 @dataclass(frozen=True)
 class GEMSettings(Settings):
     """Hyper-parameters of GEM.
@@ -108,6 +112,11 @@ class GEM(Baseline):
     `GEMSettings`; profiles ``"default"`` (the scripts of the authors' repository), ``"argparse"`` (its command line
     defaults, with a memory), ``"retuned"`` (values of the authors of MER).
 
+    Attributes
+    ----------
+    n_projections, n_diverged : int
+        Steps that were projected, and steps left out because numbers overflowed.
+
     Examples
     --------
     >>> gem = GEM(n_classes=2, n_features=1, random_state=0)
@@ -126,6 +135,7 @@ class GEM(Baseline):
         "task has fewer samples than the memory.",
         "The gradients of all memories come from one batched pass, and the quadratic program is solved exactly as "
         "non-negative least squares.",
+        "Steps that overflow are left out and counted; the authors' code would go on with NaN.",
         "float64 throughout; the samples of a task are visited in random order.",
     )
     profiles: ClassVar[Mapping[str, Settings]] = {
@@ -142,6 +152,7 @@ class GEM(Baseline):
         self._memory_y = np.zeros((0, 0), dtype=np.int64)
         self._counts = np.zeros(0, dtype=np.int64)
         self.n_projections = 0
+        self.n_diverged = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
@@ -155,6 +166,18 @@ class GEM(Baseline):
                 self._step(step, X[rows], y[rows])
 
     def _step(self, step: int, X: Floats, y: Labels) -> None:
+        """Take one projected step; leave theta as it is where numbers overflow."""
+        # With a margin, every projection adds margin times the sum of all memory gradients, so the effective step
+        # grows with the number of tasks and plain SGD can diverge.
+        with np.errstate(over="ignore", invalid="ignore"):
+            theta = self._projected(step, X, y)
+        if theta is None or not np.isfinite(theta).all():
+            self.n_diverged += 1
+        else:
+            self.theta = theta
+
+    def _projected(self, step: int, X: Floats, y: Labels) -> Floats | None:
+        """Return theta after one step, or None if gradients are not finite."""
         gradient = loss_gradient(self._layout, self.theta, X, y)
         if step > 0:
             slots = int(self._counts[:step].max())
@@ -165,10 +188,15 @@ class GEM(Baseline):
                 self._memory_y[:step, :slots],
                 self._counts[:step],
             )
-            projected, _ = project_gradient(gradient, past, margin=self.settings.margin, ridge=self.settings.ridge)
+            if not max(np.abs(past).max(), np.abs(gradient).max()) < _LARGEST:  # also catches NaN
+                return None
+            try:
+                projected, _ = project_gradient(gradient, past, margin=self.settings.margin, ridge=self.settings.ridge)
+            except (np.linalg.LinAlgError, RuntimeError):  # no solution in floating point: numbers too far apart
+                return None
             self.n_projections += projected is not gradient
             gradient = projected
-        self.theta = self.theta - self.settings.learning_rate * gradient
+        return np.asarray(self.theta - self.settings.learning_rate * gradient)
 
     def _open_memory(self, slots: int) -> None:
         """Add an empty memory for a new task; all memories are padded to the largest."""

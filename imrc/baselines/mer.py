@@ -94,6 +94,11 @@ class MER(Baseline):
     sample), ``"argparse"`` (command line defaults, which make it sequential replay: 21 steps per sample), ``"small"``
     (authors' line for 500 memories), ``"algorithm6"``, ``"algorithm7"``.
 
+    Attributes
+    ----------
+    n_diverged : int
+        Samples whose steps were undone because numbers overflowed (inputs on a large scale).
+
     Examples
     --------
     >>> mer = MER(n_classes=2, n_features=1, random_state=0, profile="argparse", learning_rate=0.1)
@@ -127,6 +132,7 @@ class MER(Baseline):
         dtype = np.dtype(self.settings.precision)
         self.theta: NDArray[Any] = self._layout.initial(self.random).astype(dtype)
         self.n_seen = 0
+        self.n_diverged = 0
         self.filled = 0
         # Row 0 holds the arriving sample, rows 1.. the reservoir; the array grows up to memory + 1 rows.
         self._X = np.zeros((1, self.n_features), dtype)
@@ -136,10 +142,15 @@ class MER(Baseline):
         self._reserve(min(self.settings.memory, self.filled + len(X)))
         for i in self.random.permutation(len(X)):
             self._X[0], self._y[0] = X[i], y[i]
-            if self.settings.algorithm == "7":
-                self._replay_weighted()
-            else:
-                self._replay()
+            before = self.theta.copy()
+            with np.errstate(over="ignore", invalid="ignore"):
+                if self.settings.algorithm == "7":
+                    self._replay_weighted()
+                else:
+                    self._replay()
+            if not np.isfinite(self.theta).all():
+                self.theta = before
+                self.n_diverged += 1
             self._keep()
 
     def _replay(self) -> None:
