@@ -67,6 +67,7 @@ def fit_logistic(
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
         if decrement < tol:
+            theta = theta - step  # so close, a full step lands on the optimum up to rounding
             break
         size = 1.0
         while size > 1e-10:  # halve until the value falls enough (Armijo)

@@ -60,9 +60,7 @@ class TestNetwork:
         for i in range(len(theta)):
             step = np.zeros_like(theta)
             step[i] = 1e-6
-            numeric[i] = (
-                cross_entropy(LAYOUT, theta + step, X, y) - cross_entropy(LAYOUT, theta - step, X, y)
-            ) / 2e-6
+            numeric[i] = (cross_entropy(LAYOUT, theta + step, X, y) - cross_entropy(LAYOUT, theta - step, X, y)) / 2e-6
         # Central differences with step 1e-6: error about 1e-12 from curvature and 1e-10 from rounding.
         np.testing.assert_allclose(loss_gradient(LAYOUT, theta, X, y), numeric, atol=1e-8)
 
@@ -86,9 +84,7 @@ class TestNetwork:
         theta, X, _ = batch
         scores = network_scores(LAYOUT, theta, X[:1])[0]
         p = np.exp(scores) / np.exp(scores).sum()
-        expected = sum(
-            p[c] * mean_squared_gradient(LAYOUT, theta, X[:1], np.array([c])) for c in range(3)
-        )
+        expected = sum(p[c] * mean_squared_gradient(LAYOUT, theta, X[:1], np.array([c])) for c in range(3))
         drawn = mean_squared_gradient(LAYOUT, theta, np.repeat(X[:1], 20_000, axis=0), None, rng)
         # 20 000 draws: relative standard error below 1 %.
         np.testing.assert_allclose(drawn, expected, rtol=0.05, atol=1e-12)
@@ -117,9 +113,7 @@ def plain_sgd(cls, data, rate, seed, batch=10):
 
 
 class TestGEM:
-    @pytest.mark.parametrize(
-        ("margin", "v", "projected"), [(0.0, 0.2, (0.8, 0.4)), (0.5, 0.5, (0.5, 1.0))]
-    )
+    @pytest.mark.parametrize(("margin", "v", "projected"), [(0.0, 0.2, (0.8, 0.4)), (0.5, 0.5, (0.5, 1.0))])
     def test_one_constraint(self, margin, v, projected):
         row = np.array([[-1.0, 2.0]])
         got, multipliers = project_gradient(np.array([1.0, 0.0]), row, margin=margin, ridge=0.0)
@@ -329,9 +323,7 @@ class TestEWC:
 
     def test_first_task_does_not_depend_on_the_strength(self):
         data = train(25)
-        np.testing.assert_array_equal(
-            self.fitted(data, strength=0.0).theta, self.fitted(data, strength=1e6).theta
-        )
+        np.testing.assert_array_equal(self.fitted(data, strength=0.0).theta, self.fitted(data, strength=1e6).theta)
 
     def test_penalty_by_hand(self):
         F, anchor, theta, rho = 4.0, 1.0, 3.0, 0.5
