@@ -150,10 +150,10 @@ def with_sign(typingctx, size, y):  # type: ignore[no-untyped-def]
     """size * sign(y) with sign(0) = 0, lane by lane."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        size, y = args
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 2)
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.copysign.v{LANES}f64")
         zero = ir.Constant(_VECTOR, [0.0] * LANES)
-        down = builder.select(builder.fcmp_ordered("<", y, zero), builder.fneg(size), zero)
-        return builder.select(builder.fcmp_ordered(">", y, zero), size, down)
+        return builder.select(builder.fcmp_unordered("!=", args[1], zero), builder.call(function, args), zero)
 
     return vec8(vec8, vec8), codegen
 

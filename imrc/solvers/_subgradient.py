@@ -294,17 +294,19 @@ def _worst(work, scores, values, pad, sorted_, nn, n, n_classes, flags, heap, pr
 
 
 @njit(cache=True, nogil=True)
-def _linear(work, y, tau, lam, m):  # type: ignore[no-untyped-def]
-    """lambda'|y| - tau'y."""
+def _linear(work, y, tau, lam, slope, m):  # type: ignore[no-untyped-def]
+    """Return lambda'|y| - tau'y; writes the slope lambda sign(y) - tau."""
     total = splat(0.0)
     for j in range(0, m, 8):
         value = load(work, y + j)
-        total = fma(with_sign(load(work, lam + j), value) - load(work, tau + j), value, total)
+        rate = with_sign(load(work, lam + j), value) - load(work, tau + j)
+        store(work, slope + j, rate)
+        total = fma(rate, value, total)
     return lane_sum(total)
 
 
 @njit(cache=True, nogil=True)
-def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
+def _sweep(data, work, row, w, y, y_next, tau, lam, slope, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
     """Step from y, extrapolate; returns the linear part at the new y."""
     total = splat(0.0)
     down, ahead = splat(-step), splat(momentum)
@@ -312,19 +314,20 @@ def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, 
         share = splat(-step * get(work, flags + c))
         for k in range(0, pp, 8):
             j = c * pp + k
-            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
-            new = fma(down, with_sign(size, here) - t, here)
-            new = fma(share, load(data, row * pp + k), new)
-            ahead_of = fma(ahead, new - load(work, w + j), new)
+            moved = fma(down, load(work, slope + j), load(work, y + j))
+            new = fma(share, load(data, row * pp + k), moved)
+            point = fma(ahead, new - load(work, w + j), new)
             store(work, w + j, new)
-            store(work, y_next + j, ahead_of)
-            total = fma(with_sign(size, ahead_of) - t, ahead_of, total)
+            store(work, y_next + j, point)
+            rate = with_sign(load(work, lam + j), point) - load(work, tau + j)
+            store(work, slope + j, rate)
+            total = fma(rate, point, total)
     return lane_sum(total)
 
 
 @njit(cache=True, nogil=True)
-def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum, change, marks):  # type: ignore[no-untyped-def]
-    """`_sweep` that also notes where lambda sign(y) changes: one bit per component, and by how much."""
+def _sweep_marking(data, work, row, w, y, y_next, tau, lam, slope, flags, n_classes, pp, step, momentum, change, marks):  # type: ignore[no-untyped-def]
+    """`_sweep` that also notes where the slope changes: one bit per component, and by how much."""
     total = splat(0.0)
     down, ahead = splat(-step), splat(momentum)
     for c in range(n_classes):
@@ -332,23 +335,23 @@ def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp
         first = c * (len(marks) // n_classes)
         for k in range(0, pp, 8):
             j = c * pp + k
-            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
-            signed = with_sign(size, here)
-            new = fma(down, signed - t, here)
-            new = fma(share, load(data, row * pp + k), new)
-            ahead_of = fma(ahead, new - load(work, w + j), new)
+            before = load(work, slope + j)
+            moved = fma(down, before, load(work, y + j))
+            new = fma(share, load(data, row * pp + k), moved)
+            point = fma(ahead, new - load(work, w + j), new)
             store(work, w + j, new)
-            store(work, y_next + j, ahead_of)
-            signed_next = with_sign(size, ahead_of)
-            store(work, change + j, signed - signed_next)
-            put(marks, first + (k >> 3), np.uint8(unequal_bits(signed, signed_next)))
-            total = fma(signed_next - t, ahead_of, total)
+            store(work, y_next + j, point)
+            rate = with_sign(load(work, lam + j), point) - load(work, tau + j)
+            store(work, slope + j, rate)
+            store(work, change + j, before - rate)
+            put(marks, first + (k >> 3), np.uint8(unequal_bits(before, rate)))
+            total = fma(rate, point, total)
     return lane_sum(total)
 
 
 @njit(cache=True, nogil=True)
 def _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words, flipped):  # type: ignore[no-untyped-def]
-    """Bring drift = X (tau - lambda sign(y)) to the new y: one column of X per marked component."""
+    """Bring drift = -X slope to the new y: one column of X per marked component."""
     per_class = len(words) // n_classes
     for c in range(n_classes):
         count = 0
@@ -393,12 +396,11 @@ def _move_scores(data, gram, work, row, at_w, at_y, drift, flags, n_classes, nn,
 
 
 @njit(cache=True, nogil=True)
-def _refresh(data, columns, work, w, y, tau, lam, scratch, at_w, at_y, drift, n_classes, p, pp, nn):  # type: ignore[no-untyped-def]
+def _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn):  # type: ignore[no-untyped-def]
     """Compute the scores of w and y and the drift from scratch."""
-    for j in range(0, n_classes * pp, 8):
-        signed = with_sign(load(work, lam + j), load(work, y + j))
-        store(work, scratch + j, load(work, tau + j) - signed)
-    _all_scores(data, columns, p, nn, pp, n_classes, work, scratch, work, drift)
+    _all_scores(data, columns, p, nn, pp, n_classes, work, slope, work, drift)
+    for i in range(0, n_classes * nn, 8):
+        store(work, drift + i, splat(0.0) - load(work, drift + i))
     _all_scores(data, columns, p, nn, pp, n_classes, work, w, work, at_w)
     _all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
 
@@ -433,9 +435,9 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
     nn, pp = padded(n, p)
     m = n_classes * pp
     columns, gram = n * pp, n * pp + pp * nn
-    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
-    w, y, y_next, t, size, best, scratch = 0, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
-    at_y = 7 * m
+    work = aligned(8 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
+    w, y, y_next, t, size, best, slope, change = 0, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m, 7 * m
+    at_y = 8 * m
     at_w, drift = at_y + n_classes * nn, at_y + 2 * n_classes * nn
     values = at_y + 3 * n_classes * nn
     pad = values + nn
@@ -452,16 +454,16 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
     _copy_in(candidate, work, best, pp)
     _all_scores(data, columns, p, nn, pp, n_classes, work, best, work, at_y)
     worst, row = _worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, 0)
-    best_value = 1.0 + _linear(work, best, t, size, m) + worst
+    best_value = 1.0 + _linear(work, best, t, size, slope, m) + worst
     _copy_in(start, work, w, pp)
     _copy_in(start, work, y, pp)
-    linear = _linear(work, y, t, size, m)
+    linear = _linear(work, y, t, size, slope, m)
     pending = False
     for iteration in range(1, max_iter + 1):
         if not incremental:
             _all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
         elif iteration % REFRESH == 1:
-            _refresh(data, columns, work, w, y, t, size, scratch, at_w, at_y, drift, n_classes, p, pp, nn)
+            _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn)
         worst, row = _worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, row)
         value = 1.0 + linear + worst
         if value < best_value:
@@ -475,18 +477,18 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
         momentum = 0.0 if iteration < 3 else (iteration - 2.0) / (iteration + 1.0)
         if incremental:
             linear = _sweep_marking(
-                data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, scratch, marks
+                data, work, row, w, y, y_next, t, size, slope, flags, n_classes, pp, step, momentum, change, marks
             )
             _move_scores(data, gram, work, row, at_w, at_y, drift, flags, n_classes, nn, step, momentum)
-            _apply_changes(data, columns, work, scratch, drift, n_classes, pp, nn, words, flipped)
+            _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words, flipped)
         else:
-            linear = _sweep(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum)
+            linear = _sweep(data, work, row, w, y, y_next, t, size, slope, flags, n_classes, pp, step, momentum)
         y, y_next = y_next, y
     if pending:
         _move(work, y_next, best, m)
     _all_scores(data, columns, p, nn, pp, n_classes, work, w, work, at_y)
     worst, row = _worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, row)
-    last_value = 1.0 + _linear(work, w, t, size, m) + worst
+    last_value = 1.0 + _linear(work, w, t, size, slope, m) + worst
     if last_value < best_value:
         best_value = last_value
         _move(work, w, best, m)
