@@ -139,14 +139,11 @@ def _all_scores(data, columns, p, nn, pp, n_classes, vector, at, out, to):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _first_largest(work, values, nn):  # type: ignore[no-untyped-def]
-    """Index of the first largest entry."""
-    top = load(work, values)
-    for i in range(8, nn, 8):
-        top = maximum(top, load(work, values + i))
-    best = splat(lane_max(top))
+def _first_equal(work, values, nn, best):  # type: ignore[no-untyped-def]
+    """Index of the first entry equal to `best`."""
+    wanted = splat(best)
     for i in range(0, nn, 8):
-        bits = equal_bits(load(work, values + i), best)
+        bits = equal_bits(load(work, values + i), wanted)
         if bits != 0:
             return i + first_bit(bits)
     return 0  # reached only if scores overflowed to nan
@@ -154,13 +151,14 @@ def _first_largest(work, values, nn):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _worst_two(work, scores, values, pad, nn, flags):  # type: ignore[no-untyped-def]
-    """Worst case for two classes: value and row; `flags` gets the share of each class in the subset."""
-    one, half = splat(1.0), splat(0.5)
+    """`_worst` for two classes."""
+    one, half, top = splat(1.0), splat(0.5), splat(_LOWEST)
     for i in range(0, nn, 8):
         s0, s1 = load(work, scores + i), load(work, scores + nn + i)
         value = maximum(maximum(s0, s1) - one, (s0 + s1 - one) * half) + load(work, pad + i)
         store(work, values + i, value)
-    row = _first_largest(work, values, nn)
+        top = maximum(top, value)
+    row = _first_equal(work, values, nn, lane_max(top))
     s0, s1 = get(work, scores + row), get(work, scores + nn + row)
     alone = max(s0, s1) - 1.0
     both = (s0 + s1 - 1.0) * 0.5
@@ -271,7 +269,10 @@ def _worst_many(work, scores, values, pad, sorted_, nn, n, n_classes, flags, hea
         _row_values_sorted(work, scores, values, pad, sorted_, nn, n_classes)
     else:
         _row_values_pruned(work, scores, values, pad, nn, n, n_classes, heap, probe)
-    row = _first_largest(work, values, nn)
+    top = load(work, values)
+    for i in range(8, nn, 8):
+        top = maximum(top, load(work, values + i))
+    row = _first_equal(work, values, nn, lane_max(top))
     best, size, rest = _best_subset(work, scores + row, nn, n_classes, heap)
     for c in range(n_classes):
         put(work, flags + c, 0.0 if rest else 1.0 / size)
@@ -306,52 +307,60 @@ def _linear(work, y, tau, lam, slope, m):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sweep(data, work, row, w, y, y_next, tau, lam, slope, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
-    """Step from y, extrapolate; returns the linear part at the new y."""
-    total = splat(0.0)
+def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
+    """Step from y, extrapolate; returns the linear part at the new y.
+
+    The slope at y is computed again rather than kept: the sweep is bound by its stores, not by arithmetic.
+    """
+    even, odd = splat(0.0), splat(0.0)
     down, ahead = splat(-step), splat(momentum)
     for c in range(n_classes):
         share = splat(-step * get(work, flags + c))
         for k in range(0, pp, 8):
             j = c * pp + k
-            moved = fma(down, load(work, slope + j), load(work, y + j))
+            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
+            moved = fma(down, with_sign(size, here) - t, here)
             new = fma(share, load(data, row * pp + k), moved)
             point = fma(ahead, new - load(work, w + j), new)
             store(work, w + j, new)
             store(work, y_next + j, point)
-            rate = with_sign(load(work, lam + j), point) - load(work, tau + j)
-            store(work, slope + j, rate)
-            total = fma(rate, point, total)
-    return lane_sum(total)
+            even, odd = odd, fma(with_sign(size, point) - t, point, even)
+    return lane_sum(even + odd)
 
 
 @njit(cache=True, nogil=True)
-def _sweep_marking(data, work, row, w, y, y_next, tau, lam, slope, flags, n_classes, pp, step, momentum, change, marks):  # type: ignore[no-untyped-def]
-    """`_sweep` that also notes where the slope changes: one bit per component, and by how much."""
-    total = splat(0.0)
+def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum, marks):  # type: ignore[no-untyped-def]
+    """`_sweep` that also marks, one bit per component, where lambda sign(y) changes."""
+    even, odd = splat(0.0), splat(0.0)
     down, ahead = splat(-step), splat(momentum)
     for c in range(n_classes):
         share = splat(-step * get(work, flags + c))
         first = c * (len(marks) // n_classes)
         for k in range(0, pp, 8):
             j = c * pp + k
-            before = load(work, slope + j)
-            moved = fma(down, before, load(work, y + j))
+            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
+            before = with_sign(size, here)
+            moved = fma(down, before - t, here)
             new = fma(share, load(data, row * pp + k), moved)
             point = fma(ahead, new - load(work, w + j), new)
             store(work, w + j, new)
             store(work, y_next + j, point)
-            rate = with_sign(load(work, lam + j), point) - load(work, tau + j)
-            store(work, slope + j, rate)
-            store(work, change + j, before - rate)
-            put(marks, first + (k >> 3), np.uint8(unequal_bits(before, rate)))
-            total = fma(rate, point, total)
-    return lane_sum(total)
+            after = with_sign(size, point)
+            put(marks, first + (k >> 3), np.uint8(unequal_bits(before, after)))
+            even, odd = odd, fma(after - t, point, even)
+    return lane_sum(even + odd)
 
 
 @njit(cache=True, nogil=True)
-def _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words, flipped):  # type: ignore[no-untyped-def]
-    """Bring drift = -X slope to the new y: one column of X per marked component."""
+def _change(work, y, y_next, lam, j):  # type: ignore[no-untyped-def]
+    """lambda sign(y) before minus after, without branches."""
+    a, b = get(work, y + j), get(work, y_next + j)
+    return get(work, lam + j) * ((a > 0.0) - (a < 0.0) - (b > 0.0) + (b < 0.0))
+
+
+@njit(cache=True, nogil=True)
+def _apply_changes(data, columns, work, y, y_next, lam, drift, n_classes, pp, nn, words, flipped):  # type: ignore[no-untyped-def]
+    """Bring drift = X (tau - lambda sign(y)) to the new y: one column of X per marked component."""
     per_class = len(words) // n_classes
     for c in range(n_classes):
         count = 0
@@ -361,12 +370,12 @@ def _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words,
                 put(flipped, count, (word << 6) + first_bit(bits))
                 count += 1
                 bits &= bits - 1
-        target, at = drift + c * nn, change + c * pp
+        target, at = drift + c * nn, c * pp
         k = 0
         while k + 4 <= count:
             j0, j1, j2, j3 = get(flipped, k), get(flipped, k + 1), get(flipped, k + 2), get(flipped, k + 3)
-            d0, d1 = splat(get(work, at + j0)), splat(get(work, at + j1))
-            d2, d3 = splat(get(work, at + j2)), splat(get(work, at + j3))
+            d0, d1 = splat(_change(work, y, y_next, lam, at + j0)), splat(_change(work, y, y_next, lam, at + j1))
+            d2, d3 = splat(_change(work, y, y_next, lam, at + j2)), splat(_change(work, y, y_next, lam, at + j3))
             p0, p1, p2, p3 = columns + j0 * nn, columns + j1 * nn, columns + j2 * nn, columns + j3 * nn
             for i in range(0, nn, 8):
                 value = fma(d0, load(data, p0 + i), load(work, target + i))
@@ -376,7 +385,7 @@ def _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words,
             k += 4
         while k < count:
             j0 = get(flipped, k)
-            d0, p0 = splat(get(work, at + j0)), columns + j0 * nn
+            d0, p0 = splat(_change(work, y, y_next, lam, at + j0)), columns + j0 * nn
             for i in range(0, nn, 8):
                 store(work, target + i, fma(d0, load(data, p0 + i), load(work, target + i)))
             k += 1
@@ -435,9 +444,9 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
     nn, pp = padded(n, p)
     m = n_classes * pp
     columns, gram = n * pp, n * pp + pp * nn
-    work = aligned(8 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
-    w, y, y_next, t, size, best, slope, change = 0, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m, 7 * m
-    at_y = 8 * m
+    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
+    w, y, y_next, t, size, best, slope = 0, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
+    at_y = 7 * m
     at_w, drift = at_y + n_classes * nn, at_y + 2 * n_classes * nn
     values = at_y + 3 * n_classes * nn
     pad = values + nn
@@ -463,6 +472,7 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
         if not incremental:
             _all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
         elif iteration % REFRESH == 1:
+            _linear(work, y, t, size, slope, m)
             _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn)
         worst, row = _worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, row)
         value = 1.0 + linear + worst
@@ -477,12 +487,12 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
         momentum = 0.0 if iteration < 3 else (iteration - 2.0) / (iteration + 1.0)
         if incremental:
             linear = _sweep_marking(
-                data, work, row, w, y, y_next, t, size, slope, flags, n_classes, pp, step, momentum, change, marks
+                data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, marks
             )
             _move_scores(data, gram, work, row, at_w, at_y, drift, flags, n_classes, nn, step, momentum)
-            _apply_changes(data, columns, work, change, drift, n_classes, pp, nn, words, flipped)
+            _apply_changes(data, columns, work, y, y_next, size, drift, n_classes, pp, nn, words, flipped)
         else:
-            linear = _sweep(data, work, row, w, y, y_next, t, size, slope, flags, n_classes, pp, step, momentum)
+            linear = _sweep(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum)
         y, y_next = y_next, y
     if pending:
         _move(work, y_next, best, m)
