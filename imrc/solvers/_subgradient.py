@@ -41,6 +41,8 @@ from imrc.solvers._simd import (
 
 REFRESH = 256
 NETWORK_CLASSES = 16
+LAZY_NUMBERS = 8_000_000
+DIRECT, GRAM, LAZY = 0, 1, 2
 _LOWEST = -1e300
 
 
@@ -392,16 +394,31 @@ def _apply_changes(data, columns, work, y, y_next, lam, drift, n_classes, pp, nn
 
 
 @njit(cache=True, nogil=True)
-def _move_scores(data, gram, work, row, at_w, at_y, drift, flags, n_classes, nn, step, momentum):  # type: ignore[no-untyped-def]
+def _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, step, momentum):  # type: ignore[no-untyped-def]
     """Scores of w and y after `_sweep`, from those before it."""
     up, ahead = splat(step), splat(momentum)
     for c in range(n_classes):
         share = splat(-step * get(work, flags + c))
         for i in range(c * nn, (c + 1) * nn, 8):
             new = fma(up, load(work, drift + i), load(work, at_y + i))
-            new = fma(share, load(data, gram + row * nn + i - c * nn), new)
+            new = fma(share, load(gram, at_gram + i - c * nn), new)
             store(work, at_y + i, fma(ahead, new - load(work, at_w + i), new))
             store(work, at_w + i, new)
+
+
+@njit(cache=True, nogil=True)
+def _gram_row(data, columns, p, pp, nn, row, gram, slots):  # type: ignore[no-untyped-def]
+    """Offset of row `row` of X X' in `gram`, computed when first needed; the last place is used again and again."""
+    places = len(gram) // nn
+    count = slots[len(slots) - 1]
+    place = slots[row]
+    if place < 0:
+        place = min(count, places - 1)
+        _scores(data, columns, p, nn, data, row * pp, gram, place * nn)
+        if count < places - 1:
+            slots[row] = place
+            slots[len(slots) - 1] = count + 1
+    return place * nn
 
 
 @njit(cache=True, nogil=True)
@@ -435,15 +452,22 @@ def _move(work, at, to, m):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
+def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
     """Run the method on a prepared instance set; writes best point and last iterate, returns their values.
 
-    data from `prepare`; tau, lam, start, candidate, best_out, last_out (C, p).
+    data from `prepare`, with the Gram matrix if mode is GRAM; tau, lam, start, candidate, best_out, last_out (C, p).
     """
+    incremental = mode != DIRECT
     n_classes, p = tau.shape
     nn, pp = padded(n, p)
     m = n_classes * pp
-    columns, gram = n * pp, n * pp + pp * nn
+    columns, first_gram = n * pp, n * pp + pp * nn
+    if mode == LAZY:
+        gram = aligned(min(n, max_iter, max(2, LAZY_NUMBERS // nn)) * nn)
+    else:
+        gram = data
+    slots = np.full(n + 1 if mode == LAZY else 1, -1)
+    slots[-1] = 0
     work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
     w, y, y_next, t, size, best, slope = 0, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
     at_y = 7 * m
@@ -489,7 +513,11 @@ def run(data, n, incremental, tau, lam, start, candidate, max_iter, best_out, la
             linear = _sweep_marking(
                 data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, marks
             )
-            _move_scores(data, gram, work, row, at_w, at_y, drift, flags, n_classes, nn, step, momentum)
+            if mode == GRAM:
+                at_gram = first_gram + row * nn
+            else:
+                at_gram = _gram_row(data, columns, p, pp, nn, row, gram, slots)
+            _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, step, momentum)
             _apply_changes(data, columns, work, y, y_next, size, drift, n_classes, pp, nn, words, flipped)
         else:
             linear = _sweep(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum)
