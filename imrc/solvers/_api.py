@@ -45,9 +45,7 @@ def objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats, n_classes: int) 
     return float(1.0 - tau @ mu + lam @ np.abs(mu) + worst)
 
 
-def _check_problem(
-    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int
-) -> tuple[Floats, Floats, Floats, int]:
+def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
     X = check_matrix("X", X)
     if len(X) == 0:
         raise ValueError("X must hold at least one instance.")
@@ -57,22 +55,16 @@ def _check_problem(
     for name, value in (("tau", tau), ("lam", lam)):
         vector = np.ascontiguousarray(value, dtype=np.float64)
         if vector.shape != (size,):
-            raise ValueError(
-                f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}."
-            )
+            raise ValueError(f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}.")
         if not np.isfinite(vector).all():
-            raise ValueError(
-                f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}."
-            )
+            raise ValueError(f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}.")
         vectors.append(vector)
     if (vectors[1] < 0).any():
         raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
     return X, vectors[0], vectors[1], n_classes
 
 
-def evaluate_objective(
-    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int
-) -> float:
+def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int) -> float:
     """Return the objective of (3) at `mu`.
 
     Parameters

@@ -130,9 +130,7 @@ def _solve(problem: Problem, n_classes: int, max_iter: int) -> Solution:
     candidate = zeros if problem.start is None else problem.start.mu
     assert start is not None  # noqa: S101 - narrows the type
     assert candidate is not None  # noqa: S101 - narrows the type
-    return run_subgradient(
-        problem.instances, problem.tau, problem.lam, n_classes, max_iter, start, candidate
-    )
+    return run_subgradient(problem.instances, problem.tau, problem.lam, n_classes, max_iter, start, candidate)
 
 
 _lock = threading.Lock()

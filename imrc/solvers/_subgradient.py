@@ -510,9 +510,7 @@ def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out)
         step = 1.0 / ((iteration + 1.0) * np.sqrt(iteration + 1.0))
         momentum = 0.0 if iteration < 3 else (iteration - 2.0) / (iteration + 1.0)
         if incremental:
-            linear = _sweep_marking(
-                data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, marks
-            )
+            linear = _sweep_marking(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, marks)
             if mode == GRAM:
                 at_gram = first_gram + row * nn
             else:
