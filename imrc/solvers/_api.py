@@ -11,8 +11,19 @@ from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
 from imrc.solvers._solution import Solution
 
+__all__ = [
+    "METHODS",
+    "Method",
+    "Solution",
+    "evaluate_objective",
+    "objective",
+    "solve",
+    "solve_subgradient",
+    "with_intercept",
+]
+
 Method = Literal["subgradient", "exact"]
-METHODS: tuple[Method, ...] = ("subgradient",)
+METHODS: tuple[Method, ...] = ("subgradient", "exact")
 Floats = NDArray[np.float64]
 
 
@@ -155,4 +166,9 @@ def solve(
         start = candidate = np.ascontiguousarray(warm_start, dtype=np.float64)
     if start.shape != tau.shape:
         raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {start.shape}.")
-    return solve_subgradient(with_intercept(X), tau, lam, n_classes, max_iter, start, candidate)
+    if not (np.isfinite(start).all() and np.isfinite(candidate).all()):
+        raise ValueError("warm_start has a missing or infinite value.")
+    solution = solve_subgradient(with_intercept(X), tau, lam, n_classes, max_iter, start, candidate)
+    if not np.isfinite([solution.value, solution.last_value]).all():
+        raise ValueError("The scores became too large for floating-point numbers; scale the features.")
+    return solution

@@ -56,13 +56,14 @@ class Instances:
 def prepare_instances(X1: Floats) -> Instances:
     """Lay out instances (n, D + 1, intercept first) once for all problems that use them."""
     from imrc.solvers import _subgradient
+    from imrc.solvers._scores import prepare
 
     n, p = X1.shape
     mode = _subgradient.DIRECT
     if incremental_pays(n, p):
         mode = _subgradient.GRAM if n <= GRAM_ROWS else _subgradient.LAZY
     X1 = np.ascontiguousarray(X1)
-    return Instances(X1, _subgradient.prepare(X1, mode == _subgradient.GRAM), mode)
+    return Instances(X1, prepare(X1, mode == _subgradient.GRAM), mode)
 
 
 @dataclass(frozen=True, eq=False)

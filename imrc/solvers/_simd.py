@@ -10,13 +10,16 @@ row to a multiple of eight.
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba import extending, njit, types
+from numba.core import cgutils as _cgutils
+from numba.extending import models, overload, register_model
 
+cgutils: Any = _cgutils
+intrinsic: Any = extending.intrinsic  # its stubs take the first parameter for one of the caller
 LANES = 8
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
@@ -28,17 +31,21 @@ class _Vec8Type(types.Type):
 
 
 vec8 = _Vec8Type()
+_PrimitiveModel: Any = models.PrimitiveModel
 
 
 @register_model(_Vec8Type)
-class _Vec8Model(models.PrimitiveModel):  # type: ignore[misc]  # numba ships no annotations
-    def __init__(self, manager, fe_type) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - numba's protocol
+class _Vec8Model(_PrimitiveModel):  # type: ignore[misc]  # numba ships no annotations
+    def __init__(self, manager, fe_type) -> None:  # type: ignore[no-untyped-def]
         super().__init__(manager, fe_type, _VECTOR)
 
 
-def _address(context, builder, signature, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - numba's protocol
+def _address(context, builder, signature, args):  # type: ignore[no-untyped-def]
     array = context.make_array(signature.args[0])(context, builder, args[0])
     return builder.gep(array.data, [args[1]])
+
+
+address: Any = _address
 
 
 @intrinsic
@@ -46,7 +53,7 @@ def load(typingctx, array, offset):  # type: ignore[no-untyped-def]
     """Eight consecutive elements from `offset`."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.bitcast(_address(context, builder, signature, args), _VECTOR.as_pointer())
+        pointer = builder.bitcast(address(context, builder, signature, args), _VECTOR.as_pointer())
         return builder.load(pointer, align=8)
 
     return vec8(array, types.int64), codegen
@@ -57,7 +64,7 @@ def store(typingctx, array, offset, value):  # type: ignore[no-untyped-def]
     """Write eight consecutive elements at `offset`."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        pointer = builder.bitcast(_address(context, builder, signature, args), _VECTOR.as_pointer())
+        pointer = builder.bitcast(address(context, builder, signature, args), _VECTOR.as_pointer())
         builder.store(args[2], pointer, align=8)
         return context.get_dummy_value()
 
@@ -69,7 +76,7 @@ def get(typingctx, array, offset):  # type: ignore[no-untyped-def]
     """One element, without the handling of negative indices."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.load(_address(context, builder, signature, args))
+        return builder.load(address(context, builder, signature, args))
 
     return array.dtype(array, types.int64), codegen
 
@@ -79,7 +86,7 @@ def put(typingctx, array, offset, value):  # type: ignore[no-untyped-def]
     """Write one element, without the handling of negative indices."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        builder.store(args[2], _address(context, builder, signature, args))
+        builder.store(args[2], address(context, builder, signature, args))
         return context.get_dummy_value()
 
     return types.void(array, types.int64, array.dtype), codegen
@@ -99,7 +106,7 @@ def splat(typingctx, value):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
-    """a * b + c, in one rounding where the machine can."""
+    """Return a * b + c, in one rounding where the machine can."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
@@ -109,7 +116,7 @@ def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     return vec8(vec8, vec8, vec8), codegen
 
 
-def _binary(method: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - an intrinsic
+def _binary(method: str):  # type: ignore[no-untyped-def]
     @intrinsic
     def operation(typingctx, a, b):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -147,7 +154,7 @@ def minimum(typingctx, a, b):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def with_sign(typingctx, size, y):  # type: ignore[no-untyped-def]
-    """size * sign(y) with sign(0) = 0, lane by lane."""
+    """Size * sign(y) with sign(0) = 0, lane by lane."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         kind = ir.FunctionType(_VECTOR, [_VECTOR] * 2)
@@ -158,7 +165,7 @@ def with_sign(typingctx, size, y):  # type: ignore[no-untyped-def]
     return vec8(vec8, vec8), codegen
 
 
-def _comparison(symbol: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - an intrinsic
+def _comparison(symbol: str):  # type: ignore[no-untyped-def]
     @intrinsic
     def operation(typingctx, a, b):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -183,7 +190,7 @@ def first_bit(typingctx, bits):  # type: ignore[no-untyped-def]
     return types.int64(types.int64), codegen
 
 
-def _reduction(name: str, start: float | None):  # type: ignore[no-untyped-def]  # noqa: ANN202 - an intrinsic
+def _reduction(name: str):  # type: ignore[no-untyped-def]
     @intrinsic
     def operation(typingctx, a):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -196,10 +203,8 @@ def _reduction(name: str, start: float | None):  # type: ignore[no-untyped-def] 
                 high = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
                 undefined = ir.Constant(value.type, ir.Undefined)
                 a, b = builder.shuffle_vector(value, undefined, low), builder.shuffle_vector(value, undefined, high)
-                if name == "sum":
-                    value = builder.fadd(a, b)
-                else:
-                    value = builder.select(builder.fcmp_ordered(">", a, b), a, b)
+                larger = builder.select(builder.fcmp_ordered(">", a, b), a, b)
+                value = builder.fadd(a, b) if name == "sum" else larger
             return builder.extract_element(value, ir.IntType(32)(0))
 
         return types.float64(vec8), codegen
@@ -207,10 +212,10 @@ def _reduction(name: str, start: float | None):  # type: ignore[no-untyped-def] 
     return operation
 
 
-lane_sum, lane_max = _reduction("sum", 0.0), _reduction("max", None)
+lane_sum, lane_max = _reduction("sum"), _reduction("max")
 
 
-def _operator(symbol, operation) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - registers an operator
+def _operator(symbol, operation) -> None:  # type: ignore[no-untyped-def]
     @overload(symbol, inline="always")
     def implementation(a, b):  # type: ignore[no-untyped-def]
         if a is vec8 and b is vec8:
