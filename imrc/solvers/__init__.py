@@ -12,7 +12,8 @@ cores.
 from __future__ import annotations
 
 from imrc.solvers._api import METHODS, Method, Solution, evaluate_objective, solve
-from imrc.solvers._batch import Instances, Problem, prepare_instances, solve_many
+from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
+from imrc.solvers._warm_up import warm_up
 
 __all__ = [
     "METHODS",
@@ -22,6 +23,8 @@ __all__ = [
     "solve",
     "Instances",
     "Problem",
+    "cores",
     "prepare_instances",
     "solve_many",
+    "warm_up",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -51,6 +51,10 @@ class Instances:
     X1: Floats
     data: Floats
     mode: int
+
+    def __reduce__(self) -> tuple[Callable[[Floats], Instances], tuple[Floats]]:
+        # Pickles hold the instances only; the layout is made again.
+        return prepare_instances, (self.X1,)
 
 
 def prepare_instances(X1: Floats) -> Instances:
