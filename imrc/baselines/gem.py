@@ -12,7 +12,6 @@ from imrc._checks import check_int, check_real
 from imrc.baselines._network import HIDDEN, Layout, group_gradients, loss_gradient, network_labels
 from imrc.baselines.base import Baseline, Floats, Labels, Settings
 
-
 _LARGEST = 1e50
 """Gradients beyond this have no meaning, and their products would overflow."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, make
+from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
@@ -105,12 +105,13 @@ class _Repetition:
     """One repetition: its draws, its learner, the compared methods, and the test samples still needed."""
 
     def __init__(
-        self, settings: RunSettings, sequence: TaskSequence, n_features: int, seed: np.random.SeedSequence
+        self, settings: RunSettings, sequence: TaskSequence, n_features: int, seed: np.random.SeedSequence, threads: int
     ) -> None:
         self._n = settings.n
         self._sequence = sequence
         self._seed = seed
-        self._learner = Learner(settings.learner, sequence.n_classes) if "imrc" in settings.methods else None
+        imrc = "imrc" in settings.methods
+        self._learner = Learner(settings.learner, sequence.n_classes, threads=threads) if imrc else None
         self._compared = ComparedMethods(settings, sequence.n_classes, n_features, seed)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
@@ -214,11 +215,12 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
     feature_map = make(settings.features, sequence, settings.seed)
     mapped = _MappedTasks(sequence, feature_map)
     warm_up(settings.compared)
+    workers = max(1, min(settings.repetitions, cores()))
+    # Cores left over by the repetitions solve the problems of a step side by side.
     repetitions = [
-        _Repetition(settings, sequence, feature_map.n_outputs, seed)
+        _Repetition(settings, sequence, feature_map.n_outputs, seed, cores() // workers)
         for seed in repetition_seeds(settings.seed, settings.repetitions)
     ]
-    workers = max(1, min(len(repetitions), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
