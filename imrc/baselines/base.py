@@ -177,6 +177,21 @@ class Baseline(ABC):
         codes = np.asarray(self._predict(self._checked(X), task), dtype=np.int64)
         return codes if self.classes is None else self.classes[codes]
 
+    @classmethod
+    def expected_seconds(cls, settings: Any, tasks: int, n: int, n_features: int, n_classes: int) -> float:  # noqa: ANN401 - each method has its own
+        """Return about how long one repetition takes on one core, for announcements: right within a factor of three.
+
+        Parameters
+        ----------
+        settings : Settings
+            Of the profile.
+        tasks, n : int
+            Tasks and samples per task.
+        n_features, n_classes : int
+            D and C.
+        """
+        return tasks * (1e-3 + 2e-8 * n * n_features * n_classes)
+
     @abstractmethod
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks: parameters, memories, statistics and stored samples."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation.results import RunResult
+from imrc.evaluation.significance import PairedTest, Test, holm, paired_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +28,10 @@ SCORE_KINDS: dict[ScoreKind, str] = {
     "newest": "mean over steps of the error on the newest task",
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
 }
-Test = Literal["automatic", "wilcoxon", "t"]
-UsedTest = Literal["wilcoxon", "t", "none"]
-
-FEW_REPETITIONS = 10
-"""Below this many repetitions the automatic choice is the paired t test: with 5 pairs the smallest two-sided p-value
-of Wilcoxon's test is .0625, so no difference could ever be significant."""
 
 IMRC_RULES = {
-    "forward_backward": "IMRC, forward and backward",
-    "forward": "IMRC, forward",
+    "forward_backward": "IMRC",
+    "forward": "IMRC, forward only",
     "single": "IMRC, single task",
 }
 
@@ -131,95 +126,6 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                 )
             )
     return pd.concat(frames, ignore_index=True)
-
-
-@dataclass(frozen=True)
-class PairedTest:
-    """Result of a paired test of two methods over repetitions.
-
-    Attributes
-    ----------
-    difference, stderr : float
-        Mean of first minus second, and its standard error (NaN with one repetition).
-    p : float
-        Two-sided p-value; NaN with one repetition.
-    test : {"wilcoxon", "t", "none"}
-        What was used.
-    """
-
-    difference: float
-    stderr: float
-    p: float
-    test: UsedTest
-
-
-def paired_test(first: Floats, second: Floats, test: Test = "automatic") -> PairedTest:
-    """Test whether two methods differ, repetition by repetition.
-
-    Repetitions redraw test and training samples of the same data, so the answer is about this dataset and n, not about
-    datasets at large.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (repetitions,)
-        Errors on the same draws.
-    test : {"automatic", "wilcoxon", "t"}
-        Wilcoxon's signed-rank test, or the paired t test. Automatic: t below `FEW_REPETITIONS` repetitions.
-
-    Returns
-    -------
-    PairedTest
-
-    Raises
-    ------
-    ValueError
-        If the numbers of repetitions differ.
-
-    Examples
-    --------
-    >>> paired_test(np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.3, 0.5]), "t").test
-    't'
-    """
-    check_choice("test", test, get_args(Test))
-    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1 or len(first) == 0:
-        raise ValueError(f"Paired errors must be two rows of equal length, got {first.shape} and {second.shape}.")
-    gap = first - second
-    if len(gap) == 1:
-        return PairedTest(float(gap[0]), float("nan"), float("nan"), "none")
-    # Equal errors can differ in the last bit after averaging; such differences are none.
-    gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
-    stderr = float(gap.std(ddof=1) / np.sqrt(len(gap)))
-    use: UsedTest = test if test != "automatic" else ("t" if len(gap) < FEW_REPETITIONS else "wilcoxon")
-    if not gap.any():
-        return PairedTest(0.0, 0.0, 1.0, use)
-    from scipy import stats
-
-    if use == "wilcoxon":
-        p = float(stats.wilcoxon(gap, zero_method="pratt").pvalue)
-    elif np.ptp(gap) < 1e-12:  # the same difference every time: infinitely many standard errors from 0
-        p = 0.0
-    else:
-        p = float(stats.ttest_1samp(gap, 0.0).pvalue)
-    return PairedTest(float(gap.mean()), stderr, p, use)
-
-
-def holm(p: Floats) -> Floats:
-    """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p, dtype=np.float64)
-    corrected = np.full(len(p), np.nan)
-    order = [i for i in np.argsort(p, kind="stable") if np.isfinite(p[i])]
-    largest = 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p[i]))
-        corrected[i] = largest
-    return corrected
 
 
 def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
@@ -400,3 +306,79 @@ def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> Avera
         {"method": mean.index, "title": [title_of_method(name) for name in mean.index], "rank": mean.to_numpy()}
     )
     return AverageRanks(table, count, p, difference)
+
+
+def curve_table(
+    results: Iterable[RunResult], *, by: Literal["step", "k"] = "step", kind: Literal["average", "newest"] = "average"
+) -> pd.DataFrame:
+    """Return the error of every method as tasks arrive.
+
+    Parameters
+    ----------
+    results : iterable of RunResult
+        Runs on one sequence and n.
+    by : {"step", "k"}
+        "step": error at each step. "k": error of a run that ends after k tasks, the mean over its steps. No second run
+        is needed for that, because what happens up to step k does not depend on later tasks.
+    kind : {"average", "newest"}
+        Error of a step: mean over the tasks seen, or of the newest task.
+
+    Returns
+    -------
+    DataFrame
+        Columns method, title, x (from 1), value, stderr (NaN with one repetition).
+    """
+    import pandas as pd
+
+    check_choice("by", by, ("step", "k"))
+    check_choice("kind", kind, ("average", "newest"))
+    frames = []
+    for result in results:
+        for rule, table in result.error_tables.items():
+            method = imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
+            values = table.by_step() if kind == "average" else table.newest()
+            steps = np.arange(1, values.shape[1] + 1)
+            if by == "k":
+                values = np.cumsum(values, axis=1) / steps
+            repetitions = len(values)
+            spread = (
+                values.std(axis=0, ddof=1) / np.sqrt(repetitions) if repetitions > 1 else np.full(len(steps), np.nan)
+            )
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "method": method,
+                        "title": title_of_method(method),
+                        "x": steps,
+                        "value": values.mean(axis=0),
+                        "stderr": spread,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
+    """Return the error of every method against n, from the scores of runs that differ in n only.
+
+    Columns method, title, x (n), value, stderr.
+    """
+    grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
+    table = grouped.agg(value="mean", stderr="sem").reset_index().rename(columns={"n": "x"})
+    table.insert(1, "title", table["method"].map(title_of_method))
+    order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
+    return table.sort_values(
+        ["method", "x"], key=lambda column: column.map(order) if column.name == "method" else column
+    )
+
+
+def sample_sizes(largest: int, current: int) -> list[int]:
+    """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
+
+    Examples
+    --------
+    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
+    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
+    """
+    ladder = [size for size in (5, 10, 20, 40 if largest < 100 else 50, 100, 200) if size <= largest]
+    return sorted({*ladder, current})

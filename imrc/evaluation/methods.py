@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from imrc.baselines import Baseline, parse_method, registry
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
+from imrc.features import make
+from imrc.tasks import TaskSequence
 
 Floats = NDArray[np.float64]
 Rows = Callable[[int, NDArray[np.int64]], Floats]
@@ -127,3 +130,32 @@ class ComparedMethods:
         wrong = learner.predict(X) != np.concatenate(self._labels)
         ends = np.cumsum([len(labels) for labels in self._labels])
         return {j: float(part.mean()) for j, part in enumerate(np.split(wrong, ends[:-1]))}
+
+
+def expected_seconds(name: str, settings: RunSettings, sequence: TaskSequence, n_features: int | None = None) -> float:
+    """Return about how long a method takes in a run, all repetitions together, to be said before it starts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the registry, with a profile after a colon if not the default one.
+    settings : RunSettings
+        The run.
+    sequence : TaskSequence
+        The tasks.
+    n_features : int, optional
+        Mapped features, if known; else the feature map is made to count them.
+
+    Returns
+    -------
+    float
+        Seconds, right within a factor of about three.
+    """
+    method, profile = parse_method(name)
+    cls = registry[method]
+    tasks = len(sequence) if settings.k is None else min(settings.k, len(sequence))
+    outputs = n_features or make(settings.features, sequence, settings.seed).n_outputs
+    n = int(sequence.sizes.mean()) if cls.uses_pool else settings.n
+    once = cls.expected_seconds(cls.profiles[profile], tasks, n, outputs, sequence.n_classes)
+    workers = max(1, min(settings.repetitions, os.cpu_count() or 1))
+    return once * settings.repetitions / workers

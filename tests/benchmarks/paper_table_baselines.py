@@ -38,17 +38,19 @@ METHODS = (
     *("driftsurf:zeros", "aue:zeros", "ewc:slow", "condor:weak", "ella:python", "gem:argparse"),
     *("imrc", "mer", "aue:hoeffding"),
 )
+SLOW = ("mer", "aue:hoeffding")
 
 
 def cells(only: list[str], sizes: list[int], methods: list[str]) -> list[tuple[str, int, str]]:
     """All cells, cheap ones first."""
-    return [
+    made = [
         (dataset, n, method)
         for n in sizes
         for dataset in only
         for method in methods
         if dataset != "rotated_mnist" or n == 10
     ]
+    return sorted(made, key=lambda cell: cell[2] in SLOW)
 
 
 def done_cells() -> set[tuple[str, int, str]]:
