@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from imrc.solvers._simd import aligned, fma, get, lane_max, lane_sum, load, maximum, minimum, put, splat, store
+from imrc.solvers._simd import aligned, fma, lane_max, lane_sum, load, maximum, minimum, splat, store
 
 VECTORS = 30
 # Places of the vectors over components, in units of their padded length.
@@ -279,8 +279,6 @@ def _right_side(work, m, target):  # type: ignore[no-untyped-def]
             load(work, _BU * m + j),
             load(work, _BV * m + j),
         )
-        zu, zv = load(work, _ZU * m + j), load(work, _ZV * m + j)
-        wu, wv = load(work, _WU * m + j), load(work, _WV * m + j)
         lam, r = load(work, _LAM * m + j), load(work, _R * m + j)
         # -(lam + r - zu + wu) + (goal - u zu - su) / u - (goal - bu wu - sbu) / bu
         gu = (goal - load(work, _SU * m + j)) / u - (goal - load(work, _SBU * m + j)) / bu - lam - r
@@ -431,27 +429,11 @@ def run(rows, n, pp, n_classes, tau, lam, box, unbounded, least, goal, max_iter,
     work[_BOX * m : (_BOX + 1) * m] = box
     weighted = aligned(pp)
     matrix, lower = aligned(size * ld), aligned(size * ld)
-    small = aligned(22 * ld)
-    p, q, alpha, sigma = small[:ld], small[ld : 2 * ld], small[2 * ld : 3 * ld], small[3 * ld : 4 * ld]
-    sp, sa, slack, ratio = (
-        small[4 * ld : 5 * ld],
-        small[5 * ld : 6 * ld],
-        small[6 * ld : 7 * ld],
-        small[7 * ld : 8 * ld],
-    )
-    h, y1, y2, dp = small[8 * ld : 9 * ld], small[9 * ld : 10 * ld], small[10 * ld : 11 * ld], small[11 * ld : 12 * ld]
-    dq, ds, da, scores = (
-        small[12 * ld : 13 * ld],
-        small[13 * ld : 14 * ld],
-        small[14 * ld : 15 * ld],
-        small[15 * ld : 16 * ld],
-    )
-    moved, inverse, scale, ones = (
-        small[16 * ld : 17 * ld],
-        small[17 * ld : 18 * ld],
-        small[18 * ld : 19 * ld],
-        small[19 * ld : 20 * ld],
-    )
+    p, q, alpha, sigma = np.zeros(ld), np.zeros(ld), np.zeros(ld), np.zeros(ld)
+    dp, dq, da, ds = np.zeros(ld), np.zeros(ld), np.zeros(ld), np.zeros(ld)
+    sp, sa, slack, ratio = np.zeros(ld), np.zeros(ld), np.zeros(ld), np.zeros(ld)
+    h, y1, y2, scores = np.zeros(ld), np.zeros(ld), np.zeros(ld), np.zeros(ld)
+    moved, inverse, scale, ones = np.zeros(ld), np.zeros(ld), np.zeros(ld), np.zeros(ld)
     total, gaps, order = np.zeros(n), np.zeros(n), np.zeros(n_classes)
     nu = 0.0
     for a in range(size):
