@@ -185,7 +185,12 @@ def _highs(prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box: f
         upper[: 2 * m] = np.tile(box * scale, 2)
     lower = np.zeros_like(upper)
     lower[-1] = -np.inf
-    result = linprog(cost, limits, np.zeros(pairs), sums, np.ones(n), np.column_stack([lower, upper]), method="highs")
+    limit = np.column_stack([lower, upper])
+    result = linprog(cost, limits, np.zeros(pairs), sums, np.ones(n), limit, method="highs")
+    if result.status not in (0, 3):  # presolve may not tell unbounded from infeasible
+        result = linprog(
+            cost, limits, np.zeros(pairs), sums, np.ones(n), limit, method="highs", options={"presolve": False}
+        )
     if result.status == 3:
         return _Outcome(np.zeros((n_classes, p)), -np.inf, -np.inf, int(result.nit), True)
     if result.status != 0:
@@ -214,6 +219,19 @@ def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box:
     if other is None or (not other.empty and other.value - other.bound > outcome.value - outcome.bound):
         return outcome
     return other
+
+
+def lower_bound(X1: Floats, tau: Floats, lam: Floats, n_classes: int) -> tuple[float | None, bool]:
+    """Return a certified lower bound of (3) to about 1e-3, and whether the uncertainty set restricted to X is empty.
+
+    The bound is None where the set is empty and where the run would not be cheap.
+    """
+    if len(X1) * n_classes > _DENSE:
+        return None, False
+    prepared = prepare_exact(X1)
+    outcome = _interior(prepared, prepared.rows, tau, lam, n_classes, None, 1e-3)
+    usable = not outcome.empty and np.isfinite(outcome.bound) and outcome.reach <= 0.5
+    return (outcome.bound if usable else None), outcome.empty
 
 
 def solve_exact(
