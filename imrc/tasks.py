@@ -185,9 +185,9 @@ class TaskSequence:
 
     def class_counts(self) -> NDArray[np.int64]:
         """Return samples per task and class, shape (n_tasks, n_classes)."""
-        return np.stack(
-            [np.bincount(self.encoded(j), minlength=self.n_classes) for j in range(len(self))]
-        ).astype(np.int64)
+        return np.stack([np.bincount(self.encoded(j), minlength=self.n_classes) for j in range(len(self))]).astype(
+            np.int64
+        )
 
     def head(self, k: int) -> TaskSequence:
         """Return the sequence of the first `k` tasks (same classes, same truth)."""
@@ -212,7 +212,7 @@ class TaskSequence:
             digest = hashlib.sha256()
             for task in self.tasks:
                 digest.update(f"{task.label}|{task.X.shape}|{task.y.dtype.str}".encode())
-                digest.update(task.X)
+                digest.update(task.X.data)
                 digest.update(np.ascontiguousarray(task.y).tobytes())
             digest.update(repr(self.classes.tolist()).encode())
             cached = digest.hexdigest()
@@ -260,7 +260,5 @@ def sequence_from_blocks(
     names = tuple(labels) if labels is not None else ("",) * count
     if len(names) != count:
         raise ValueError(f"labels has {len(names)} names for {count} tasks.")
-    tasks = [
-        Task(X[j * block : (j + 1) * block], y[j * block : (j + 1) * block], names[j]) for j in range(count)
-    ]
+    tasks = [Task(X[j * block : (j + 1) * block], y[j * block : (j + 1) * block], names[j]) for j in range(count)]
     return TaskSequence(tuple(tasks), **kwargs)

@@ -195,11 +195,11 @@ class Learner:
         return revised
 
     def _differences(self) -> tuple[Floats, int]:
-        """Stored squared differences and the task of the first of them."""
+        """Return the stored squared differences and the task of the first of them."""
         return np.stack(self._squared), self.steps - len(self._squared) + 1
 
     def _instances(self, newest: Floats) -> Floats | None:
-        """The common set X of this step, or None where each task uses its own samples."""
+        """Return the common set X of this step, or None where each task uses its own samples."""
         if self.settings.instances == "own":
             return None
         if self.settings.instances == "all":
@@ -217,6 +217,4 @@ class Learner:
     def _solve(self, X1: Floats, tau: Floats, s: Floats, warm: Solution | None) -> Solution:
         zeros = np.zeros_like(tau)
         start, candidate = (zeros, zeros) if warm is None else (warm.last, warm.mu)
-        return solve_subgradient(
-            X1, tau, self._confidence(s), self.n_classes, self.settings.max_iter, start, candidate
-        )
+        return solve_subgradient(X1, tau, self._confidence(s), self.n_classes, self.settings.max_iter, start, candidate)

@@ -60,10 +60,7 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
     y = (digits[order] >= 5).astype(np.int64)
     step = 180.0 / tasks
     return TaskSequence(
-        tuple(
-            Task(X[number == j], y[number == j], f"{j * step:.0f}–{(j + 1) * step:.0f}°")
-            for j in range(tasks)
-        ),
+        tuple(Task(X[number == j], y[number == j], f"{j * step:.0f}–{(j + 1) * step:.0f}°") for j in range(tasks)),
         name="rotated_digits",
         description="Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?",
         feature_names=tuple(f"pixel {r},{c}" for r in range(8) for c in range(8)),

@@ -126,8 +126,7 @@ def gaussian_tasks(
         result.append(Task(means[j, y] + generator.standard_normal((samples, features)), y))
     truth: dict[str, Floats] = {
         "class_means": means,
-        "mean_vectors": np.concatenate([np.ones((tasks, classes, 1)), means], axis=2).reshape(tasks, -1)
-        / classes,
+        "mean_vectors": np.concatenate([np.ones((tasks, classes, 1)), means], axis=2).reshape(tasks, -1) / classes,
     }
     if classes == 2:
         from scipy.stats import norm

@@ -117,9 +117,7 @@ class RunResult:
     time_s: Floats
 
     @classmethod
-    def from_steps(
-        cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]
-    ) -> RunResult:
+    def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
         """Collect the steps of `iter_run`; a run that was stopped early gives the tasks it reached.
 
         Raises
@@ -267,9 +265,7 @@ class RunResult:
         except Exception as error:
             raise ValueError(f"{path} is not a result saved by imrc: {error}") from error
         if header.get("format") != _FORMAT:
-            raise ValueError(
-                f"{path} has format {header.get('format')}; this version reads format {_FORMAT}."
-            )
+            raise ValueError(f"{path} has format {header.get('format')}; this version reads format {_FORMAT}.")
 
         def tables(kind: str) -> dict[str, LagTable]:
             return {

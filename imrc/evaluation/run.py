@@ -91,9 +91,7 @@ class _Repetition:
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
 
     def draw(self, task: int) -> TaskDraw:
-        return draw_task(
-            self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task)
-        )
+        return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
 
     def step(self, task: int, mapped: _MappedTasks) -> tuple[StepUpdate, dict[str, dict[int, float]], float]:
         """Learn a task; return the update, the errors of what was learnt, and the majority error."""
@@ -170,8 +168,7 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
     sequence = settings.fit_to(sequence)
     mapped = _MappedTasks(sequence, make(settings.features, sequence, settings.seed))
     repetitions = [
-        _Repetition(settings, sequence, seed)
-        for seed in repetition_seeds(settings.seed, settings.repetitions)
+        _Repetition(settings, sequence, seed) for seed in repetition_seeds(settings.seed, settings.repetitions)
     ]
     workers = max(1, min(len(repetitions), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
@@ -181,8 +178,7 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
             done = list(pool.map(lambda repetition, j=task: repetition.step(j, mapped), repetitions))
             updates = [update for update, _, _ in done]
             errors: dict[str, dict[int, Floats]] = {
-                rule: {j: np.array([per[rule][j] for _, per, _ in done]) for j in done[0][1][rule]}
-                for rule in RULES
+                rule: {j: np.array([per[rule][j] for _, per, _ in done]) for j in done[0][1][rule]} for rule in RULES
             }
             yield StepResult(
                 step=task,

@@ -9,7 +9,6 @@ from typing import Any
 from imrc._checks import check_choice, check_int
 from imrc.core.settings import (
     MAX_BACKWARD_STEPS,
-    MAX_ITERATIONS,
     MAX_WINDOW,
     PRESETS,
     IMRCSettings,
@@ -48,7 +47,7 @@ PARAMETERS: dict[str, Parameter] = {
     for parameter in (
         Parameter(
             "n",
-            "n, samples per task",
+            "Samples n",
             "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
             "The dataset limits it: samples for testing are set aside first.",
             1,
@@ -57,7 +56,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "k",
-            "k, tasks",
+            "Tasks k",
             "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             2,
@@ -66,7 +65,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "b",
-            "b, backward steps",
+            "Backward b",
             "At each step the b tasks before the newest are learnt again with what the newest one tells. "
             "0 is forward learning only. Time grows in proportion to b + 1.",
             0,
@@ -75,7 +74,7 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "W",
-            "W, window for the change",
+            "Window W",
             "How many squared differences between consecutive sample averages are averaged to estimate the expected "
             "quadratic change d², eq. (7) of the paper.",
             1,
@@ -163,14 +162,13 @@ class RunSettings:
             raise ValueError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
         limit = largest_n(shortened)
-        if limit < 1:
-            smallest = int(shortened.sizes.argmin())
+        smallest = int(shortened.sizes.argmin())
+        if shortened.sizes[smallest] < 2:
             raise ValueError(
                 f"Task {shortened.labels[smallest]!r} (number {smallest + 1}) has {shortened.sizes[smallest]} sample; "
                 "at least 2 are needed, one to learn from and one to test on. Merge or drop that task."
             )
         if self.n > limit:
-            smallest = int(shortened.sizes.argmin())
             raise ValueError(
                 f"n = {self.n} training samples per task asked for, but task {shortened.labels[smallest]!r} "
                 f"(number {smallest + 1}) leaves {limit} after its test samples are set aside. "
@@ -192,4 +190,4 @@ class RunSettings:
         return cls(**values)
 
 
-__all__ = ["MAX_ITERATIONS", "MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]
+__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]

@@ -49,9 +49,7 @@ def largest_n(sequence: TaskSequence) -> int:
     return int(min(size - held_out(int(size)) for size in sizes))
 
 
-def _stratified(
-    y: NDArray[np.int64], n: int, n_classes: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """Positions of n entries of y with class shares as close as possible to those of y."""
     counts = np.bincount(y, minlength=n_classes)
     exact = n * counts / len(y)

@@ -98,9 +98,7 @@ def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
-def _scaled_fourier(
-    X: NDArray[np.float64], frequencies: int, generator: np.random.Generator
-) -> tuple[FeatureMap, ...]:
+def _scaled_fourier(X: NDArray[np.float64], frequencies: int, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
     standardised = Standardised.learn(X)
     distance = _median_distance(standardised.transform(X))
     draws = generator.standard_normal((X.shape[1], frequencies))

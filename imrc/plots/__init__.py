@@ -1,1 +1,17 @@
-"""To be filled."""
+"""Figures: tidy tables (`imrc.plots.tables`) and builders that turn a table into a Plotly figure."""
+
+from __future__ import annotations
+
+from imrc.plots.curves import error_curves, task_story
+from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.tables import matrix_table, step_table, story_table, task_table
+
+__all__ = [
+    "error_curves",
+    "error_heatmaps",
+    "matrix_table",
+    "step_table",
+    "story_table",
+    "task_story",
+    "task_table",
+]

@@ -82,9 +82,7 @@ def solve_subgradient(
     )
 
 
-def _check_problem(
-    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int
-) -> tuple[Floats, Floats, Floats, int]:
+def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
     X = check_matrix("X", X)
     if len(X) == 0:
         raise ValueError("X must hold at least one instance.")
@@ -94,22 +92,16 @@ def _check_problem(
     for name, value in (("tau", tau), ("lam", lam)):
         vector = np.ascontiguousarray(value, dtype=np.float64)
         if vector.shape != (size,):
-            raise ValueError(
-                f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}."
-            )
+            raise ValueError(f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}.")
         if not np.isfinite(vector).all():
-            raise ValueError(
-                f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}."
-            )
+            raise ValueError(f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}.")
         vectors.append(vector)
     if (vectors[1] < 0).any():
         raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
     return X, vectors[0], vectors[1], n_classes
 
 
-def evaluate_objective(
-    X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int
-) -> float:
+def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int) -> float:
     """Return the objective of (3) at `mu`.
 
     Parameters
@@ -135,9 +127,7 @@ def evaluate_objective(
     if mu.shape != tau.shape:
         raise ValueError(f"mu must have shape {tau.shape}; got {mu.shape}.")
     shape = (n_classes, X.shape[1] + 1)
-    return float(
-        _subgradient.objective(with_intercept(X), tau.reshape(shape), lam.reshape(shape), mu.reshape(shape))
-    )
+    return float(_subgradient.objective(with_intercept(X), tau.reshape(shape), lam.reshape(shape), mu.reshape(shape)))
 
 
 def solve(

@@ -1,0 +1,89 @@
+"""Colours, names and layout shared by all figures."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+COLOURS = {
+    "single": "#8A8F98",
+    "forward": "#E69F00",
+    "forward_backward": "#009E73",
+    "truth": "#000000",
+    "reference": "#4B5563",
+}
+"""The same meaning everywhere; readable for colour-blind people (Okabe and Ito)."""
+
+NAMES = {
+    "single": "Single task",
+    "forward": "Forward",
+    "forward_backward": "Forward and backward",
+}
+
+SHORT_NAMES = {"single": "Single task", "forward": "Forward", "forward_backward": "Forw. + backw."}
+"""For places without room, such as the titles of narrow panels."""
+
+DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
+"""Line styles repeat what the colours say, for print and for eyes that do not tell them apart."""
+
+SEQUENTIAL = [[0.0, "#F5F9FD"], [0.25, "#C3DAEE"], [0.5, "#7FB2D9"], [0.75, "#3379B5"], [1.0, "#0A2F66"]]
+"""Light is small."""
+
+DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A25A"], [1.0, "#9A4A00"]]
+"""Green: better than the reference, brown: worse; white at 0."""
+
+GRID = "rgba(128,136,150,0.22)"
+
+INK = {"light": "#1B2330", "dark": "#E8EBF0"}
+"""Colour of texts on light and dark pages."""
+
+FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+
+
+def rgba(colour: str, alpha: float) -> str:
+    """Return a hex colour with transparency, for bands.
+
+    Examples
+    --------
+    >>> rgba("#009E73", 0.2)
+    'rgba(0,158,115,0.2)'
+    """
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"
+
+
+def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -> go.Figure:
+    """Give a figure the common look: title at the left, legend below the plot, quiet grid.
+
+    The template is set here because other programs change Plotly's default one.
+    """
+    figure.update_layout(
+        template="plotly_white",
+        title={
+            "text": title,
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.98,
+            "yanchor": "top",
+            "font": {"size": 18, "weight": 600},
+        },
+        font={"family": FONT, "size": 13, "color": INK["light"]},
+        height=height,
+        margin={"l": 56, "r": 16, "t": 52, "b": 104 if legend else 48},
+        # At the bottom of the whole figure: it can never collide with title or axis labels.
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 0.0,
+            "yref": "container",
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "font": {"size": 12},
+        },
+        showlegend=legend,
+        hoverlabel={"align": "left"},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    for update in (figure.update_xaxes, figure.update_yaxes):
+        update(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13, title_standoff=8)
+    return figure

@@ -1,0 +1,156 @@
+"""Heatmaps of a quantity by step and task, the three rules side by side."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from imrc._checks import check_choice
+from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES, finish
+from imrc.plots.tables import QUANTITIES, Quantity
+
+TITLES: dict[Quantity, str] = {
+    "error": "Where are the errors?",
+    "difference": "Where does transfer help?",
+    "risk": "What does each rule promise?",
+}
+_BAR: dict[Quantity, str] = {
+    "error": "error",
+    "difference": "difference to single task",
+    "risk": "minimax risk",
+}
+_CLICKABLE = 1900
+"""Cells up to which each gets a marker, so that a click can select its task."""
+
+
+def _range(tables: Mapping[str, pd.DataFrame], quantity: Quantity) -> tuple[float, float]:
+    values = np.concatenate([table["value"].to_numpy() for table in tables.values()])
+    if quantity == "difference":
+        largest = max(float(np.abs(values).max()), 0.01)
+        return -largest, largest
+    low, high = float(values.min()), float(values.max())
+    # A risk can be negative: an early-stopped solver and an empty uncertainty set do not keep it above 0.
+    low = np.floor(low * 20) / 20
+    return low, max(np.ceil(high * 20) / 20, low + 0.05)
+
+
+def _hover(table: pd.DataFrame, quantity: Quantity) -> list[str]:
+    texts = []
+    for row in table.itertuples():
+        spread = "" if np.isnan(row.stderr) else f" ± {row.stderr:.3f}"
+        texts.append(
+            f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
+            f"<br>{_BAR[quantity]} {row.value:.3f}{spread}<br>{row.test_samples} test samples"
+        )
+    return texts
+
+
+def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "error") -> go.Figure:
+    """Return heatmaps side by side with one colour scale.
+
+    Parameters
+    ----------
+    tables : mapping of rule to DataFrame
+        From `matrix_table`, in the order in which they are shown. Rows with step = task + lag for all later steps
+        give the triangle (rows: task, columns: step); otherwise columns are lags.
+    quantity : {"error", "difference", "risk"}
+        Decides title and colour scale.
+
+    Returns
+    -------
+    Figure
+        Clicking a cell selects it where there are not too many cells (``customdata`` holds the task from 1).
+    """
+    check_choice("quantity", quantity, QUANTITIES)
+    first = next(iter(tables.values()))
+    tasks = int(first["task"].max())
+    by_lag = int(first["lag"].max()) < tasks - 1
+    column, columns = ("lag", int(first["lag"].max()) + 1) if by_lag else ("step", tasks)
+    low, high = _range(tables, quantity)
+    figure = make_subplots(
+        rows=1,
+        cols=len(tables),
+        shared_yaxes=True,
+        horizontal_spacing=0.025,
+        subplot_titles=[SHORT_NAMES.get(rule, rule) for rule in tables],
+    )
+    offset = 0 if by_lag else 1
+    for panel, table in enumerate(tables.values(), start=1):
+        grid = np.full((tasks, columns), np.nan)
+        row, col = table["task"].to_numpy() - 1, table[column].to_numpy() - offset
+        grid[row, col] = table["value"]
+        texts = np.full(grid.shape, "", dtype=object)
+        texts[row, col] = _hover(table, quantity)
+        clickable = len(table) <= _CLICKABLE
+        figure.add_trace(
+            go.Heatmap(
+                z=grid,
+                x=np.arange(columns) + offset,
+                y=np.arange(1, tasks + 1),
+                coloraxis="coloraxis",
+                text=texts,
+                hoverinfo="skip" if clickable else "text",
+                xgap=1 if columns <= 30 else 0,
+                ygap=1 if tasks <= 30 else 0,
+                hoverongaps=False,
+            ),
+            row=1,
+            col=panel,
+        )
+        if clickable:
+            figure.add_trace(_targets(table, column, texts[row, col]), row=1, col=panel)
+    axis = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
+    figure.update_xaxes(range=[offset - 0.5, offset + columns - 0.5], tickformat="d", nticks=6)
+    figure.update_xaxes(title_text=axis, row=1, col=(len(tables) + 1) // 2)
+    figure.update_yaxes(range=[tasks + 0.5, 0.5], tickformat="d", nticks=10)
+    figure.update_yaxes(title_text="task", row=1, col=1)
+    finish(figure, title=TITLES[quantity], height=460 if tasks <= 60 else 600, legend=False)
+    figure.update_xaxes(showgrid=False)
+    figure.update_yaxes(showgrid=False)
+    figure.update_annotations(font_size=14)
+    figure.update_layout(
+        margin={"t": 84, "b": 124},
+        coloraxis={
+            "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
+            "cmin": low,
+            "cmax": high,
+            # Below the panels: on a narrow page a bar at the side would take the room of a panel.
+            "colorbar": {
+                "orientation": "h",
+                "title": {"text": _BAR[quantity], "font": {"size": 12}, "side": "top"},
+                "thickness": 10,
+                "len": 0.6,
+                "x": 0.5,
+                "y": 0.0,
+                "yref": "container",
+                "yanchor": "bottom",
+                "tickformat": ".2f",
+                "nticks": 6,
+            },
+        },
+        dragmode=False,
+        clickmode="event+select",
+    )
+    return figure
+
+
+def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> go.Scatter:
+    """Invisible markers over the cells: a heatmap itself cannot be selected from."""
+    hidden = {"marker": {"opacity": 0}}
+    return go.Scatter(
+        x=table[column],
+        y=table["task"],
+        mode="markers",
+        marker={"opacity": 0, "size": 14, "symbol": "square"},
+        selected=hidden,
+        unselected=hidden,
+        customdata=table["task"],
+        text=texts,
+        hoverinfo="text",
+        showlegend=False,
+    )

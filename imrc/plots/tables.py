@@ -1,0 +1,122 @@
+"""Tidy tables behind the figures: everything a figure shows, computed without drawing."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.evaluation import LagTable, RunResult
+
+Quantity = Literal["error", "difference", "risk"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+Floats = NDArray[np.float64]
+
+LAG_VIEW_ABOVE = 60
+"""With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag."""
+
+
+def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
+    """Return mean and standard error over the first axis (repetitions); NaN errors with one repetition."""
+    mean = values.mean(axis=0)
+    if len(values) == 1:
+        return mean, np.full_like(mean, np.nan)
+    return mean, values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+
+def _lag_values(table: LagTable, lags: int) -> Floats:
+    """Values (repetitions, tasks, lags) with what has settled carried on; NaN beyond the last step."""
+    values = np.stack([table.values[:, :, min(lag, table.lags - 1)] for lag in range(lags)], axis=2)
+    reachable = np.arange(table.tasks)[:, None] + np.arange(lags) < table.tasks
+    return np.where(reachable, values, np.nan)
+
+
+def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> pd.DataFrame:
+    """Return one row per cell of a heatmap.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+    rule : str
+        "single", "forward" or "forward_backward".
+    quantity : {"error", "difference", "risk"}
+        Error; error minus that of the single-task rule (paired over repetitions); minimax risk.
+
+    Returns
+    -------
+    DataFrame
+        Columns task, step, lag (numbers from 1, lag from 0), label, value, stderr, test_samples. Up to 60 tasks one
+        row per step >= task; above that one row per task and lag 0..b.
+    """
+    check_choice("quantity", quantity, QUANTITIES)
+    tables = result.risk_tables if quantity == "risk" else result.error_tables
+    check_choice("rule", rule, tables)
+    by_lag = result.n_tasks > LAG_VIEW_ABOVE
+    lags = min(result.settings.b + 1, result.n_tasks) if by_lag else result.n_tasks
+    values = _lag_values(tables[rule], lags)
+    if quantity == "difference":
+        values = values - _lag_values(tables["single"], lags)
+    mean, stderr = mean_and_stderr(values)
+    task, lag = np.nonzero(np.isfinite(mean))
+    return pd.DataFrame(
+        {
+            "task": task + 1,
+            "step": task + lag + 1,
+            "lag": lag,
+            "label": np.array(result.labels, dtype=object)[task],
+            "value": mean[task, lag],
+            "stderr": stderr[task, lag],
+            "test_samples": result.test_samples[task],
+        }
+    )
+
+
+def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
+    mean, stderr = mean_and_stderr(values)
+    return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr})
+
+
+def step_table(result: RunResult) -> pd.DataFrame:
+    """Return the mean error over the tasks seen, by step, for each rule and the majority class.
+
+    Columns rule, x (step from 1), value, stderr.
+    """
+    steps = np.arange(1, result.n_tasks + 1)
+    tables = {**result.error_tables, "majority": result.majority}
+    return pd.concat([_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True)
+
+
+def task_table(result: RunResult) -> pd.DataFrame:
+    """Return each task's error at the last step for each rule and the majority class; columns as `step_table`."""
+    tasks = np.arange(1, result.n_tasks + 1)
+    tables = {**result.error_tables, "majority": result.majority}
+    return pd.concat([_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True)
+
+
+def story_table(result: RunResult, task: int) -> pd.DataFrame:
+    """Return error and minimax risk of one task as steps go by.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+    task : int
+        Task from 0.
+
+    Returns
+    -------
+    DataFrame
+        Columns quantity ("error" or "risk"), rule, x (step from 1), value, stderr. Steps after the last backward
+        step, where nothing changes any more, are left out except for three.
+    """
+    shown = min(result.n_tasks - task, result.settings.b + 4)
+    steps = np.arange(task + 1, task + 1 + shown)
+    frames = []
+    for quantity, tables in (("error", result.error_tables), ("risk", result.risk_tables)):
+        for rule, table in tables.items():
+            frames.append(_curve(rule, steps, table.story(task)[:, :shown]).assign(quantity=quantity))
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,1 @@
+"""Helpers shared by the pages: settings, running, charts. They show things; computing is done in `imrc`."""

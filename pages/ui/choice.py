@@ -1,0 +1,152 @@
+"""What a visitor has chosen: read from the link or the sidebar, corrected where needed, written to the link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import imrc
+from imrc import datasets
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS
+from imrc.evaluation import PARAMETERS, RunSettings, largest_n
+from imrc.features import KINDS, FeatureSpec
+
+OWN = "your_file"
+"""Name of a visitor's own sequence; it lives in the session and is never part of a link."""
+
+UI_PRESETS = ("paper", "custom")
+NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A sequence and what to run on it.
+
+    Attributes
+    ----------
+    dataset : str
+        Name for `imrc.datasets.load`, or `OWN`.
+    k : int
+        Number of tasks.
+    preset : str
+        "paper" or "custom" (the paper's with the values of `custom` in place).
+    settings : RunSettings
+        What is run; its own k is None, because the sequence is made with k tasks.
+    """
+
+    dataset: str = datasets.DEFAULT
+    k: int = PARAMETERS["k"].default
+    preset: str = "paper"
+    settings: RunSettings = field(default_factory=RunSettings)
+
+    def values(self) -> dict[str, Any]:
+        """Return plain values: what the widgets hold and what the link says."""
+        learner, features = self.settings.learner, self.settings.features
+        return {
+            "dataset": self.dataset,
+            "features": features.kind,
+            "frequencies": features.frequencies,
+            "sigma2": features.sigma2,
+            **{name: getattr(self.settings, name) for name in NUMBERS if name != "k"},
+            "k": self.k,
+            "preset": self.preset,
+            "lambda0": learner.lambda0,
+            "instances": learner.instances,
+            "max_iter": learner.max_iter,
+        }
+
+    def to_query(self) -> dict[str, str]:
+        """Return the values for the link; details only where they matter."""
+        values = self.values()
+        if self.settings.features.kind not in ("rff", "rff_median", "automatic"):
+            values.pop("frequencies")
+        if self.settings.features.kind != "rff":
+            values.pop("sigma2")
+        if self.preset != "custom":
+            for name in ("lambda0", "instances", "max_iter"):
+                values.pop(name)
+        return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+
+
+def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, list[str]]:
+    """Build a choice from anything a link or a widget may hold.
+
+    Parameters
+    ----------
+    values : mapping
+        Raw values, for example strings of a link.
+    known : set of str
+        Names of datasets this visitor can use.
+
+    Returns
+    -------
+    Choice
+        Every value in its range.
+    list of str
+        One sentence for each value that was corrected.
+    """
+    notes: list[str] = []
+
+    def number(name: str, low: float, high: float, default: float, kind: type) -> Any:  # noqa: ANN401 - int or float
+        raw = values.get(name, default)
+        try:
+            value = kind(str(raw).strip())
+            if not low <= value <= high:  # also catches NaN
+                raise ValueError
+        except (ValueError, OverflowError):
+            try:
+                value = kind(min(max(float(str(raw)), low), high))
+            except (ValueError, OverflowError):
+                value = default
+            notes.append(f"{name} = {str(raw)[:40]!r} is not possible ({low:g} to {high:g}); {value} is used.")
+        return value
+
+    def word(name: str, allowed: tuple[str, ...], default: str) -> str:
+        raw = str(values.get(name, default))
+        if raw in allowed:
+            return raw
+        notes.append(f"{name} = {raw[:40]!r} is not known; {default} is used.")
+        return default
+
+    dataset = word("dataset", tuple(known), datasets.DEFAULT)
+    numbers = {
+        name: number(name, PARAMETERS[name].low, PARAMETERS[name].high, PARAMETERS[name].default, int)
+        for name in NUMBERS
+    }
+    if "k" not in values and dataset != OWN:
+        numbers["k"] = datasets.entry(dataset).tasks
+    features = FeatureSpec(
+        kind=word("features", KINDS, "automatic"),  # type: ignore[arg-type]  # one of KINDS
+        frequencies=number("frequencies", 1, 1000, 200, int),
+        sigma2=number("sigma2", 1e-6, 1e6, 10.0, float),
+    )
+    preset = word("preset", UI_PRESETS, "paper")
+    overrides: dict[str, Any] = {}
+    if preset == "custom":
+        overrides = {
+            "lambda0": number("lambda0", 0.0, 100.0, 1.0, float),
+            "instances": word("instances", INSTANCES, "own"),
+            "max_iter": number("max_iter", 1, MAX_ITERATIONS, 2000, int),
+        }
+    k = numbers.pop("k")
+    settings = RunSettings(preset="paper", features=features, overrides=tuple(sorted(overrides.items())), **numbers)
+    return Choice(dataset, k, preset, settings), notes
+
+
+def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: list[str]) -> Choice:
+    """Lower k, n and b to what the sequence can give, and say so in `notes`."""
+    limit = largest_n(sequence)
+    settings = choice.settings
+    if choice.k > len(sequence):
+        notes.append(f"k = {choice.k} is more tasks than there are; k = {len(sequence)} is used.")
+    if limit >= 1 and settings.n > limit:
+        notes.append(
+            f"n = {settings.n} is more than every task can give with {len(sequence)} tasks "
+            f"(test samples are set aside first); n = {limit} is used."
+        )
+        settings = replace(settings, n=limit)
+    if settings.b > len(sequence) - 1:
+        notes.append(f"b = {settings.b} reaches before the first task; b = {len(sequence) - 1} is used.")
+        settings = replace(settings, b=len(sequence) - 1)
+    return replace(choice, k=len(sequence), settings=settings)

@@ -1,0 +1,40 @@
+"""Sequences for the pages: loaded once, shared by all visitors; a visitor's own file stays in their session."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import imrc
+from imrc import datasets
+from pages.ui.choice import OWN, Choice
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
+    # Arrays of a sequence are read-only, so one copy can serve everyone.
+    return datasets.load(name, tasks=tasks, seed=seed)
+
+
+def known_datasets() -> set[str]:
+    """Names this visitor can choose."""
+    own = {OWN} if "own_sequence" in st.session_state else set()
+    return set(datasets.names()) | own
+
+
+def title_of(name: str) -> str:
+    """Name of a dataset for people."""
+    return "Your file" if name == OWN else datasets.entry(name).title
+
+
+def sequence_for(choice: Choice) -> imrc.TaskSequence:
+    """Return the tasks of a choice; k is lowered to what there is."""
+    if choice.dataset == OWN:
+        own: imrc.TaskSequence = st.session_state["own_sequence"]
+        return own.head(min(choice.k, len(own)))
+    entry = datasets.entry(choice.dataset)
+    return _load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
+
+
+def current_sequence() -> imrc.TaskSequence:
+    """Return the tasks of the last Run."""
+    return sequence_for(st.session_state["choice"])

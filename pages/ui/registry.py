@@ -1,0 +1,32 @@
+"""The pages of the app, in the order of the navigation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """One page.
+
+    Attributes
+    ----------
+    file : str
+        Script, relative to the folder of app.py. One level below ``pages/``: Streamlit's automatic discovery would
+        serve scripts directly in ``pages/`` without the frame.
+    title, icon, url_path : str
+        What navigation shows, and the address.
+    default : bool
+        Whether this is the landing page.
+    """
+
+    file: str
+    title: str
+    icon: str
+    url_path: str
+    default: bool = False
+
+
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("pages/views/explore.py", "Explore", ":material/grid_on:", "explore", default=True),
+)

@@ -1,0 +1,116 @@
+"""Running with progress, and the bounded store of results shared by all visitors."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import OrderedDict
+
+import streamlit as st
+
+import imrc
+from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from pages.ui import data
+from pages.ui.choice import Choice
+
+_KEEP = 64
+_FIRST_SHOWN_S = 0.3
+"""A run that ends sooner shows no progress bar: it would only flicker."""
+
+Key = tuple[str, RunSettings]
+
+
+class ResultStore:
+    """Results by (data, settings), the least recently used ones dropped first; safe for many threads."""
+
+    def __init__(self, size: int = _KEEP) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._results: OrderedDict[Key, RunResult] = OrderedDict()
+
+    def get(self, key: Key) -> RunResult | None:
+        """Return a stored result or None."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: Key, result: RunResult) -> RunResult:
+        """Store a result and return it."""
+        with self._lock:
+            self._results[key] = result
+            self._results.move_to_end(key)
+            while len(self._results) > self._size:
+                self._results.popitem(last=False)
+        return result
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> ResultStore:
+    """Return the one store of this server."""
+    return ResultStore()
+
+
+def _stop(key: Key) -> None:
+    st.session_state["stopped"] = key
+
+
+def current_result() -> RunResult | None:
+    """Return the result of the last Run: from the store, or computed now with progress and a Stop button.
+
+    A run that was stopped gives what it reached, or None if it did not finish a single task.
+    """
+    choice: Choice = st.session_state["choice"]
+    sequence = data.sequence_for(choice)
+    key = (sequence.fingerprint, choice.settings)
+    result = store().get(key)
+    if result is None:
+        if st.session_state.get("stopped") == key:
+            result = _stopped_result(key, sequence, choice.settings)
+        else:
+            result = store().put(key, _compute(key, sequence, choice.settings))
+    timing = st.session_state.get("timing_slot")
+    if timing is not None and result is not None:
+        timing.caption(
+            f"Last run: {result.time_s.sum():.2f} s for {result.n_tasks} tasks × "
+            f"{result.settings.repetitions} repetitions."
+        )
+    return result
+
+
+def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    steps: list[StepResult] = st.session_state.get("partial", {}).get(key, [])
+    if not steps:
+        st.warning("Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:")
+        return None
+    st.warning(
+        f"Stopped after task {len(steps)} of {len(sequence)}: results up to there. Press **Run** to start again.",
+        icon=":material/stop:",
+    )
+    return RunResult.from_steps(settings, sequence, steps)
+
+
+def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
+    steps: list[StepResult] = []
+    st.session_state["partial"] = {key: steps}
+    slot = st.empty()
+    bar = None
+    started = time.monotonic()
+    with contextlib.closing(iter_run(sequence, settings)) as run:
+        for step in run:
+            steps.append(step)
+            elapsed = time.monotonic() - started
+            if bar is None and elapsed > _FIRST_SHOWN_S:
+                with slot.container():
+                    bar = st.progress(0.0)
+                    st.button("Stop", icon=":material/stop:", key="stop", on_click=_stop, args=(key,))
+            if bar is not None:
+                left = elapsed / step.number * (step.total - step.number)
+                bar.progress(
+                    step.number / step.total,
+                    text=f"Task {step.number} of {step.total}, about {left:.0f} s left",
+                )
+    slot.empty()
+    del st.session_state["partial"]
+    return RunResult.from_steps(settings, sequence, steps)

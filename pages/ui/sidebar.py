@@ -1,0 +1,201 @@
+"""The sidebar: what to run. Nothing here computes; Run stores a choice and the page does the rest."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from imrc import datasets
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS
+from imrc.evaluation import PARAMETERS
+from imrc.evaluation.words import as_python
+from imrc.features import KINDS
+from imrc.features._spec import DESCRIPTIONS, TITLES
+from pages.ui import data
+from pages.ui.choice import NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
+
+_PRESET_TITLES = {"paper": "As in the paper", "custom": "Custom"}
+_INSTANCE_TITLES = {
+    "own": "the task's own samples (paper)",
+    "reach": "samples of the last b + 1 tasks",
+    "all": "all samples so far",
+}
+_WIDGETS = (
+    "dataset",
+    "features",
+    "preset",
+    "frequencies",
+    "sigma2",
+    "lambda0",
+    "instances",
+    "max_iter",
+    *NUMBERS,
+)
+
+
+def _corrected(values: dict[str, object]) -> Choice:
+    choice, notes = from_values(values, data.known_datasets())
+    choice = fit_to_dataset(choice, data.sequence_for(choice), notes)
+    st.session_state["notes"] = notes
+    return choice
+
+
+def _adopt(choice: Choice) -> None:
+    """Make a choice the current one and let the widgets show it."""
+    st.session_state["choice"] = choice
+    for name, value in choice.values().items():
+        st.session_state[name] = value
+
+
+def _run_pressed() -> None:
+    st.session_state.pop("stopped", None)
+    _adopt(_corrected({name: st.session_state[name] for name in _WIDGETS}))
+
+
+def _dataset_changed() -> None:
+    name = st.session_state["dataset"]
+    st.session_state["k"] = len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
+
+
+def _number(name: str, high: int | None = None) -> None:
+    parameter = PARAMETERS[name]
+    st.number_input(
+        parameter.label,
+        min_value=parameter.low,
+        max_value=parameter.high if high is None else high,
+        step=1,
+        key=name,
+        help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}.",
+    )
+
+
+def _dataset_card(name: str) -> None:
+    pending = Choice(name, st.session_state["k"], "paper", st.session_state["choice"].settings)
+    sequence = data.sequence_for(pending)
+    info = sequence.info
+    st.caption(
+        f"{sequence.description}  \n**{len(sequence)}** tasks · **{sequence.sizes.sum():,}** samples · "
+        f"**{sequence.n_classes}** classes · **{sequence.n_features}** features  \n"
+        f"Source: {info.get('source', 'your file')}. Licence: {info.get('licence', 'yours')}."
+    )
+
+
+def _form(max_tasks: int) -> None:
+    with st.form("settings", border=False):
+        left, right = st.columns(2)
+        with left:
+            _number("n")
+            _number("b")
+        with right:
+            _number("k", max_tasks)
+            _number("W")
+        st.selectbox(
+            "Representation",
+            KINDS,
+            format_func=TITLES.__getitem__,
+            key="features",
+            help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
+        )
+        left, right = st.columns(2)
+        with left:
+            _number("repetitions")
+        with right:
+            _number("seed")
+        st.selectbox(
+            "Preset",
+            UI_PRESETS,
+            format_func=_PRESET_TITLES.__getitem__,
+            key="preset",
+            help="**As in the paper**: exactly the choices of the authors' code. **Custom**: the values under "
+            "*Custom values* are used.",
+        )
+        with st.expander("Custom values"):
+            _custom_values()
+        st.form_submit_button(
+            "Run", type="primary", icon=":material/play_arrow:", width="stretch", on_click=_run_pressed
+        )
+
+
+def _custom_values() -> None:
+    st.caption("Frequencies and sigma² belong to the representation; the rest is used with the preset *Custom*.")
+    st.number_input(
+        "Frequencies N",
+        1,
+        1000,
+        step=10,
+        key="frequencies",
+        help="Random frequencies; the map has 2 N features.",
+    )
+    st.number_input(
+        "sigma²",
+        0.01,
+        1e4,
+        step=1.0,
+        key="sigma2",
+        help="Scale of random Fourier features on raw inputs; paper: 10.",
+    )
+    st.number_input(
+        "lambda₀",
+        0.0,
+        100.0,
+        step=0.1,
+        key="lambda0",
+        help="Size of the uncertainty set: lambda = lambda₀ · √s. The paper uses 1; 0 trusts the mean vectors fully.",
+    )
+    st.selectbox(
+        "Instances X of the worst case",
+        INSTANCES,
+        format_func=_INSTANCE_TITLES.__getitem__,
+        key="instances",
+        help="The maximum in problem (3) runs over these instances.",
+    )
+    st.number_input(
+        "Iterations K",
+        1,
+        MAX_ITERATIONS,
+        step=100,
+        key="max_iter",
+        help="Iterations of the subgradient method. The paper's 2000 act as early stopping.",
+    )
+
+
+def show() -> None:
+    """Draw the sidebar and keep the link in step with the last Run."""
+    if "choice" not in st.session_state:
+        _adopt(_corrected(st.query_params.to_dict()))
+    choice: Choice = st.session_state["choice"]
+    names = sorted(data.known_datasets(), key=_position)
+    with st.sidebar:
+        st.markdown("### Evolving tasks")
+        st.selectbox(
+            "Dataset",
+            names,
+            key="dataset",
+            format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
+            on_change=_dataset_changed,
+            help="Built-in sequences need no network. Synthetic ones have a known truth.",
+        )
+        name = st.session_state["dataset"]
+        _dataset_card(name)
+        own = name == OWN
+        _form(len(st.session_state["own_sequence"]) if own else datasets.entry(name).max_tasks)
+        if any(st.session_state[widget] != choice.values()[widget] for widget in _WIDGETS):
+            st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
+        if choice.dataset != OWN:
+            with st.popover("Copy as Python", icon=":material/content_copy:", width="stretch"):
+                st.code(as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True)
+        st.session_state["timing_slot"] = None
+        timing = st.empty()
+    st.session_state["timing_slot"] = timing
+    wanted = choice.to_query()
+    if choice.dataset != OWN and st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+    for note in st.session_state.get("notes", []):
+        st.warning(note, icon=":material/build:")
+
+
+def _group(name: str) -> str:
+    return "yours" if name == OWN else datasets.entry(name).group
+
+
+def _position(name: str) -> int:
+    return -1 if name == OWN else datasets.names().index(name)

@@ -1,0 +1,122 @@
+"""Explore: what forward and backward learning do on the chosen sequence."""
+
+import streamlit as st
+
+from imrc.evaluation.results import HEADLINES
+from imrc.evaluation.words import decimal, summary, with_error
+from imrc.plots import (
+    error_curves,
+    error_heatmaps,
+    matrix_table,
+    step_table,
+    story_table,
+    task_story,
+    task_table,
+)
+from imrc.plots._style import NAMES
+from imrc.plots.heatmaps import TITLES
+from pages.ui import charts, data
+from pages.ui.running import current_result
+
+choice = st.session_state["choice"]
+sequence = data.current_sequence()
+title = data.title_of(choice.dataset)
+headline_slot = st.container()
+result = current_result()
+if result is None:
+    st.stop()
+
+with headline_slot:
+    st.markdown(f"#### {summary(result, title)}")
+    headlines = result.headline()
+    gain = result.ess_tables["forward_backward"].final().mean() / choice.settings.n
+    risk = result.risk_tables["forward_backward"].average().mean()
+    cards = st.container(horizontal=True)
+    for rule, headline in headlines.items():
+        difference = result.difference(rule)
+        cards.metric(
+            f"Error, {NAMES[rule].lower()}",
+            with_error(headline),
+            "reference" if rule == "single" else f"{decimal(difference.mean)} ± {decimal(difference.stderr)}",
+            delta_color="off" if rule == "single" else "inverse",
+            delta_arrow="off" if rule == "single" else "auto",
+            border=True,
+            help=f"Average error: {HEADLINES['average']}, ± one standard error over {choice.settings.repetitions} "
+            "repetitions. Below: paired difference to single-task learning.",
+        )
+    cards = st.container(horizontal=True)
+    cards.metric(
+        "Effective samples, gain",
+        f"× {gain:.1f}",
+        border=True,
+        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
+        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
+        "variances and changes; mean over tasks.",
+    )
+    cards.metric(
+        "Minimax risk",
+        decimal(float(risk)),
+        border=True,
+        help="Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of "
+        "the randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
+        "instances can make it too low.",
+    )
+    cards.metric(
+        "Time per task",
+        f"{1000 * result.time_s.mean() / choice.settings.repetitions:.1f} ms",
+        border=True,
+        help="Learning and testing one task under all three rules, per repetition.",
+    )
+
+quantity = st.segmented_control(
+    "Heatmaps show",
+    list(TITLES),
+    default="error",
+    required=True,
+    format_func={"error": "Errors", "difference": "Difference to single task", "risk": "Minimax risk"}.get,
+    key="quantity",
+    help="Errors on test samples; errors minus those of single-task learning (green: fewer); or the risk the rules "
+    "promise. Rows are tasks, columns the steps at which they are tested. Click a cell for the story of its task.",
+)
+rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
+tables = {rule: matrix_table(result, rule, quantity) for rule in rules}
+event = charts.show(
+    error_heatmaps(tables, quantity),
+    name=f"heatmaps-{quantity}",
+    alt=f"{TITLES[quantity]}. Average over steps and tasks: "
+    + ", ".join(f"{NAMES[rule]} {with_error(headlines[rule])}" for rule in NAMES),
+    select=True,
+)
+
+points = event.selection.points if event else []
+clicked = points[0].get("customdata") if points else None
+clicked = clicked[0] if isinstance(clicked, list) else clicked
+if clicked is not None and clicked != st.session_state.get("clicked"):
+    st.session_state["clicked"] = clicked
+    st.session_state["story_task"] = int(clicked)
+if not 1 <= st.session_state.get("story_task", 0) <= result.n_tasks:
+    st.session_state["story_task"] = max(1, result.n_tasks // 2)
+task = st.selectbox(
+    "Task",
+    range(1, result.n_tasks + 1),
+    key="story_task",
+    format_func=lambda number: f"{number}  ({result.labels[number - 1]})",
+    help="Choose a task here or by a click on a heatmap.",
+    width=320,
+)
+charts.show(
+    task_story(story_table(result, task - 1), task, result.labels[task - 1]),
+    name="task-story",
+    alt=f"Error and minimax risk of task {task} at the steps from {task} on, per rule, with confidence bands.",
+)
+
+charts.show(
+    error_curves(step_table(result), task_table(result)),
+    name="error-curves",
+    alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
+    "bands, and the majority class as a reference.",
+)
+with st.expander("Numbers behind the charts", icon=":material/table:"):
+    frame = result.to_frame()
+    st.dataframe(frame, height=280)
+    st.download_button("Download as CSV", frame.to_csv(index=False), f"imrc-{result.name}.csv", "text/csv")
