@@ -127,7 +127,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     >>> generator = np.random.default_rng(0)
     >>> walk = np.cumsum(generator.standard_normal((200, 50)), axis=0)
     >>> partial_autocorrelation(walk, 3).mean.round(2).tolist()
-    [0.96, -0.02, -0.01]
+    [0.97, -0.01, 0.01]
     """
     means = check_matrix("means", means)
     k = len(means)

@@ -8,7 +8,7 @@ from imrc.diagnostics._change import estimate_change, log_likelihood, walk_basis
 from imrc.diagnostics._innovations import innovation_products
 from imrc.diagnostics._models import fit_models
 from imrc.diagnostics._order import LEADING, _leading_root, _peaks_exact, _peaks_leading, centre_twice, draw_orders
-from imrc.diagnostics._pictures import with_envelope, with_pacf_band, variogram_of
+from imrc.diagnostics._pictures import variogram_of, with_envelope, with_pacf_band
 from imrc.diagnostics._reduction import given_moments, reduce_moments
 
 
@@ -33,9 +33,7 @@ def test_bands_follow_from_single_orders():
     np.testing.assert_allclose(banded.low, np.quantile(singles, 0.025, axis=0), atol=1e-12)
     np.testing.assert_allclose(banded.high, np.quantile(singles, 0.975, axis=0), atol=1e-12)
     envelope = with_envelope(variogram_of(reduced), reduced, orders)
-    gammas = np.stack(
-        [variogram_of(reduce_moments(given_moments(means[order], 0.5))).gamma for order in orders]
-    )
+    gammas = np.stack([variogram_of(reduce_moments(given_moments(means[order], 0.5))).gamma for order in orders])
     np.testing.assert_allclose(envelope.low, np.quantile(gammas, 0.025, axis=0), rtol=1e-9, atol=1e-9)
 
 
@@ -64,9 +62,7 @@ def test_restricted_likelihood_equals_the_diffuse_kalman_filter(balanced):
     _, values, projections = estimate_change(reduced)
     rhos = np.array([0.0, 0.05, 0.25, 3.0, 1e3])
     ours = log_likelihood(rhos, values, projections)
-    theirs = np.array(
-        [np.mean([diffuse_kalman(z, reduced.h, rho) for z in reduced.Z.T]) for rho in rhos]
-    )
+    theirs = np.array([np.mean([diffuse_kalman(z, reduced.h, rho) for z in reduced.Z.T]) for rho in rhos])
     np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], rtol=1e-10, atol=1e-10)
 
 

@@ -25,9 +25,7 @@ def test_monotone_in_tasks_and_change(j, r, x, more):
     assert theory.ess_forward_backward(j, j + r, 1, x * (1 + more)) <= both * ROUNDING
 
 
-@given(
-    st.lists(st.tuples(st.floats(1, 1e4), st.floats(1e-3, 1e3), st.floats(0, 1e3)), min_size=1, max_size=30)
-)
+@given(st.lists(st.tuples(st.floats(1, 1e4), st.floats(1e-3, 1e3), st.floats(0, 1e3)), min_size=1, max_size=30))
 def test_recursions_between_own_and_all_samples(rows):
     n, sigma2, d2 = np.array(rows).T
     forward, backward, both = theory.ess_recursion(n, sigma2, d2)

@@ -76,9 +76,7 @@ def test_b_pictures(results):
     np.testing.assert_allclose(pacf.mean, [0.559548, 0.243058, 0.124735, 0.044567], atol=1e-6)
     np.testing.assert_allclose(pacf.std, [0.165399, 0.144158, 0.107360, 0.121340], atol=1e-6)
     gamma = variogram(walk_b(), 1.0).gamma
-    np.testing.assert_allclose(
-        gamma[[0, 1, 4, 9, 19]], [0.2745, 0.4872, 1.1675, 2.6257, 4.8817], atol=5.1e-5
-    )
+    np.testing.assert_allclose(gamma[[0, 1, 4, 9, 19]], [0.2745, 0.4872, 1.1675, 2.6257, 4.8817], atol=5.1e-5)
     result = results["B"]
     assert result.pacf.mean[0] > result.pacf.high[0]
     np.testing.assert_array_equal(result.variogram.gamma, gamma)

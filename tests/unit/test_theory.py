@@ -20,9 +20,7 @@ def test_limits():
     assert np.array_equal(theory.ess_forward_backward(j, k, 10, 0.0), 10.0 * k)
     # Far below 1 / k^2 everything is pooled, far above 1 nothing is gained.
     np.testing.assert_allclose(theory.ess_forward_backward(j, k, 10, 1e-300), 10.0 * k, rtol=1e-14)
-    np.testing.assert_allclose(
-        theory.ess_forward_backward([2, 57], [90, 58], 10, 1e-12), [900, 580], rtol=1e-7
-    )
+    np.testing.assert_allclose(theory.ess_forward_backward([2, 57], [90, 58], 10, 1e-12), [900, 580], rtol=1e-7)
     np.testing.assert_allclose(theory.ess_forward_backward(j, k, 10, 1e14), 10.0, rtol=1e-14)
 
 
@@ -52,9 +50,7 @@ def test_backward_is_forward_read_from_the_end():
 
 
 def test_variance_only_enters_through_the_ratio():
-    assert theory.ess_forward(7, 10, 0.4, sigma2=4.0) == pytest.approx(
-        theory.ess_forward(7, 10, 0.1), rel=1e-15
-    )
+    assert theory.ess_forward(7, 10, 0.4, sigma2=4.0) == pytest.approx(theory.ess_forward(7, 10, 0.1), rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +106,7 @@ def test_backward_steps_limit_what_is_used():
         np.testing.assert_allclose(table[b], theory.ess_recursion(n, 1.0, d2, b)[2], rtol=1e-13)
     # Task j with b steps is task j of a sequence that ends b tasks later.
     j = np.arange(1, 31)
-    np.testing.assert_allclose(
-        table[3], theory.ess_forward_backward(j, np.minimum(30, j + 3), 10, d2), rtol=1e-13
-    )
+    np.testing.assert_allclose(table[3], theory.ess_forward_backward(j, np.minimum(30, j + 3), 10, d2), rtol=1e-13)
     assert (np.diff(table, axis=0) >= 0).all()
 
 
@@ -206,7 +200,5 @@ def test_risk_bound_by_hand():
 
 def test_same_ess_same_bound():
     single = theory.risk_bound(43.0, m=6, mu_norm=0.5, smallest_risk=0.1)
-    both = theory.risk_bound(
-        theory.ess_forward_backward(1, 1, 43.0, 0.1), m=6, mu_norm=0.5, smallest_risk=0.1
-    )
+    both = theory.risk_bound(theory.ess_forward_backward(1, 1, 43.0, 0.1), m=6, mu_norm=0.5, smallest_risk=0.1)
     assert single.value == pytest.approx(both.value)
