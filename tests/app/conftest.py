@@ -108,3 +108,8 @@ def texts(test: AppTest) -> str:
         element.value for kind in ("markdown", "caption", "warning", "info", "error") for element in getattr(test, kind)
     ]
     return re.sub(r"\s+", " ", " ".join(str(part) for part in parts))
+
+
+def link(test: AppTest) -> dict[str, str]:
+    """Return the query parameters; AppTest keeps what was typed as lists and what the app wrote as strings."""
+    return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}

@@ -35,7 +35,7 @@ def test_first_visit_change_b_and_run(page, server):
     expect(heatmaps).to_have_count(3)
     expect(page.get_by_text("On Rotated digits, learning forward and backward")).to_be_visible()
     before = error_card(page)
-    page.get_by_label("Backward b").fill("0")
+    page.get_by_role("spinbutton", name="Backward b").fill("0")
     page.get_by_role("button", name="Run", exact=False).first.click()
     expect(page).to_have_url(re.compile(r"[?&]b=0(&|$)"))
     forward = page.get_by_test_id("stMetric").filter(has_text=re.compile("^Error, forward(?! and)"))
@@ -46,7 +46,7 @@ def test_first_visit_change_b_and_run(page, server):
     after = error_card(page)
     page.reload()
     expect(heatmaps).to_have_count(3)
-    expect(page.get_by_label("Backward b")).to_have_value("0")
+    expect(page.get_by_role("spinbutton", name="Backward b")).to_have_value("0")
     assert error_card(page) == after
 
 

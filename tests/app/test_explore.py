@@ -7,7 +7,7 @@ import pytest
 import imrc
 from imrc.evaluation.words import with_error
 from pages.ui import running
-from tests.app.conftest import texts
+from tests.app.conftest import link, texts
 
 
 def metrics(test) -> dict[str, str]:
@@ -60,7 +60,7 @@ def test_each_setting_reaches_the_run(app, name, value):
 
 def test_values_are_written_to_the_link_and_read_back(app):
     test = run(app(dataset="trend", k="5", n="6"), b=1, W=3)
-    query = {name: value[0] for name, value in test.query_params.items()}
+    query = link(test)
     assert query == {
         "dataset": "trend", "features": "automatic", "frequencies": "200", "n": "6", "k": "5", "b": "1", "W": "3",
         "repetitions": "5", "seed": "0", "preset": "paper",
@@ -75,7 +75,7 @@ def test_custom_values_reach_the_run_and_the_link(app):
     assert not test.exception
     expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, lambda0=0.3, max_iter=100)
     assert metrics(test)["Error, forward"] == with_error(expected.headline()["forward"])
-    assert test.query_params["lambda0"] == ["0.3"]
+    assert link(test)["lambda0"] == "0.3"
 
 
 @pytest.mark.parametrize(
