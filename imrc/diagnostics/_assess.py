@@ -238,9 +238,7 @@ def assess(
     >>> assess(walk + generator.standard_normal((40, 30)), 1.0).verdict.title
     'evolving'
     """
-    streams = [
-        np.random.default_rng(child) for child in np.random.SeedSequence(check_int("seed", seed, 0)).spawn(3)
-    ]
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(check_int("seed", seed, 0)).spawn(3)]
     rows: list[Floats] = []
     if isinstance(data, TaskSequence):
         if mse is not None:

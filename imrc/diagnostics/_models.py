@@ -77,9 +77,7 @@ class _Search:
         """Return maximum, parameters and place on the grid."""
         values = self.table(*self.axes)
         place = tuple(int(i) for i in np.unravel_index(int(np.argmax(values)), values.shape))
-        parameters = {
-            name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)
-        }
+        parameters = {name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)}
         return float(values[place]), parameters, place
 
     def refined(self) -> tuple[float, dict[str, float]]:
@@ -173,17 +171,13 @@ class _Fitter:
         values, vectors = _cached_eigen(kind, self.k, self.noise)
         return _Kernel(values, vectors, project(self.G, vectors))
 
-    def add(
-        self, name: str, group: Group, value: float, p: int, candidates: int, **parameters: float
-    ) -> None:
+    def add(self, name: str, group: Group, value: float, p: int, candidates: int, **parameters: float) -> None:
         """Record a fitted model with its BIC."""
         penalty = p * np.log((self.k - 1) * self.m_eff) + 2.0 * np.log(candidates)
         bic = float(-2.0 * self.m_eff * value + penalty)
         self.fits.append(ModelFit(name, group, value, bic, parameters))
 
-    def search(
-        self, name: str, group: Group, search: _Search, p: int, candidates: int, **fixed: float
-    ) -> None:
+    def search(self, name: str, group: Group, search: _Search, p: int, candidates: int, **fixed: float) -> None:
         """Record a model maximised over a grid, and how to refine it."""
         value, parameters, _ = search.best()
         self.add(name, group, value, p, candidates, **fixed, **parameters)
@@ -301,9 +295,7 @@ class _Fitter:
         f = max(chosen, key=lambda f: walks[f].best()[0])
         self.search("rw+season", "periodic", walks[f], 3, candidates, f=float(frequencies[f]))
         pairs = {
-            (phi, f): self._on_kernel(self.kernel(str(phi)), columns[f], "a")
-            for phi in SEASON_PHIS
-            for f in chosen
+            (phi, f): self._on_kernel(self.kernel(str(phi)), columns[f], "a") for phi in SEASON_PHIS for f in chosen
         }
         phi, f = max(pairs, key=lambda pair: pairs[pair].best()[0])
         self.search("ar+season", "periodic", pairs[phi, f], 4, candidates, f=float(frequencies[f]), phi=phi)
@@ -346,9 +338,7 @@ def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
         fitter.composite_seasons(energies)
     fitter.refine()
     shifted = [
-        replace(fit, parameters={**fit.parameters, "c": fit.parameters["c"] + offset})
-        if fit.name == "jump"
-        else fit
+        replace(fit, parameters={**fit.parameters, "c": fit.parameters["c"] + offset}) if fit.name == "jump" else fit
         for fit in fitter.fits
     ]
     return tuple(sorted(shifted, key=lambda fit: fit.bic))

@@ -50,9 +50,7 @@ def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator)
     More tasks: the observed order and `permutations_drawn` random ones.
     """
     if k <= ENUMERATED:
-        return np.array(
-            [p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64
-        )
+        return np.array([p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64)
     tiled = np.tile(np.arange(k, dtype=np.int64), (permutations_drawn + 1, 1))
     tiled[1:] = generator.permuted(tiled[1:], axis=1)
     return tiled
@@ -134,11 +132,7 @@ def order_statistics(G: Floats, orders: Ints, factor: Floats | None = None) -> d
     trace = float(np.trace(G))
     if trace <= 0:
         zeros = np.zeros(len(orders))
-        return (
-            {"slope": zeros, "-r1": zeros}
-            if k <= ENUMERATED
-            else dict.fromkeys(("slope", "r1", "peak"), zeros)
-        )
+        return {"slope": zeros, "-r1": zeros} if k <= ENUMERATED else dict.fromkeys(("slope", "r1", "peak"), zeros)
     flat = G.ravel()
     r1 = flat[orders[:, :-1] * k + orders[:, 1:]].sum(axis=1) / trace
     root = factor if factor is not None and factor.shape[1] < k // 4 else None

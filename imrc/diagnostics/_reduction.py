@@ -122,9 +122,7 @@ def mapped(sequence: TaskSequence, transform: Transform) -> list[Floats]:
     for number, task in enumerate(sequence):
         phi = check_matrix(f"features of task {number}", transform(task.X))
         if len(phi) != len(task):
-            raise ValueError(
-                f"features gave {len(phi)} rows for the {len(task)} samples of task {number} (from 0)."
-            )
+            raise ValueError(f"features gave {len(phi)} rows for the {len(task)} samples of task {number} (from 0).")
         out.append(np.concatenate([np.ones((len(phi), 1)), phi], axis=1))
     return out
 
@@ -171,9 +169,7 @@ def reduce_moments(moments: Moments) -> Reduced:
         noise = variance[kept] / n_ref
         h = np.asarray(n_ref / n, dtype=np.float64)
     if (h <= 0).any():
-        raise ValueError(
-            f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component."
-        )
+        raise ValueError(f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component.")
     weights_mean = (1.0 / h) / (1.0 / h).sum()
     Z = (tau[:, kept] - weights_mean @ tau[:, kept]) / np.sqrt(noise)
     G = Z @ Z.T / max(Z.shape[1], 1)

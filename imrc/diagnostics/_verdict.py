@@ -131,10 +131,7 @@ def decide(
 def _named_sentence(name: VerdictName, fit: ModelFit) -> str:
     """Return what supports one of the named kinds of change."""
     if name == "evolving":
-        return (
-            "Supported: neighbours are alike, distance grows with lag, "
-            "changes look independent and zero-mean."
-        )
+        return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
     if name == "mean_reverting":
         half = math.log(0.5) / math.log(fit.parameters["phi"])
         return f"Neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)."

@@ -128,7 +128,8 @@ def run_study(runs: int, others: int, seed: int) -> pd.DataFrame:
 def confusion(table: pd.DataFrame) -> pd.DataFrame:
     """Share of verdicts in percent per scenario and k; two names count as "two names"."""
     shown = table.assign(verdict=np.where(table["second"] != "", "two names", table["verdict"]))
-    out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True).unstack(fill_value=0)
+    out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
+    out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
     counts = shown.groupby(["scenario", "k"], sort=False).size()
     out = (100 * out).round(1)
     out.insert(0, "runs", counts)

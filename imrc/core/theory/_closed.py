@@ -29,9 +29,7 @@ def _check_positive(name: str, value: ArrayLike, *, zero: bool = False) -> Float
     wrong = ~np.isfinite(array) | ((array < 0) if zero else (array <= 0))
     if wrong.any():
         bound = "at least 0" if zero else "above 0"
-        raise ValueError(
-            f"{name} must be finite and {bound}; got {np.atleast_1d(array)[np.atleast_1d(wrong)][0]}."
-        )
+        raise ValueError(f"{name} must be finite and {bound}; got {np.atleast_1d(array)[np.atleast_1d(wrong)][0]}.")
     return array
 
 
@@ -126,9 +124,7 @@ def ess_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2
     return np.asarray(samples * _forward(last - task + 1.0, x))
 
 
-def ess_forward_backward(
-    j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0
-) -> Floats:
+def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
     """Effective sample size of the j-th of k tasks with forward and backward learning, Theorem 4.
 
     Parameters

@@ -27,15 +27,11 @@ def _norms(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> tuple[Floats, Floa
         if array.ndim == 2:
             array = array.max(axis=1)
         if array.ndim > 2 or (array.ndim == 1 and len(array) != k):
-            raise ValueError(
-                f"{name} must be a number or have one row per task ({k}); got shape {np.shape(value)}."
-            )
+            raise ValueError(f"{name} must be a number or have one row per task ({k}); got shape {np.shape(value)}.")
         largest.append(np.broadcast_to(array, (k,)))
     if (largest[0] <= 0).any():
         task = int(np.argmax(largest[0] <= 0))
-        raise ValueError(
-            f"sigma2 must have a component above 0 in every task; task {task} (from 0) has none."
-        )
+        raise ValueError(f"sigma2 must have a component above 0 in every task; task {task} (from 0) has none.")
     return samples, np.stack(largest)
 
 
