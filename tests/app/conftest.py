@@ -94,8 +94,10 @@ def browser():
         if os.environ.get("CI") or os.environ.get("IMRC_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # The first run on a machine compiles the solver.
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield instance

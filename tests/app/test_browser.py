@@ -58,8 +58,8 @@ def test_direct_link_on_a_fresh_server_has_the_frame(browser):
     with running_server() as url:
         page = browser.new_page()
         page.goto(f"{url}/explore?dataset=identical&k=5&n=5")
-        expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible(timeout=60_000)
-        expect(page.get_by_text("On Identical tasks, learning forward and backward")).to_be_visible(timeout=60_000)
+        expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible()
+        expect(page.get_by_text("On Identical tasks, learning forward and backward")).to_be_visible()
         page.close()
 
 
