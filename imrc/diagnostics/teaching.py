@@ -222,7 +222,7 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
 
 @lru_cache(maxsize=64)
 def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
-    """Exact errors at the last step, averaged over simulated sequences.
+    """Exact errors averaged over simulated sequences.
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
     Returns
     -------
     DataFrame
-        One row per rule and for "bayes", the smallest possible error: error of the newest task and mean over all
-        tasks (columns newest, all), their standard errors (.._se), and the mean difference to single-task learning,
+        One row per rule and for "bayes", the smallest possible error: error of the newest task (mean over steps) and
+        mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean difference to single-task learning,
         paired over runs, with its standard error (.._gain, .._gain_se).
     """
     runs = check_int("runs", runs, 2, 1000)
@@ -243,8 +243,8 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
     for run in range(runs):
         lesson = teach(n, change, b, k, 1000 * (seed + 1) + run)
         for rule, error in lesson.error.items():
-            values[rule].append((error[-1, -1], error[-1].mean()))
-        values["bayes"].append((lesson.bayes[-1], lesson.bayes.mean()))
+            values[rule].append((float(np.diagonal(error).mean()), float(error[-1].mean())))
+        values["bayes"].append((float(lesson.bayes.mean()),) * 2)
     rows = []
     for rule, pairs in values.items():
         row: dict[str, float | str] = {"rule": rule}
@@ -362,3 +362,30 @@ def _draw_free(class_means: Floats, n: int, generator: np.random.Generator) -> t
     y = generator.integers(2, size=shape)
     picked = np.take_along_axis(class_means[..., None, :, :], y[..., None, None], axis=-2)[..., 0, :]
     return picked + generator.standard_normal((*shape, 2)), y
+
+
+def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
+    """Say what forward and backward learning gain in the simulation, and why.
+
+    Parameters
+    ----------
+    average : DataFrame
+        From `average_lesson`, indexed by rule.
+    ratio : float
+        n d^2 / sigma^2.
+    n, b : int
+        Samples per task and backward steps.
+    """
+
+    def effect(column: str, rule: str, what: str) -> str:
+        gain, error = average.loc[rule, f"{column}_gain"], average.loc[rule, f"{column}_gain_se"]
+        if abs(gain) <= 2.0 * error:
+            return f"{what} no clear difference ({gain:+.3f} ± {error:.3f})"
+        word = "fewer" if gain < 0 else "more"
+        return f"{what} {abs(gain) / average.loc['single', column]:.0%} {word} errors".replace("%", " %")
+
+    forward = effect("newest", "forward", "forward learning makes on the newest task")
+    both = effect("all", "forward_backward", f"with {b} backward steps, over all tasks, there are")
+    size = "small: neighbours are nearly the same task" if ratio < 0.1 else "moderate"
+    size = "large: neighbours say little about a task, and nothing helps much" if ratio > 2 else size
+    return f"Here n d² / σ² = {ratio:.2g} at n = {n}, {size}. On average {forward}; {both}.".replace("-0.", "−0.")

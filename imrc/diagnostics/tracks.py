@@ -92,3 +92,32 @@ def _noise(result: Assessment) -> Floats:
     if result.moments.n is None or result.n is None:
         return np.ones(result.k)
     return np.asarray(result.n / result.moments.n)
+
+
+def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
+    """Name a component within its class block.
+
+    Parameters
+    ----------
+    position : int
+        From 0; 0 is the intercept, whose average is the share of the class.
+    width : int
+        D + 1.
+    names : tuple of str
+        Names of the inputs; used if there is one per feature.
+
+    Examples
+    --------
+    >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
+    ('share of the class', 'height', 'feature 2')
+    """
+    if position == 0:
+        return "share of the class"
+    return names[position - 1] if len(names) == width - 1 else f"feature {position}"
+
+
+def as_json(result: Assessment, n: float | None = None) -> str:
+    """Return verdict and evidence as JSON text, rho converted to n samples per task."""
+    import json
+
+    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)

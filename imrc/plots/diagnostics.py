@@ -324,10 +324,20 @@ def model_gaps(result: Assessment) -> go.Figure:
                 x=[math.sqrt(gap) for _, gap in chosen],
                 y=[label for label, _ in chosen],
                 orientation="h",
-                name=name,
+                width=0.12,
                 marker={"color": colour},
-                text=[f" {gap:.1f}" if gap < 100 else f" {gap:.0f}" for _, gap in chosen],
-                textposition="outside",
+                showlegend=False,
+                hoverinfo="skip",
+            )
+            # A dot at the end: the best has a bar of length 0.
+            figure.add_scatter(
+                x=[math.sqrt(gap) for _, gap in chosen],
+                y=[label for label, _ in chosen],
+                mode="markers+text",
+                name=name,
+                marker={"color": colour, "size": 15},
+                text=[f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for _, gap in chosen],
+                textposition="middle right",
                 cliponaxis=False,
                 customdata=[gap for _, gap in chosen],
                 hovertemplate="%{y}: %{customdata:.1f} behind the best<extra></extra>",

@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 
 from imrc._checks import check_int, check_real
 from imrc.core import theory
+from imrc.evaluation import RunResult
 from imrc.plots._style import COLOURS, NAMES, finish, rgba
 
 Floats = NDArray[np.float64]
@@ -22,6 +23,22 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GREENS = ("#009E73", "#4DBF9F", "#00674B", "#7FD1BA", "#2C8F73", "#00442F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
+
+
+REGIME_NOTES = """
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, with their borders
+at n d² = 1/j² (for the largest j shown) and n d² = 1.
+
+* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
+* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
+* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
+n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
+k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
+r √(n d²) ≥ 0.35. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
+holds from one succeeding task on. The last regime needs at least one succeeding task as well.
+"""
 
 
 class OwnRatio(NamedTuple):
@@ -421,3 +438,64 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     figure.update_yaxes(title_text="error probability")
     figure.update_layout(margin_b=120)
     return figure
+
+
+def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
+    """Read pairs (j, k) typed by people.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Two whole numbers each, separated by a comma, a semicolon or spaces.
+    largest : int
+        Largest k.
+
+    Returns
+    -------
+    pairs : list of (int, int)
+        Those with 1 <= j <= k <= `largest`.
+    wrong : list of str
+        The others, shortened.
+
+    Examples
+    --------
+    >>> parse_pairs(["10, 13", "5 4", "x"])
+    ([(10, 13)], ['5 4', 'x'])
+    """
+    pairs, wrong = [], []
+    for text in texts:
+        pieces = text.replace(",", " ").replace(";", " ").split()
+        digits = [piece for piece in pieces if piece.isascii() and piece.isdigit() and len(piece) <= 7]
+        j, k = (int(digits[0]), int(digits[1])) if len(digits) == len(pieces) == 2 else (0, 0)
+        if 1 <= j <= k <= largest:
+            pairs.append((j, k))
+        else:
+            wrong.append(text[:30])
+    return pairs, wrong
+
+
+def run_parts(result: RunResult) -> Floats:
+    """Own, preceding and succeeding samples of each task at the last step of a run, means over repetitions.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    ndarray of shape (k, 3)
+    """
+    own, forward, both = (
+        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
+    )
+    return np.stack([own, forward - own, both - forward], axis=1)
+
+
+def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
+    """Add minimax risk and test error of forward and backward learning at the last step to a table of bounds."""
+    index = bounds["task"].to_numpy() - 1
+    risk = result.risk_tables["forward_backward"].final().mean(axis=0)
+    error = result.error_tables["forward_backward"].final().mean(axis=0)
+    inside = index < len(risk)  # a run that was stopped has fewer tasks
+    return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])

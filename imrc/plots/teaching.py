@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -42,155 +44,173 @@ def _box(centre: Floats, half: Floats) -> tuple[list[float], list[float]]:
     return [x - a, x + a, x + a, x - a, x - a], [y - b, y - b, y + b, y + b, y - b]
 
 
-def _sample_traces(lesson: Lesson, step: int, task: int) -> list[go.Scatter]:
+def _sample_traces(lesson: Lesson, step: int, task: int) -> list[dict[str, Any]]:
     """Return samples of one task with the best and the learnt boundaries."""
     traces = []
     for c, (name, colour, symbol) in enumerate(CLASSES):
         inside = lesson.y[task] == c
         traces.append(
-            go.Scatter(
-                x=lesson.X[task][inside, 0],
-                y=lesson.X[task][inside, 1],
-                mode="markers",
-                name=name,
-                marker={"color": colour, "symbol": symbol, "size": 8, "opacity": 0.75},
-                hovertemplate="%{x:.2f}, %{y:.2f}<extra>" + name + "</extra>",
-            )
+            {
+                "type": "scatter",
+                "x": lesson.X[task][inside, 0],
+                "y": lesson.X[task][inside, 1],
+                "mode": "markers",
+                "name": name,
+                "marker": {"color": colour, "symbol": symbol, "size": 8, "opacity": 0.75},
+                "hovertemplate": "%{x:.2f}, %{y:.2f}<extra>" + name + "</extra>",
+            }
         )
     x, y = _best_line(lesson.class_means[task])
     traces.append(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            name="best boundary (truth)",
-            line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-            hoverinfo="skip",
-        )
+        {
+            "type": "scatter",
+            "x": x,
+            "y": y,
+            "mode": "lines",
+            "name": "best boundary (truth)",
+            "line": {"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+            "hoverinfo": "skip",
+        }
     )
     for rule in NAMES:
         x, y = _line(lesson.boundary[rule][step, task])
         traces.append(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                name=NAMES[rule],
-                legendgroup=rule,
-                line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-                hoverinfo="skip",
-            )
+            {
+                "type": "scatter",
+                "x": x,
+                "y": y,
+                "mode": "lines",
+                "name": NAMES[rule],
+                "legendgroup": rule,
+                "line": {"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+                "hoverinfo": "skip",
+            }
         )
     return traces
 
 
-def _box_traces(lesson: Lesson, step: int, task: int, pair: tuple[int, int]) -> list[go.Scatter]:
+def _box_traces(lesson: Lesson, step: int, task: int, pair: tuple[int, int]) -> list[dict[str, Any]]:
     """Uncertainty sets of one task in two components, tau +- sqrt(s), with the truth."""
     traces = []
     index = list(pair)
     for rule in NAMES:
         x, y = _box(lesson.mean[rule][step, task, index], np.sqrt(lesson.mse[rule][step, task, index]))
         traces.append(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                fill="toself",
-                fillcolor=rgba(COLOURS[rule], 0.16),
-                name=f"uncertainty set, {NAMES[rule].lower()}",
-                legendgroup=rule,
-                showlegend=False,
-                line={"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
-                hoverinfo="skip",
-            )
+            {
+                "type": "scatter",
+                "x": x,
+                "y": y,
+                "mode": "lines",
+                "fill": "toself",
+                "fillcolor": rgba(COLOURS[rule], 0.16),
+                "name": f"uncertainty set, {NAMES[rule].lower()}",
+                "legendgroup": rule,
+                "showlegend": False,
+                "line": {"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
+                "hoverinfo": "skip",
+            }
         )
     truth = lesson.truth[task, index]
     traces.append(
-        go.Scatter(
-            x=[truth[0]],
-            y=[truth[1]],
-            mode="markers",
-            name="true mean vector",
-            legendgroup="truth",
-            marker={"symbol": "x", "size": 11, "color": COLOURS["truth"]},
-            hovertemplate="truth %{x:.3f}, %{y:.3f}<extra></extra>",
-        )
+        {
+            "type": "scatter",
+            "x": [truth[0]],
+            "y": [truth[1]],
+            "mode": "markers",
+            "name": "true mean vector",
+            "legendgroup": "truth",
+            "marker": {"symbol": "x", "size": 11, "color": COLOURS["truth"]},
+            "hovertemplate": "truth %{x:.3f}, %{y:.3f}<extra></extra>",
+        }
     )
     return traces
 
 
-def _track_traces(lesson: Lesson, step: int, task: int, component: int) -> list[go.Scatter]:
+def _track_traces(lesson: Lesson, step: int, task: int, component: int) -> list[dict[str, Any]]:
     """One component up to this step: truth, averages with error bars, forward and forward-and-backward bands."""
     seen = slice(0, step + 1)
     x = np.arange(1, step + 2)
-    traces = []
+    traces: list[dict[str, Any]] = []
     for rule in ("forward", "forward_backward"):
         value = lesson.mean[rule][step, seen, component]
         half = np.sqrt(lesson.mse[rule][step, seen, component])
         traces += [
-            go.Scatter(
-                x=np.concatenate([x, x[::-1]]),
-                y=np.concatenate([value + half, (value - half)[::-1]]),
-                mode="none",
-                fill="toself",
-                fillcolor=rgba(COLOURS[rule], 0.25),
-                name=f"{NAMES[rule].lower()}, band ± √s",
-                hoverinfo="skip",
-            ),
-            go.Scatter(
-                x=x,
-                y=value,
-                mode="lines",
-                legendgroup=rule,
-                showlegend=False,
-                name=NAMES[rule],
-                line={"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
-                hovertemplate="task %{x}: %{y:.3f}<extra>" + NAMES[rule] + "</extra>",
-            ),
+            {
+                "type": "scatter",
+                "x": np.concatenate([x, x[::-1]]),
+                "y": np.concatenate([value + half, (value - half)[::-1]]),
+                "mode": "none",
+                "fill": "toself",
+                "fillcolor": rgba(COLOURS[rule], 0.25),
+                "name": f"{NAMES[rule].lower()}, band ± √s",
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "x": x,
+                "y": value,
+                "mode": "lines",
+                "legendgroup": rule,
+                "showlegend": False,
+                "name": NAMES[rule],
+                "line": {"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
+                "hovertemplate": "task %{x}: %{y:.3f}<extra>" + NAMES[rule] + "</extra>",
+            },
         ]
     average = lesson.mean["single"][step, seen, component]
     traces.append(
-        go.Scatter(
-            x=x,
-            y=average,
-            mode="markers",
-            name="sample average ± √s",
-            marker={"color": COLOURS["single"], "size": 8},
-            error_y={
+        {
+            "type": "scatter",
+            "x": x,
+            "y": average,
+            "mode": "markers",
+            "name": "sample average ± √s",
+            "marker": {"color": COLOURS["single"], "size": 8},
+            "error_y": {
                 "type": "data",
                 "array": np.sqrt(lesson.mse["single"][step, seen, component]),
                 "color": COLOURS["single"],
                 "width": 0,
             },
-            hovertemplate="task %{x}: %{y:.3f}<extra>sample average</extra>",
-        )
+            "hovertemplate": "task %{x}: %{y:.3f}<extra>sample average</extra>",
+        }
     )
     traces.append(
-        go.Scatter(
-            x=x,
-            y=lesson.truth[seen, component],
-            mode="lines",
-            name="true mean",
-            line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-            hovertemplate="task %{x}: %{y:.3f}<extra>truth</extra>",
-        )
+        {
+            "type": "scatter",
+            "x": x,
+            "y": lesson.truth[seen, component],
+            "mode": "lines",
+            "name": "true mean",
+            "line": {"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+            "hovertemplate": "task %{x}: %{y:.3f}<extra>truth</extra>",
+        }
     )
     traces.append(
-        go.Scatter(
-            x=[task + 1],
-            y=[average[task]],
-            mode="markers",
-            name="task shown above",
-            marker={"symbol": "circle-open", "size": 17, "color": COLOURS["truth"], "line": {"width": 2}},
-            hoverinfo="skip",
-        )
+        {
+            "type": "scatter",
+            "x": [task + 1],
+            "y": [average[task]],
+            "mode": "markers",
+            "name": "task shown above",
+            "marker": {"symbol": "circle-open", "size": 17, "color": COLOURS["truth"], "line": {"width": 2}},
+            "hoverinfo": "skip",
+        }
     )
     return traces
 
 
+def _moving(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a trace that changes from step to step: frames stay small."""
+    out = {"type": "scatter", "x": trace["x"], "y": trace["y"]}
+    if "error_y" in trace:
+        out["error_y"] = {"array": trace["error_y"]["array"]}
+    return out
+
+
 def _frame_traces(
     lesson: Lesson, step: int, watched: int, component: int, pair: tuple[int, int]
-) -> tuple[list[go.Scatter], str]:
+) -> tuple[list[dict[str, Any]], str]:
     """All traces of one step, and the sentence above them."""
     task = min(step, watched)
     traces = _sample_traces(lesson, step, task)
@@ -256,7 +276,8 @@ def lesson_animation(
         horizontal_spacing=0.12,
         subplot_titles=("Samples and rules", "Uncertainty sets", "One component of the mean vector, task by task"),
     )
-    titles = list(figure.layout.annotations)
+    figure.update_annotations(font_size=14)
+    titles = [annotation.to_plotly_json() for annotation in figure.layout.annotations]
     traces, text = _frame_traces(lesson, start, watched, component, pair)
     axes = ["x"] * 6 + ["x2"] * 4 + ["x3"] * (len(traces) - 10)
     for trace, axis in zip(traces, axes, strict=True):
@@ -280,13 +301,16 @@ def lesson_animation(
     frames = []
     for step in range(lesson.k):
         stepped, words = _frame_traces(lesson, step, watched, component, pair)
-        for trace, axis in zip(stepped, axes, strict=True):
-            trace.update(xaxis=axis, yaxis=axis.replace("x", "y"))
-        layout = go.Layout(annotations=[*titles, said(words)])
-        frames.append(go.Frame(name=str(step + 1), data=stepped, layout=layout))
+        frames.append(
+            go.Frame(
+                name=str(step + 1),
+                data=[_moving(trace) for trace in stepped],
+                traces=list(range(len(stepped))),
+                layout={"annotations": [*titles, said(words)]},
+            )
+        )
     figure.frames = frames
     finish(figure, title="See each rule learn, step by step", height=900)
-    figure.update_annotations(font_size=14)
     figure.add_annotation(said(text))
     ranges = _ranges(lesson, component, pair, watched)
     for axis, limits in ranges.items():
