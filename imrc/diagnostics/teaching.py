@@ -235,8 +235,8 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
     -------
     DataFrame
         One row per rule and for "bayes", the smallest possible error: error of the newest task (mean over steps) and
-        mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean difference to single-task learning,
-        paired over runs, with its standard error (.._gain, .._gain_se).
+        mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean
+        difference to single-task learning, paired over runs, with its standard error (.._gain, .._gain_se).
     """
     runs = check_int("runs", runs, 2, 1000)
     values: dict[str, list[tuple[float, float]]] = {rule: [] for rule in (*RULES, "bayes")}

@@ -121,3 +121,22 @@ def as_json(result: Assessment, n: float | None = None) -> str:
     import json
 
     return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def most_changing(result: Assessment) -> int:
+    """Return the component whose averages vary most between tasks, relative to their noise.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `assess`.
+
+    Returns
+    -------
+    int
+        From 0.
+    """
+    tau, s = result.moments.tau, result.moments.s.mean(axis=0)
+    usable = s > 1e-10 * max(float(s.max()), 1e-300)
+    ratio = np.where(usable, tau.var(axis=0) / np.where(usable, s, 1.0), -1.0)
+    return int(np.argmax(ratio))

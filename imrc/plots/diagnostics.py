@@ -227,7 +227,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
             customdata=np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
             hovertemplate="%{customdata}<br>distance %{z:.3g}<extra></extra>",
             hoverongaps=False,
-            colorbar={"title": {"text": "distance²<br>/ noise"}, "thickness": 14},
+            colorbar={"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
         )
     )
     finish(figure, title="Which tasks are alike?", height=460, legend=False)

@@ -238,7 +238,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
                 fillcolor=rgba(colour, 0.85),
                 **common,
             )
-    finish(figure, title="How many samples is each task learnt with, and whose are they?", height=400)
+    finish(figure, title="How many samples is each task worth?", height=400)
     figure.update_layout(barmode="stack", bargap=0.15, legend_traceorder="normal")
     figure.update_xaxes(title_text="task", tickformat="d", nticks=16)
     figure.update_yaxes(title_text="effective sample size", rangemode="tozero")
@@ -319,7 +319,7 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
     figure = make_subplots(
         rows=1,
         cols=2,
-        subplot_titles=("As tasks arrive", f"With more backward steps (now b = {b})"),
+        subplot_titles=("As tasks arrive", f"With b steps back (now {b})"),
         horizontal_spacing=0.1,
     )
     names = {
@@ -433,7 +433,8 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     values = table[["single", "forward", "forward_backward"]].to_numpy()
     lowest = table[["risk", "error"]].to_numpy()
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
-        figure.update_yaxes(type="log")
+        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     figure.update_xaxes(title_text="task", tickformat="d", nticks=16)
     figure.update_yaxes(title_text="error probability")
     figure.update_layout(margin_b=120)

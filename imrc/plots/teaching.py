@@ -216,10 +216,12 @@ def _frame_traces(
     traces = _sample_traces(lesson, step, task)
     traces += _box_traces(lesson, step, task, pair)
     traces += _track_traces(lesson, step, task, component)
-    errors = ", ".join(f"{NAMES[rule].lower()} {lesson.error[rule][step, task]:.3f}" for rule in NAMES)
+    single, forward, both = (f"{NAMES[rule].lower()} {lesson.error[rule][step, task]:.3f}" for rule in NAMES)
     later = step - task
     when = "just learnt" if later == 0 else f"after {later} more task{'s' if later > 1 else ''}"
-    text = f"Step {step + 1}: task {task + 1}, {when}<br>error {errors}; best possible {lesson.bayes[task]:.3f}"
+    # Short lines: the figure may be narrow.
+    text = f"<b>Step {step + 1}: task {task + 1}, {when}</b><br>error: {single}, {forward},"
+    text += f"<br>{both}; best possible {lesson.bayes[task]:.3f}"
     return traces, text
 
 
@@ -288,7 +290,7 @@ def lesson_animation(
         return {
             "text": words,
             "x": 0,
-            "y": 1.135,
+            "y": 1.19,
             "xref": "paper",
             "yref": "paper",
             "xanchor": "left",
@@ -310,7 +312,7 @@ def lesson_animation(
             )
         )
     figure.frames = frames
-    finish(figure, title="See each rule learn, step by step", height=900)
+    finish(figure, title="See each rule learn, step by step", height=980)
     figure.add_annotation(said(text))
     ranges = _ranges(lesson, component, pair, watched)
     for axis, limits in ranges.items():
@@ -321,12 +323,12 @@ def lesson_animation(
     figure.update_yaxes(title_text=COMPONENTS[pair[1]], row=1, col=2)
     figure.update_xaxes(title_text="task", range=[0.5, lesson.k + 0.5], dtick=1, tickformat="d", row=2, col=1)
     figure.update_yaxes(title_text=COMPONENTS[component], row=2, col=1)
-    figure.update_layout(margin={"t": 140, "b": 210}, **_controls(lesson.k, start))
+    figure.update_layout(margin={"t": 246, "b": 190}, **_controls(lesson.k, start))
     return figure
 
 
 def _controls(k: int, start: int) -> dict[str, object]:
-    """Play, Pause and the step slider, below the plot."""
+    """Return Play, Pause and the step slider, between title and panels."""
     still = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     play = {"frame": {"duration": 900, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
     buttons = [
@@ -334,7 +336,7 @@ def _controls(k: int, start: int) -> dict[str, object]:
         {"label": "❚❚ Pause", "method": "animate", "args": [[None], still]},
     ]
     steps = [{"label": str(step + 1), "method": "animate", "args": [[str(step + 1)], still]} for step in range(k)]
-    place = {"yanchor": "top", "y": -0.09}
+    place = {"yanchor": "top", "y": 1.36}
     return {
         "updatemenus": [
             {
@@ -352,8 +354,8 @@ def _controls(k: int, start: int) -> dict[str, object]:
         "sliders": [
             {
                 "active": start,
-                "x": 0.24,
-                "len": 0.76,
+                "x": 0.42,
+                "len": 0.58,
                 "pad": {"t": 4, "b": 4},
                 "currentvalue": {"prefix": "step ", "xanchor": "right"},
                 "steps": steps,

@@ -57,20 +57,26 @@ def cards(result: Assessment, n: int) -> None:
 
 def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
     """Show one component of the mean vectors over the tasks, chosen by class and feature."""
+    width = result.moments.tau.shape[1] // sequence.n_classes
+    first = tracks.most_changing(result)
+    # Another sequence or representation has other components: its widgets start anew.
+    key = f"{sequence.name}-{result.representation}-{width}"
     left, right = st.columns(2)
     block = left.selectbox(
-        "Class", range(sequence.n_classes), format_func=sequence.class_names.__getitem__, key="part_class"
+        "Class",
+        range(sequence.n_classes),
+        index=first // width,
+        format_func=sequence.class_names.__getitem__,
+        key=f"part-class-{key}",
     )
-    width = result.moments.tau.shape[1] // sequence.n_classes
-    if st.session_state.get("part_feature", 1) >= width:  # another representation has fewer features
-        st.session_state["part_feature"] = 1
     position = right.selectbox(
         "Component",
         range(width),
-        index=1,
+        index=first % width,
         format_func=lambda i: tracks.feature_label(i, width, sequence.feature_names),
-        key="part_feature",
-        help="Component of the mean vector: the share of the class, or a feature (averaged where the class occurs).",
+        key=f"part-feature-{key}",
+        help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
+        "one that changes most.",
     )
     component = tracks.component_tracks(result, block * width + position)
     name = f"{tracks.feature_label(position, width, sequence.feature_names)}, class {sequence.class_names[block]}"
