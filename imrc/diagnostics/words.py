@@ -33,14 +33,16 @@ def p_text(p: float | None) -> str:
 
     Examples
     --------
-    >>> p_text(0.00012), p_text(0.0312), p_text(0.5), p_text(None)
-    ('< .001', '.031', '.50', 'not testable')
+    >>> [p_text(p) for p in (0.00012, 0.0312, 0.5, 1.0, None)]
+    ['p < .001', 'p = .031', 'p = .50', 'p = 1', 'not testable']
     """
     if p is None:
         return "not testable"
     if p < 0.001:
-        return "< .001"
-    return f"{p:.3f}".lstrip("0") if p < 0.1 else f"{p:.2f}".lstrip("0") if p < 1 else "1"
+        return "p < .001"
+    if p >= 0.995:
+        return "p = 1"
+    return "p = " + (f"{p:.3f}" if p < 0.0995 else f"{p:.2f}").lstrip("0")
 
 
 def worth_sentence(ess: ArrayLike, n: float, labels: tuple[str, ...], title: str) -> str:

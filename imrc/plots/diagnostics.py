@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from imrc.diagnostics import Assessment, PartialAutocorrelation
+from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, SEQUENTIAL, finish, rgba
 
 Floats = NDArray[np.float64]
@@ -177,7 +178,8 @@ def variogram_chart(result: Assessment) -> go.Figure:
             room = 0.08 * max(top - bottom, 1e-9)
             figure.update_yaxes(range=[bottom - room, top + 2 * room])
     finish(figure, title="Does the distance between tasks grow with time?", height=420)
-    figure.update_xaxes(title_text="lag (tasks)", tickformat="d", rangemode="tozero")
+    ticks = whole_numbers(0 if curve is None else len(curve.lags))
+    figure.update_xaxes(title_text="lag (tasks)", rangemode="tozero", **ticks)
     figure.update_yaxes(title_text="squared distance / noise of one average")
     figure.update_layout(margin_b=130)
     return figure
@@ -231,9 +233,10 @@ def distance_heatmap(result: Assessment) -> go.Figure:
         )
     )
     finish(figure, title="Which tasks are alike?", height=460, legend=False)
-    figure.update_xaxes(title_text="task", constrain="domain", tickformat="d", showgrid=False)
+    ticks = whole_numbers(result.k, 10)
+    figure.update_xaxes(title_text="task", constrain="domain", showgrid=False, **ticks)
     figure.update_yaxes(
-        title_text="task", autorange="reversed", scaleanchor="x", constrain="domain", tickformat="d", showgrid=False
+        title_text="task", autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, **ticks
     )
     return figure
 
@@ -292,7 +295,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
         hovertemplate="step to task %{x} (%{customdata})<br>%{y:.3g}<extra></extra>",
     )
     finish(figure, title="When do the tasks change?", height=380)
-    figure.update_xaxes(title_text="step to task", tickformat="d", nticks=16)
+    figure.update_xaxes(title_text="step to task", **whole_numbers(len(x)))
     figure.update_yaxes(title_text="squared change / noise of one average")
     figure.update_layout(margin_b=124)
     return figure
@@ -392,7 +395,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
     )
     finish(figure, title="What do single components do?", height=420)
-    figure.update_xaxes(title_text="task", tickformat="d", nticks=16)
+    figure.update_xaxes(title_text="task", **whole_numbers(len(x)))
     figure.update_yaxes(title_text=name)
     figure.update_layout(margin_b=124)
     return figure

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 from imrc._checks import check_int, check_real
 from imrc.core import theory
 from imrc.evaluation import RunResult
+from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, NAMES, finish, rgba
 
 Floats = NDArray[np.float64]
@@ -240,7 +241,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             )
     finish(figure, title="How many samples is each task worth?", height=400)
     figure.update_layout(barmode="stack", bargap=0.15, legend_traceorder="normal")
-    figure.update_xaxes(title_text="task", tickformat="d", nticks=16)
+    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
     figure.update_yaxes(title_text="effective sample size", rangemode="tozero")
     return figure
 
@@ -377,9 +378,8 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
             col=2,
         )
     finish(figure, title="Do more tasks and more backward steps still help?", height=400)
-    figure.update_xaxes(tickformat="d", nticks=8)
-    figure.update_xaxes(title_text="tasks k", col=1)
-    figure.update_xaxes(title_text="backward steps b", col=2)
+    figure.update_xaxes(title_text="tasks k", **whole_numbers(int(by_k["k"].max()), 8), col=1)
+    figure.update_xaxes(title_text="backward steps b", **whole_numbers(len(by_b), 8), col=2)
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="effective sample size", col=1)
     figure.update_annotations(font_size=14)
@@ -435,7 +435,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
         ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
         figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
-    figure.update_xaxes(title_text="task", tickformat="d", nticks=16)
+    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
     figure.update_yaxes(title_text="error probability")
     figure.update_layout(margin_b=120)
     return figure

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from imrc._checks import check_int
 from imrc.diagnostics.teaching import COMPONENTS, NOMINAL, Lesson
+from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, DASHES, NAMES, finish, rgba
 
 Floats = NDArray[np.float64]
@@ -420,7 +421,7 @@ def coverage_chart(table: pd.DataFrame) -> go.Figure:
     low = min(0.5, float((table["coverage"] - 2 * table["coverage_se"]).min()))
     figure.update_yaxes(range=[low, max(0.85, float(table["coverage"].max()) + 0.05)], tickformat=".2f")
     figure.update_yaxes(title_text="share of truths within ± √s", col=1)
-    figure.update_xaxes(title_text="task", tickformat="d", nticks=10)
+    figure.update_xaxes(title_text="task", **whole_numbers(int(last), 10))
     figure.update_annotations(font_size=14)
     figure.update_layout(margin={"t": 84, "b": 112})
     return figure

@@ -15,14 +15,14 @@ def cards(result: Assessment, n: int) -> None:
     row = st.container(horizontal=True)
     row.metric(
         "Are the tasks different?",
-        f"p = {words.p_text(result.p_same)}",
+        words.p_text(result.p_same),
         border=True,
         help=f"p-value of *all tasks share one distribution* ({result.same_method}). Variance between tasks over its "
         f"expectation for identical tasks: Q = {result.q:.3g} (1 if nothing changes).",
     )
     row.metric(
         "Does their order matter?",
-        f"p = {words.p_text(result.p_order)}" if result.p_order is not None else "not testable",
+        words.p_text(result.p_order),
         border=True,
         help="Exact permutation test of *every order of the tasks is equally likely*; it combines neighbours alike, "
         "slow change and periods. Below 5 tasks no order is unusual enough.",
