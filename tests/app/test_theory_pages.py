@@ -126,7 +126,8 @@ def test_long_sequences_open(app):
 
 
 def test_component_browser_follows_class_and_feature(app):
-    test = app(dataset="random_walk", k="6", n="5", features="standardised", repetitions="1").switch_page(EVOLVING).run()
+    test = app(dataset="random_walk", k="6", n="5", features="standardised", repetitions="1")
+    test = test.switch_page(EVOLVING).run()
     block, part = (box for box in test.selectbox if (box.key or "").startswith("part-"))
     test = part.set_value(0).run()
     assert not test.exception
