@@ -142,7 +142,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             For labels that are not among the classes, missing or infinite values, or shapes that do not fit.
         """
         first = not hasattr(self, "_learner")
-        X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
+        rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
         check_classification_targets(y)
         if first:
             settings = resolve_settings(
@@ -165,7 +165,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
                 f"y has labels that are not among the classes: {unknown[:5].tolist()}. Give all labels as "
                 "classes= at the first call of partial_fit."
             )
-        update = self._learner.step(with_intercept(X), np.searchsorted(self.classes_, y).astype(np.int64))
+        update = self._learner.step(with_intercept(rows), np.searchsorted(self.classes_, y).astype(np.int64))
         estimates = self._learner_estimates
         estimates["single"].append(update.single)
         estimates["forward"].append(update.forward)
@@ -235,8 +235,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike, task: int, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return scores(with_intercept(X), estimate.coef, len(self.classes_))
+        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        return scores(with_intercept(rows), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score, ties to the smallest label.
@@ -272,4 +272,5 @@ class IMRC(ClassifierMixin, BaseEstimator):
         rule: Rule = "forward_backward",
     ) -> float:
         """Return the share of correct labels. Parameters as in `decision_function`."""
-        return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=weights))

@@ -36,4 +36,4 @@ def randomised_rule(values: Floats, nu: float) -> Floats:
     positive = np.maximum(values - nu, 0.0)
     total = positive.sum(axis=1, keepdims=True)
     uniform = np.full_like(positive, 1.0 / values.shape[1])
-    return np.divide(positive, total, out=uniform, where=total > 0)
+    return np.asarray(np.divide(positive, total, out=uniform, where=total > 0))

@@ -162,14 +162,13 @@ class RunSettings:
             raise ValueError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
         limit = largest_n(shortened)
-        if limit < 1:
-            smallest = int(shortened.sizes.argmin())
+        smallest = int(shortened.sizes.argmin())
+        if shortened.sizes[smallest] < 2:
             raise ValueError(
                 f"Task {shortened.labels[smallest]!r} (number {smallest + 1}) has {shortened.sizes[smallest]} sample; "
                 "at least 2 are needed, one to learn from and one to test on. Merge or drop that task."
             )
         if self.n > limit:
-            smallest = int(shortened.sizes.argmin())
             raise ValueError(
                 f"n = {self.n} training samples per task asked for, but task {shortened.labels[smallest]!r} "
                 f"(number {smallest + 1}) leaves {limit} after its test samples are set aside. "

@@ -93,7 +93,7 @@ class RandomFourier:
     @property
     def n_outputs(self) -> int:
         """Number of features, 2 N."""
-        return 2 * self.frequencies.shape[1]
+        return 2 * int(self.frequencies.shape[1])
 
     def transform(self, X: Floats) -> Floats:
         """Return cosines and sines of the projections."""
@@ -116,7 +116,7 @@ class Composite:
     @property
     def n_outputs(self) -> int:
         """Number of features of all parts together."""
-        return sum(chain[-1].n_outputs for _, chain in self.parts)
+        return int(sum(chain[-1].n_outputs for _, chain in self.parts))
 
     def transform(self, X: Floats) -> Floats:
         """Return the features of all parts side by side."""

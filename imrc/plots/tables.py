@@ -75,7 +75,7 @@ def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> 
     )
 
 
-def _curve(rule: str, x: Floats, values: Floats) -> pd.DataFrame:
+def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
     mean, stderr = mean_and_stderr(values)
     return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr})
 

@@ -1,0 +1,117 @@
+"""A fresh app for each test, and a real server with a browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture
+def app() -> Callable[..., AppTest]:
+    """Return a function that opens the app, with query parameters as keywords."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+    def open_app(**query: str) -> AppTest:
+        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        for name, value in query.items():
+            test.query_params[name] = value
+        return test.run()
+
+    return open_app
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """Start the real server on a free local port; stop it at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                    break
+            except OSError:
+                if process.poll() is not None:
+                    raise RuntimeError(f"The server ended: {process.stdout.read().decode()}") from None
+                time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Address of a freshly started server."""
+    with running_server() as url:
+        yield url
+
+
+def chromium_path() -> str | None:
+    """Return a Chromium or Chrome on this machine."""
+    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+        if path := shutil.which(name):
+            return path
+    return None
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium. Where CI says so a missing one is a failure; elsewhere the tests are skipped with a reason."""
+    path = chromium_path()
+    if path is None:
+        message = "no Chromium or Chrome found: install one to run the browser tests"
+        if os.environ.get("CI") or os.environ.get("IMRC_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import expect, sync_playwright
+
+    # The first run on a machine compiles the solver.
+    expect.set_options(timeout=60_000)
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield instance
+        instance.close()
+
+
+def texts(test: AppTest) -> str:
+    """Return everything a page says in words."""
+    parts = [
+        element.value for kind in ("markdown", "caption", "warning", "info", "error") for element in getattr(test, kind)
+    ]
+    return re.sub(r"\s+", " ", " ".join(str(part) for part in parts))
+
+
+def link(test: AppTest) -> dict[str, str]:
+    """Return the query parameters; AppTest keeps what was typed as lists and what the app wrote as strings."""
+    return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}

@@ -1,0 +1,87 @@
+"""One real server, one real browser: what only they can show."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(120),
+    # Playwright's own clean-up; nothing of ours.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport={"width": 1440, "height": 1200})
+    page.set_default_timeout(60_000)
+    yield page
+    page.close()
+
+
+def error_card(page) -> str:
+    card = page.get_by_test_id("stMetric").filter(has_text="Error, forward and backward")
+    return card.get_by_test_id("stMetricValue").inner_text()
+
+
+def test_first_visit_change_b_and_run(page, server):
+    from playwright.sync_api import expect
+
+    page.goto(server)
+    heatmaps = page.locator(".js-plotly-plot .heatmaplayer .hm")
+    expect(heatmaps).to_have_count(3)
+    expect(page.get_by_text("On Rotated digits, learning forward and backward")).to_be_visible()
+    before = error_card(page)
+    page.get_by_role("spinbutton", name="Backward b").fill("0")
+    page.get_by_role("button", name="Run", exact=False).first.click()
+    expect(page).to_have_url(re.compile(r"[?&]b=0(&|$)"))
+    forward = page.get_by_test_id("stMetric").filter(has_text=re.compile("^Error, forward(?! and)"))
+    # Without backward steps both rules are one.
+    card = page.get_by_test_id("stMetric").filter(has_text="Error, forward and backward")
+    expect(card.get_by_test_id("stMetricValue")).not_to_have_text(before)
+    expect(card.get_by_test_id("stMetricValue")).to_have_text(forward.get_by_test_id("stMetricValue").inner_text())
+    after = error_card(page)
+    page.reload()
+    expect(heatmaps).to_have_count(3)
+    expect(page.get_by_role("spinbutton", name="Backward b")).to_have_value("0")
+    assert error_card(page) == after
+
+
+def test_direct_link_on_a_fresh_server_has_the_frame(browser):
+    from playwright.sync_api import expect
+
+    from tests.app.conftest import running_server
+
+    with running_server() as url:
+        page = browser.new_page()
+        page.goto(f"{url}/explore?dataset=identical&k=5&n=5")
+        expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible()
+        expect(page.get_by_text("On Identical tasks, learning forward and backward")).to_be_visible()
+        page.close()
+
+
+def test_clicking_a_cell_opens_the_story_of_its_task(page, server):
+    from playwright.sync_api import expect
+
+    page.goto(f"{server}/?dataset=identical&k=4&n=5")
+    expect(page.get_by_text("What do later tasks add to task 2?")).to_be_visible()
+    plot = page.locator(".js-plotly-plot").first
+    layer = plot.locator(".subplot.x3y3, .subplot.x3y").first.locator(".scatterlayer .point").first
+    layer.scroll_into_view_if_needed()
+    box = layer.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.get_by_text("What do later tasks add to task 1?")).to_be_visible()
+
+
+def test_console_stays_clean(page, server):
+    from playwright.sync_api import expect
+
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{server}/?dataset=identical&k=4&n=5")
+    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
+    assert problems == []

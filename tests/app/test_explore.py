@@ -1,0 +1,175 @@
+"""The Explore page without a browser: defaults, runs, links, bad values, the store."""
+
+from __future__ import annotations
+
+import pytest
+
+import imrc
+from imrc.evaluation.words import with_error
+from pages.ui import running
+from tests.app.conftest import link, texts
+
+
+def metrics(test) -> dict[str, str]:
+    return {metric.label: metric.value for metric in test.metric}
+
+
+def run(test, **values):
+    for name, value in values.items():
+        widget = test.selectbox(key=name) if name in ("dataset", "features", "preset") else test.number_input(key=name)
+        widget.set_value(value)
+    return test.button(key="FormSubmitter:settings-Run").click().run()
+
+
+def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
+    test = app()
+    assert not test.exception
+    assert "On *Rotated digits*, learning forward and backward" in texts(test)
+    sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
+    expected = imrc.evaluate(sequence)
+    for rule, label in (
+        ("single", "Error, single task"),
+        ("forward", "Error, forward"),
+        ("forward_backward", "Error, forward and backward"),
+    ):
+        assert metrics(test)[label] == with_error(expected.headline()[rule])
+
+
+def test_changing_a_widget_alone_runs_nothing(app):
+    test = app(dataset="identical", k="4", n="5")
+    before = metrics(test)
+    test.number_input(key="n").set_value(20).run()
+    assert metrics(test) == before
+    test = run(test, n=20)
+    assert not test.exception
+    assert metrics(test) != before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n", 12), ("k", 6), ("b", 0), ("W", 5), ("seed", 3), ("features", "standardised")]
+)
+def test_each_setting_reaches_the_run(app, name, value):
+    test = run(app(dataset="random_walk", k="5", n="6"), **{name: value})
+    assert not test.exception
+    settings = {"n": 6, "b": 3, "W": 2, "seed": 0, "features": "automatic", **{name: value}}
+    tasks = settings.pop("k", 5)
+    sequence = imrc.datasets.load("random_walk", tasks=tasks, seed=settings["seed"])
+    expected = imrc.evaluate(sequence, **settings).headline()["forward_backward"]
+    assert metrics(test)["Error, forward and backward"] == with_error(expected)
+
+
+def test_values_are_written_to_the_link_and_read_back(app):
+    test = run(app(dataset="trend", k="5", n="6"), b=1, W=3)
+    query = link(test)
+    assert query == {
+        "dataset": "trend", "features": "automatic", "frequencies": "200", "n": "6", "k": "5", "b": "1", "W": "3",
+        "repetitions": "5", "seed": "0", "preset": "paper",
+    }  # fmt: skip
+    again = app(**query)
+    assert metrics(again)["Error, forward"] == metrics(test)["Error, forward"]
+    assert not again.warning
+
+
+def test_custom_values_reach_the_run_and_the_link(app):
+    test = run(app(dataset="trend", k="5", n="6"), preset="custom", lambda0=0.3, max_iter=100)
+    assert not test.exception
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, lambda0=0.3, max_iter=100)
+    assert metrics(test)["Error, forward"] == with_error(expected.headline()["forward"])
+    assert link(test)["lambda0"] == "0.3"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"n": "abc"}, "n = 'abc' is not possible (1 to 10000); 10 is used"),
+        ({"n": "-3"}, "n = '-3' is not possible (1 to 10000); 1 is used"),
+        ({"n": "9999"}, "n = 9999 is more than every task can give"),
+        ({"k": "1e99"}, "k = '1e99' is not possible"),
+        ({"k": "2000"}, "k = 2000 is more tasks than there are; k = 60 is used"),
+        ({"b": "nan"}, "b = 'nan' is not possible"),
+        ({"b": "500"}, "b = 500 reaches before the first task; b = 19 is used"),
+        ({"W": ""}, "W = '' is not possible"),
+        ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; rotated_digits is used"),
+        ({"features": "<b>x</b>"}, "is not known; automatic is used"),
+        ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
+        ({"seed": "1.5"}, "seed = '1.5' is not possible"),
+    ],
+)
+def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):
+    test = app(**{"k": "20", **query})
+    assert not test.exception
+    assert said in texts(test)
+    assert metrics(test)["Error, single task"]
+
+
+def test_a_repeated_setting_comes_from_the_store(app, monkeypatch):
+    test = app(dataset="identical", k="4", n="5")
+    first = metrics(test)
+    run(test, n=6)
+
+    def fail(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(running, "_compute", fail)
+    test = run(test, n=5)
+    assert not test.exception
+    assert metrics(test) == first
+
+
+def test_every_dataset_and_representation_opens(app):
+    test = app(dataset="identical", k="3", n="4", repetitions="1")
+    for name in imrc.datasets.names():
+        if imrc.datasets.entry(name).group == "from the paper":
+            continue
+        test = run(test.selectbox(key="dataset").set_value(name).run(), k=3)
+        assert not test.exception, name
+    for kind in imrc.features.KINDS:
+        test = run(test, features=kind)
+        assert not test.exception, kind
+
+
+def test_heatmap_switch_and_task_story(app):
+    test = app(dataset="identical", k="5", n="5")
+    for quantity in ("difference", "risk", "error"):
+        test = test.button_group(key="quantity").set_value(quantity).run()
+        assert not test.exception
+    test = test.selectbox(key="story_task").set_value(5).run()
+    assert not test.exception
+
+
+def test_more_than_sixty_tasks_show_lags(app):
+    test = app(dataset="identical", k="70", n="3", repetitions="1")
+    assert not test.exception
+    assert metrics(test)["Error, forward"]
+
+
+def test_one_repetition_has_no_error_bars(app):
+    test = app(dataset="identical", k="3", n="5", repetitions="1")
+    assert not test.exception
+    assert "±" not in metrics(test)["Error, forward"]
+
+
+def test_stop_shows_what_was_reached(app):
+    test = app(dataset="identical", k="4", n="5")
+    sequence = imrc.datasets.load("identical", tasks=6, seed=0)
+    settings = imrc.RunSettings(n=5)
+    steps = [step for _, step in zip(range(3), imrc.iter_run(sequence, settings), strict=False)]
+    key = (sequence.fingerprint, settings)
+    test.session_state["partial"] = {key: steps}
+    test.session_state["stopped"] = key
+    test.session_state["choice"] = type(test.session_state["choice"])("identical", 6, "paper", settings)
+    test = test.run()
+    assert not test.exception
+    assert "Stopped after task 3 of 6" in texts(test)
+    partial = imrc.RunResult.from_steps(settings, sequence, steps)
+    assert metrics(test)["Error, forward"] == with_error(partial.headline()["forward"])
+
+
+def test_store_drops_the_oldest():
+    store = running.ResultStore(size=2)
+    for name in "abc":
+        store.put((name, imrc.RunSettings()), name)
+    assert store.get(("a", imrc.RunSettings())) is None
+    assert store.get(("b", imrc.RunSettings())) == "b"
+    store.put(("d", imrc.RunSettings()), "d")
+    assert store.get(("c", imrc.RunSettings())) is None

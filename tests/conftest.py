@@ -1,0 +1,38 @@
+"""Data, golden files and random instances shared by the tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+GOLDEN_HERE = Path(__file__).parent / "golden"
+
+# Real data are not ours to redistribute: tests read them from this folder and skip, with a reason, without it.
+os.environ.setdefault("IMRC_DATA", str(ROOT.parent / "shared" / "data" / "raw"))
+
+
+def golden_files() -> list[Path]:
+    """Return the stored outputs of the authors' code: those kept here, and more beside the data where present."""
+    files = {path.stem: path for path in sorted(GOLDEN_HERE.glob("*.npz"))}
+    beside = Path(os.environ["IMRC_DATA"]).parents[1] / "reference" / "golden"
+    files.update({path.stem: path for path in sorted(beside.glob("*.npz"))})
+    return [files[name] for name in sorted(files)]
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """Folder of the real datasets; skips where it is absent."""
+    folder = Path(os.environ["IMRC_DATA"])
+    if not folder.is_dir():
+        pytest.skip(f"real datasets not found: IMRC_DATA={folder} is no folder")
+    return folder
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Generator with a fixed seed."""
+    return np.random.default_rng(20231)

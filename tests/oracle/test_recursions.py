@@ -1,0 +1,101 @@
+"""The recursions against three independent routes to the same posterior."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from imrc.core.tracking import smooth, track_backward, track_forward, track_forward_backward
+
+
+def instance(seed: int, k: int = 12, m: int = 7):
+    generator = np.random.default_rng(seed)
+    tau = generator.normal(size=(k, m)) * 3
+    s = np.exp(generator.normal(size=(k, m)))
+    d = np.exp(2 * generator.normal(size=(k, m)))
+    return tau, s, d
+
+
+def joint_posterior(tau, s, d):
+    """Mean and variance of the levels from the joint Gaussian with tridiagonal precision, one component at a time."""
+    k, m = tau.shape
+    mean, variance = np.empty_like(tau), np.empty_like(tau)
+    for c in range(m):
+        precision = np.diag(1.0 / s[:, c])
+        for j in range(1, k):
+            weight = 1.0 / d[j, c]
+            precision[j - 1 : j + 1, j - 1 : j + 1] += weight * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        covariance = np.linalg.inv(precision)
+        mean[:, c] = covariance @ (tau[:, c] / s[:, c])
+        variance[:, c] = np.diag(covariance)
+    return mean, variance
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_forward_backward_is_the_joint_gaussian(seed):
+    tau, s, d = instance(seed)
+    mean, variance = joint_posterior(tau, s, d)
+    tau_fb, s_fb = track_forward_backward(tau, s, d)
+    np.testing.assert_allclose(tau_fb, mean, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(s_fb, variance, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_forward_is_the_joint_gaussian_of_the_past(seed):
+    tau, s, d = instance(seed)
+    tau_fwd, s_fwd = track_forward(tau, s, d)
+    for k in range(1, len(tau) + 1):
+        mean, variance = joint_posterior(tau[:k], s[:k], d[:k])
+        np.testing.assert_allclose(tau_fwd[k - 1], mean[-1], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(s_fwd[k - 1], variance[-1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rauch_tung_striebel_form_gives_the_same(seed):
+    tau, s, d = instance(seed)
+    for b in (0, 1, 3, None):
+        tau_fb, s_fb = track_forward_backward(tau, s, d, b)
+        tau_smooth, s_smooth = smooth(*track_forward(tau, s, d), d, b)
+        np.testing.assert_allclose(tau_smooth, tau_fb, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(s_smooth, s_fb, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_statsmodels_local_level_smoother(seed):
+    from statsmodels.tsa.statespace.mlemodel import MLEModel
+
+    class LocalLevel(MLEModel):
+        """Random walk observed with known, time-varying variances; diffuse start."""
+
+        def __init__(self, values, s, d):
+            super().__init__(values, k_states=1, initialization="diffuse")
+            self["design", 0, 0] = 1.0
+            self["transition", 0, 0] = 1.0
+            self["selection", 0, 0] = 1.0
+            self["obs_cov"] = s[None, None, :]
+            # The state noise at time t leads to time t + 1.
+            self["state_cov"] = np.append(d[1:], 0.0)[None, None, :]
+
+    tau, s, d = instance(seed, m=3)
+    tau_fwd, s_fwd = track_forward(tau, s, d)
+    tau_fb, s_fb = track_forward_backward(tau, s, d)
+    for c in range(tau.shape[1]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = LocalLevel(tau[:, c], s[:, c], d[:, c]).smooth([])
+        np.testing.assert_allclose(result.smoothed_state[0], tau_fb[:, c], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(result.smoothed_state_cov[0, 0], s_fb[:, c], rtol=1e-10)
+        np.testing.assert_allclose(result.filtered_state[0], tau_fwd[:, c], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(result.filtered_state_cov[0, 0], s_fwd[:, c], rtol=1e-10)
+
+
+def test_backward_is_forward_with_time_reversed(rng):
+    tau, s, d = instance(3)
+    # Row j of d belongs to the step j-1 -> j; read backwards the step into the reversed task j is row k - j.
+    reversed_d = np.vstack([d[:1], d[:0:-1]])
+    tau_rev, s_rev = track_forward(tau[::-1], s[::-1], reversed_d)
+    tau_bwd, s_bwd = track_backward(tau, s, d)
+    np.testing.assert_allclose(tau_bwd, tau_rev[::-1], rtol=1e-13)
+    np.testing.assert_allclose(s_bwd, s_rev[::-1], rtol=1e-13)

@@ -1,0 +1,63 @@
+"""Rules of the layout: imrc knows nothing of the page, imports fast, and every public name is documented."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import imrc
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "imrc").rglob("*.py"))
+# Data flows one way; a package may import only from those to its left.
+LAYERS = ["_checks", "tasks", "datasets", "features", "core", "solvers", "baselines", "evaluation", "plots"]
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_library_never_imports_streamlit_or_pages(path):
+    assert not {name for name in imported(path) if name.split(".")[0] in {"streamlit", "pages", "app"}}
+
+
+def test_no_import_runs_back_up():
+    for path in SOURCES:
+        parts = path.relative_to(ROOT / "imrc").parts
+        layer = parts[0].removesuffix(".py")
+        if layer not in LAYERS or layer in ("core", "solvers"):
+            continue
+        above = set(LAYERS[LAYERS.index(layer) + 1 :])
+        used = {name.split(".")[1] for name in imported(path) if name.startswith("imrc.")}
+        assert not used & above, f"{path} imports from {used & above}"
+
+
+def test_import_is_light():
+    code = "import sys, imrc; print(*sorted(set(sys.modules) & {'numba', 'sklearn', 'pandas', 'plotly', 'scipy'}))"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == ""
+
+
+def test_public_names_resolve_and_are_listed():
+    for name in imrc.__all__:
+        assert getattr(imrc, name).__doc__
+        assert name in dir(imrc)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        imrc.nothing  # noqa: B018
+
+
+def test_page_scripts_are_thin_and_one_level_down():
+    assert list((ROOT / "pages").glob("*.py")) == []
+    for path in (ROOT / "pages" / "views").glob("*.py"):
+        assert len(path.read_text().splitlines()) < 130, f"{path} computes too much"

@@ -1,0 +1,223 @@
+"""The estimator: scikit-learn's conventions, degenerate input, permutations, memory."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+import imrc
+from imrc import IMRC
+
+# Checks that do not apply, each with its reason. Everything else must pass.
+EXCLUDED = {
+    # Needs an environment variable that switches SciPy to other array libraries; skipped by scikit-learn itself.
+    "check_array_api_input": "skipped",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_estimator_checks():
+    # 300 iterations instead of 2000: the checks are about conventions.
+    results = check_estimator(IMRC(max_iter=300), on_skip=None, on_fail=None)
+    assert len(results) > 40
+    bad = {r["check_name"]: str(r["exception"]) for r in results if r["status"] not in ("passed", "skipped")}
+    skipped = {r["check_name"]: r["status"] for r in results if r["status"] == "skipped"}
+    assert bad == {}
+    assert set(skipped) <= set(EXCLUDED)
+
+
+def learn(sequence, **kwargs) -> IMRC:
+    model = IMRC(**kwargs)
+    for j in range(len(sequence)):
+        model.partial_fit(sequence[j].X, sequence[j].y, classes=sequence.classes)
+    return model
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=6, samples=20, features=3, seed=1)
+
+
+def test_keys_and_shapes(sequence):
+    model = learn(sequence, b=2, max_iter=200)
+    for attribute, shape in (("mean_", (6, 8)), ("mse_", (6, 8)), ("coef_", (6, 8)), ("risk_", (6,)), ("ess_", (6,))):
+        values = getattr(model, attribute)
+        assert list(values) == ["single", "forward", "forward_backward"]
+        assert {rule: array.shape for rule, array in values.items()} == dict.fromkeys(values, shape)
+    assert model.n_tasks_ == 6
+
+
+def test_mse_and_effective_samples_are_ordered(sequence):
+    model = learn(sequence, max_iter=50)
+    mse, ess = model.mse_, model.ess_
+    assert (mse["forward_backward"] <= mse["forward"]).all()
+    assert (mse["forward"] <= mse["single"]).all()
+    assert (ess["forward_backward"] >= ess["forward"]).all()
+    assert (ess["forward"] >= ess["single"]).all()
+    assert (ess["single"] == 20).all()
+
+
+def test_no_backward_steps_is_forward_only(sequence):
+    model = learn(sequence, b=0, max_iter=50)
+    for values in (model.mean_, model.coef_, model.risk_):
+        np.testing.assert_array_equal(values["forward_backward"], values["forward"])
+
+
+def test_string_labels_give_the_same_rules(sequence):
+    names = np.array(["left", "right"])
+    numbers, strings = IMRC(max_iter=100), IMRC(max_iter=100)
+    for task in sequence:
+        numbers.partial_fit(task.X, task.y, classes=[0, 1])
+        strings.partial_fit(task.X, names[task.y], classes=names)
+    X = sequence[3].X
+    np.testing.assert_array_equal(names[numbers.predict(X, task=3)], strings.predict(X, task=3))
+
+
+def test_permuting_features_permutes_the_coefficients(sequence):
+    order = np.array([2, 0, 1])
+    one, other = IMRC(max_iter=300), IMRC(max_iter=300)
+    for task in sequence:
+        one.partial_fit(task.X, task.y)
+        other.partial_fit(task.X[:, order], task.y)
+    blocks = one.coef_["forward_backward"].reshape(6, 2, 4)
+    columns = np.concatenate([[0], 1 + order])
+    np.testing.assert_allclose(other.coef_["forward_backward"].reshape(6, 2, 4), blocks[:, :, columns], atol=1e-10)
+
+
+def test_permuting_classes_permutes_the_coefficients(sequence):
+    one, other = IMRC(max_iter=300), IMRC(max_iter=300)
+    for task in sequence:
+        one.partial_fit(task.X, task.y)
+        other.partial_fit(task.X, 1 - task.y)
+    blocks = one.coef_["forward_backward"].reshape(6, 2, 4)
+    np.testing.assert_allclose(other.coef_["forward_backward"].reshape(6, 2, 4), blocks[:, ::-1], atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", range(2, 11))
+def test_two_to_ten_classes(n_classes):
+    tasks = imrc.datasets.load("random_walk", tasks=3, samples=60, classes=n_classes, separation=8.0, features=8)
+    model = learn(tasks, max_iter=500)
+    assert np.isfinite(model.coef_["forward_backward"]).all()
+    accuracy = np.mean([model.score(task.X, task.y, task=j) for j, task in enumerate(tasks)])
+    assert accuracy > 1.5 / n_classes
+
+
+def degenerate_tasks():
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(8, 3))
+    constant = X.copy()
+    constant[:, 1] = 7.0
+    y = np.array([0, 1, 2, 0, 1, 2, 0, 1])
+    return {
+        "one sample": [(X[:1], y[:1]), (X[1:2], y[1:2]), (X[2:3], y[2:3])],
+        "constant feature": [(constant, y), (constant + 1, y)],
+        "only constants": [(np.ones((4, 3)), y[:4]), (np.ones((4, 3)), y[:4])],
+        "class absent, then there": [(X[y != 2], y[y != 2]), (X, y), (X[y != 0], y[y != 0])],
+        "one class per task": [(X, np.full(8, c)) for c in range(3)],
+        "identical samples": [(np.repeat(X[:1], 5, axis=0), np.array([0, 1, 2, 0, 1]))] * 2,
+        "huge and tiny": [(X * 1e8, y), (X * 1e-8, y)],
+    }
+
+
+@pytest.mark.parametrize("name", degenerate_tasks())
+@pytest.mark.parametrize("instances", ["own", "reach", "all"])
+def test_degenerate_tasks_give_finite_results(name, instances):
+    model = IMRC(max_iter=200, instances=instances)
+    tasks = degenerate_tasks()[name]
+    for X, y in tasks:
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    for values in (model.mean_, model.mse_, model.coef_, model.risk_, model.ess_):
+        assert all(np.isfinite(array).all() for array in values.values())
+    probabilities = model.predict_proba(tasks[0][0], task=0)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
+def test_absent_class_does_not_freeze_the_others():
+    # A class that is absent has mean 0 and variance 0 in its block: the paper's limit keeps it so for that task,
+    # and the next task that shows the class is learnt from its own samples.
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(10, 2))
+    model = IMRC(max_iter=100).partial_fit(X, np.zeros(10, dtype=int), classes=[0, 1])
+    model.partial_fit(X, np.arange(10) % 2)
+    tau = model.mean_["forward"].reshape(2, 2, 3)
+    assert (tau[0, 1] == 0).all()
+    assert tau[1, 1, 0] > 0
+
+
+def test_one_task_one_class():
+    model = IMRC(max_iter=50).fit(np.eye(3), ["only"] * 3)
+    assert model.predict(np.eye(3)).tolist() == ["only"] * 3
+
+
+def test_unknown_label_is_refused_with_advice(sequence):
+    model = IMRC(max_iter=50).partial_fit(sequence[0].X, sequence[0].y)
+    with pytest.raises(ValueError, match=r"not among the classes: \[8\].*first call"):
+        model.partial_fit(sequence[1].X, sequence[1].y + 7 * (sequence[1].y == 1))
+    assert model.n_tasks_ == 1  # nothing was lost
+
+
+def test_classes_must_not_change(sequence):
+    model = IMRC(max_iter=50).partial_fit(sequence[0].X, sequence[0].y, classes=[0, 1])
+    with pytest.raises(ValueError, match="classes must stay"):
+        model.partial_fit(sequence[1].X, sequence[1].y, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"b": -1}, "b must be between 0 and 2000; got -1"),
+        ({"b": 1.5}, "b must be a whole number"),
+        ({"W": 0}, "W must be between 1 and 100"),
+        ({"preset": "best"}, "preset must be one of"),
+        ({"lambda0": -0.1}, "lambda0 must be at least 0"),
+        ({"instances": "some"}, "instances must be one of 'all', 'own', 'reach'"),
+        ({"max_iter": 0}, "max_iter must be between 1"),
+    ],
+)
+def test_bad_parameters_are_named(sequence, parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        IMRC(**parameters).partial_fit(sequence[0].X, sequence[0].y)
+
+
+def test_unknown_task_and_rule(sequence):
+    model = IMRC(max_iter=50).partial_fit(sequence[0].X, sequence[0].y)
+    with pytest.raises(ValueError, match="task must be between -1 and 0"):
+        model.predict(sequence[0].X, task=1)
+    with pytest.raises(ValueError, match="rule must be one of"):
+        model.predict(sequence[0].X, rule="best")
+
+
+def test_pickled_model_goes_on_learning(sequence):
+    model = learn(sequence.head(3), max_iter=100)
+    copy = pickle.loads(pickle.dumps(model))
+    for one in (model, copy):
+        one.partial_fit(sequence[3].X, sequence[3].y)
+    np.testing.assert_array_equal(model.coef_["forward_backward"], copy.coef_["forward_backward"])
+
+
+def test_future_tasks_change_nothing_out_of_reach(sequence):
+    short, long = learn(sequence.head(3), b=1, max_iter=100), learn(sequence, b=1, max_iter=100)
+    np.testing.assert_array_equal(short.coef_["forward_backward"][:2], long.coef_["forward_backward"][:2])
+    np.testing.assert_array_equal(short.coef_["forward"], long.coef_["forward"][:3])
+
+
+def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence):
+    # With lambda = 0 and X all there is, the empirical distribution is in the uncertainty set, so the minimax risk
+    # bounds the error of the randomised rule on the very samples it was learnt from.
+    task = sequence[0]
+    model = IMRC(lambda0=0.0, max_iter=20_000).partial_fit(task.X, task.y)
+    wrong = 1.0 - model.predict_proba(task.X)[np.arange(len(task)), task.y]
+    assert wrong.mean() <= model.risk_["forward"][0] + 1e-9
+
+
+def test_memory_does_not_keep_samples_out_of_reach():
+    generator = np.random.default_rng(0)
+    model = IMRC(b=2, max_iter=5)
+    for _ in range(40):
+        model.partial_fit(generator.normal(size=(50, 30)), np.arange(50) % 2)
+    per_task = 3 * 3 * 62 * 8 + 3000
+    within_reach = 3 * (50 * 31 * 8 + 8 * 62 * 8) + 6 * 62 * 8
+    assert len(pickle.dumps(model)) < 40 * per_task + within_reach + 20_000

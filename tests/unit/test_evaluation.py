@@ -1,0 +1,184 @@
+"""Draws, the run loop, results: reproducible, leak-free, and averaged as the formulas say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, held_out, iter_run, largest_n
+from imrc.evaluation.splits import repetition_seeds, task_seed
+from imrc.features import FeatureSpec
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=7, samples=80, features=3, seed=2)
+
+
+@pytest.fixture(scope="module")
+def result(sequence):
+    return imrc.evaluate(sequence, n=8, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
+
+
+def test_errors_are_those_of_an_estimator_fed_the_same_draws(sequence, result):
+    for repetition, seed in enumerate(repetition_seeds(5, 3)):
+        draws = [draw_task(sequence.encoded(j), 8, 2, task_seed(seed, j)) for j in range(7)]
+        model = imrc.IMRC(b=2, max_iter=300)
+        for step, draw in enumerate(draws):
+            model.partial_fit(sequence[step].X[draw.train], sequence[step].y[draw.train], classes=[0, 1])
+            for rule in ("single", "forward", "forward_backward"):
+                for task in range(step + 1):
+                    test = draws[task].test
+                    error = 1 - model.score(sequence[task].X[test], sequence[task].y[test], task=task, rule=rule)
+                    assert result.errors[rule][repetition, step, task] == pytest.approx(error, abs=1e-12)
+        np.testing.assert_allclose(
+            result.risk_tables["forward_backward"].final()[repetition], model.risk_["forward_backward"]
+        )
+        np.testing.assert_allclose(result.ess_tables["forward"].final()[repetition], model.ess_["forward"])
+
+
+def test_same_seed_same_result_other_seed_other_result(sequence, result):
+    again = imrc.evaluate(sequence, n=8, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
+    other = imrc.evaluate(sequence, n=8, b=2, repetitions=3, features="identity", seed=6, max_iter=300)
+    np.testing.assert_array_equal(result.errors["forward"], again.errors["forward"])
+    assert not np.array_equal(result.errors["forward"], other.errors["forward"], equal_nan=True)
+
+
+def test_fewer_tasks_are_the_beginning_of_more(sequence, result):
+    short = imrc.evaluate(sequence, n=8, k=4, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
+    np.testing.assert_array_equal(short.errors["forward_backward"], result.errors["forward_backward"][:, :4, :4])
+
+
+def test_nan_above_the_diagonal(result):
+    for errors in result.errors.values():
+        finite = np.isfinite(errors)
+        assert (finite == np.tril(np.ones((7, 7), dtype=bool))).all()
+
+
+def test_test_rows_are_never_trained_on_and_the_same_for_every_n():
+    y = np.random.default_rng(0).integers(0, 3, 90)
+    seed = np.random.SeedSequence(3)
+    for n in (1, 10, 45):
+        draw = draw_task(y, n, 3, seed)
+        assert len(draw.train) == n
+        assert set(draw.train) <= set(draw.pool)
+        assert not set(draw.pool) & set(draw.test)
+        np.testing.assert_array_equal(draw.test, draw_task(y, 2, 3, seed).test)
+
+
+def test_draw_is_stratified():
+    y = np.repeat([0, 1], [150, 50])
+    counts = [np.bincount(y[draw_task(y, 20, 2, np.random.SeedSequence(s)).train], minlength=2) for s in range(20)]
+    pools = [np.bincount(y[draw_task(y, 20, 2, np.random.SeedSequence(s)).pool], minlength=2) for s in range(20)]
+    for count, pool in zip(counts, pools, strict=True):
+        assert np.abs(count - 20 * pool / pool.sum()).max() < 1
+
+
+def test_held_out_and_largest_n():
+    assert [held_out(size) for size in (2, 3, 199, 200, 5000)] == [1, 1, 99, 100, 100]
+    sequence = imrc.datasets.load("identical", tasks=2, samples=30)
+    assert largest_n(sequence) == 15
+    with pytest.raises(ValueError, match=r"n = 16 .* leaves 15 .* Choose n <= 15"):
+        imrc.evaluate(sequence, n=16)
+
+
+def test_headlines_by_hand(result):
+    errors = result.errors["forward_backward"]
+    by_step = np.array([[errors[r, q, : q + 1].mean() for q in range(7)] for r in range(3)])
+    np.testing.assert_allclose(result.per_repetition("forward_backward", "average"), by_step.mean(axis=1))
+    newest = np.array([[errors[r, q, q] for q in range(7)] for r in range(3)])
+    np.testing.assert_allclose(result.per_repetition("forward_backward", "newest"), newest.mean(axis=1))
+    lag = np.array([[errors[r, min(j + 2, 6), j] for j in range(7)] for r in range(3)])
+    np.testing.assert_allclose(result.per_repetition("forward_backward", "lag"), lag.mean(axis=1))
+    released = np.array([[errors[r, min(j + 1, 6), j] for j in range(7)] for r in range(3)])
+    np.testing.assert_allclose(result.per_repetition("forward_backward", "released"), released.mean(axis=1))
+    headline = result.headline("newest")["forward_backward"]
+    assert headline.mean == pytest.approx(newest.mean())
+    assert headline.stderr == pytest.approx(newest.mean(axis=1).std(ddof=1) / np.sqrt(3))
+
+
+def test_lag_table_agrees_with_its_dense_form(rng):
+    values = rng.random((2, 6, 3))
+    for lag in (1, 2):
+        values[:, 6 - lag :, lag] = np.nan
+    table = LagTable(values)
+    dense = table.dense()
+    np.testing.assert_allclose(table.by_step(), np.nanmean(dense, axis=2))
+    np.testing.assert_allclose(table.final(), dense[:, -1])
+    np.testing.assert_allclose(table.story(2), dense[:, 2:, 2])
+    np.testing.assert_allclose(table.newest(), np.diagonal(dense, axis1=1, axis2=2))
+
+
+def test_save_and_load(tmp_path, result):
+    result.save(tmp_path / "run.npz")
+    loaded = RunResult.load(tmp_path / "run.npz")
+    assert loaded.settings == result.settings
+    assert loaded.labels == result.labels
+    for rule in result.errors:
+        np.testing.assert_array_equal(loaded.errors[rule], result.errors[rule])
+        np.testing.assert_array_equal(loaded.risks[rule], result.risks[rule])
+    assert loaded.to_frame().equals(result.to_frame())
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="not a result saved by imrc"):
+        RunResult.load(path)
+    with pytest.raises(FileNotFoundError):
+        RunResult.load(tmp_path / "absent.npz")
+
+
+def test_stopped_run_gives_what_it_reached(sequence):
+    settings = RunSettings(n=8, b=2, repetitions=2, features=FeatureSpec("identity"), overrides=(("max_iter", 100),))
+    run = iter_run(sequence, settings)
+    steps = [next(run) for _ in range(3)]
+    run.close()
+    partial = RunResult.from_steps(settings, sequence, steps)
+    whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
+    np.testing.assert_array_equal(partial.errors["forward_backward"], whole.errors["forward_backward"][:, :3, :3])
+    with pytest.raises(ValueError, match="No step was run"):
+        RunResult.from_steps(settings, sequence, [])
+
+
+def test_frame_has_one_row_per_learnt_value(result):
+    frame = result.to_frame()
+    assert len(frame[frame["rule"] == "single"]) == 3 * 7
+    assert len(frame[frame["rule"] == "forward_backward"]) == 3 * (7 + 6 + 5)
+    assert (frame["step"] == frame["task"] + frame["lag"]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "n must be between 1"),
+        ({"n": 2.5}, "n must be a whole number"),
+        ({"k": 99}, "k = 99 tasks asked for, but random_walk has 7"),
+        ({"b": -1}, "b must be between 0"),
+        ({"repetitions": 0}, "repetitions must be between 1"),
+        ({"seed": -1}, "seed must be between 0"),
+        ({"features": "wavelets"}, "features must be one of 'automatic'"),
+        ({"preset": "x"}, "preset must be one of"),
+        ({"max_iter": -5}, "max_iter must be between 1"),
+    ],
+)
+def test_bad_arguments_are_named(sequence, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        imrc.evaluate(sequence, **arguments)
+
+
+def test_task_too_small_to_split_is_named():
+    tasks = [imrc.Task(np.zeros((10, 1)), np.arange(10) % 2), imrc.Task([[0.0]], [0], label="1999")]
+    with pytest.raises(ValueError, match=r"Task '1999' \(number 2\) has 1 sample"):
+        imrc.evaluate(imrc.TaskSequence(tasks), n=1)
+
+
+def test_majority_reference_by_hand():
+    y = np.array([0, 0, 0, 1] * 20)
+    sequence = imrc.TaskSequence([imrc.Task(np.random.default_rng(j).normal(size=(80, 2)), y) for j in range(3)])
+    result = imrc.evaluate(sequence, n=8, repetitions=2, features="identity", max_iter=10)
+    for repetition, seed in enumerate(repetition_seeds(0, 2)):
+        for j in range(3):
+            test = draw_task(y, 8, 2, task_seed(seed, j)).test
+            assert result.majority.newest()[repetition, j] == pytest.approx(np.mean(y[test] == 1))

@@ -1,0 +1,141 @@
+"""Feature maps and built-in sequences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.ndimage import rotate
+from scipy.spatial.distance import pdist
+
+import imrc
+from imrc.datasets._rotation import rotate_images
+from imrc.features import FeatureSpec, column_kinds, make
+
+
+@pytest.fixture
+def mixed():
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.normal(5, 3, 60), generator.integers(0, 2, 60), np.full(60, 2.0)])
+    tasks = [imrc.Task(X[:30], np.arange(30) % 2), imrc.Task(X[30:] * [2, 1, 1], np.arange(30) % 2)]
+    return imrc.TaskSequence(tasks)
+
+
+def test_standardised_uses_the_first_task_only(mixed):
+    features = make("standardised", mixed)
+    first = features.transform(mixed[0].X)
+    np.testing.assert_allclose(first[:, 0].mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(first[:, 0].std(), 1)
+    assert (first[:, 2] == 0).all()  # a constant column has scale 1
+    assert features.transform(mixed[1].X)[:, 0].std() > 1.5
+
+
+def test_random_fourier_features_of_the_paper(mixed):
+    features = make(FeatureSpec("rff", frequencies=4000), mixed, seed=1)
+    values = features.transform(mixed[0].X)
+    assert values.shape == (30, 8000)
+    np.testing.assert_allclose(values[:, :4000] ** 2 + values[:, 4000:] ** 2, 1.0)
+    # cos(x'u - z'u) averages to exp(-|x - z|^2 s^2 / 2) for frequencies of standard deviation s = 1/20.
+    gram = values @ values.T / 4000
+    difference = mixed[0].X[0] - mixed[0].X[1]
+    assert gram[0, 1] == pytest.approx(np.exp(-difference @ difference / 800), abs=0.05)
+
+
+def test_frequencies_follow_the_seed(mixed):
+    one, same, other = (make("rff", mixed, seed=s).transform(mixed[0].X) for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_median_distance_scales_the_frequencies(mixed):
+    features = make(FeatureSpec("rff_median", frequencies=5000), mixed)
+    ((_, (standardised, fourier)),) = features.parts
+    spread = np.median(pdist(standardised.transform(mixed[0].X)))
+    assert fourier.frequencies.std() * spread == pytest.approx(1.0, rel=0.03)
+
+
+def test_automatic_maps_numbers_and_keeps_binary_columns(mixed):
+    assert column_kinds(mixed) == ("numeric", "binary", "numeric")
+    features = make("automatic", mixed)
+    values = features.transform(mixed[0].X)
+    assert values.shape == (30, 401)
+    np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
+    assert np.abs(values).max() <= 1.0
+
+
+def test_pixels_stay_linear():
+    digits = imrc.datasets.load("rotated_digits", tasks=5)
+    assert make("automatic", digits).n_outputs == 64
+    assert make("paper", digits).n_outputs == 64
+
+
+@pytest.mark.parametrize("k", [2, 20, 60])
+def test_rotated_digits_share_no_image(k):
+    sequence = imrc.datasets.load("rotated_digits", tasks=k, seed=3)
+    assert len(sequence) == k
+    assert set(sequence.sizes) == {1797 // k}
+    assert min(task.X.min() for task in sequence) >= 0
+    assert max(task.X.max() for task in sequence) <= 1
+
+
+def test_first_digits_are_hardly_turned_and_the_last_upside_down():
+    from sklearn.datasets import load_digits
+
+    images = load_digits().images / 16
+    sequence = imrc.datasets.load("rotated_digits", tasks=60, seed=0)
+    flat, upside_down = images.reshape(1797, -1), images[:, ::-1, ::-1].reshape(1797, -1)
+    for task, reference in ((sequence[0], flat), (sequence[59], upside_down)):
+        nearest = [np.abs(reference - x).mean(axis=1).min() for x in task.X]
+        assert np.median(nearest) < 0.02
+
+
+def test_rotation_agrees_with_scipy(rng):
+    image = rng.random((9, 9))
+    for angle in (10.0, 33.0, 90.0, 171.0):
+        ours = rotate_images(image[None], [angle])[0]
+        theirs = rotate(image, angle, reshape=False, order=1)
+        np.testing.assert_allclose(ours[2:-2, 2:-2], theirs[2:-2, 2:-2], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", imrc.datasets.names()[1:])
+def test_synthetic_truth_is_what_the_samples_show(kind):
+    sequence = imrc.datasets.load(kind, tasks=6, samples=4000, features=2, seed=4)
+    again = imrc.datasets.load(kind, tasks=6, samples=4000, features=2, seed=4)
+    assert sequence.fingerprint == again.fingerprint
+    for j, task in enumerate(sequence):
+        for c in range(2):
+            rows = task.X[task.y == c]
+            standard_error = 1 / np.sqrt(len(rows))
+            assert np.abs(rows.mean(axis=0) - sequence.truth["class_means"][j, c]).max() < 5 * standard_error
+            assert np.abs(rows.std(axis=0) - 1).max() < 0.1
+        bayes = sequence.truth["class_means"][j]
+        direction = bayes[1] - bayes[0]
+        guess = (task.X - bayes.mean(axis=0)) @ direction > 0
+        error = np.mean(guess != task.y)
+        assert abs(error - sequence.truth["bayes_error"][j]) < 5 * np.sqrt(0.25 / 4000)
+
+
+def test_how_the_means_move():
+    def steps(kind):
+        means = imrc.datasets.load(kind, tasks=41, samples=4, features=400, change=0.3, seed=1).truth["class_means"]
+        return np.diff(means[:, 0], axis=0)
+
+    assert (steps("identical") == 0).all()
+    walk = steps("random_walk")
+    assert walk.std() == pytest.approx(0.3, rel=0.05)
+    assert abs(np.mean(walk[1:] * walk[:-1])) < 0.005
+    assert np.ptp(steps("trend"), axis=0).max() < 1e-9
+    jump = np.abs(steps("abrupt")).max(axis=1)
+    assert (np.flatnonzero(jump > 1e-12) == [19]).all()
+    independent = steps("independent")
+    assert np.mean(independent[1:] * independent[:-1]) / independent.var() == pytest.approx(-0.5, abs=0.05)
+    periodic = imrc.datasets.load("periodic", tasks=17, samples=4).truth["class_means"]
+    np.testing.assert_allclose(periodic[0], periodic[8], atol=1e-12)
+
+
+def test_unknown_names_and_options():
+    with pytest.raises(ValueError, match="name must be one of"):
+        imrc.datasets.load("mnist4d")
+    with pytest.raises(TypeError, match=r"rotated_digits has no option 'samples'; it takes tasks"):
+        imrc.datasets.load("rotated_digits", samples=3)
+    with pytest.raises(ValueError, match="tasks must be between 2 and 60"):
+        imrc.datasets.load("rotated_digits", tasks=61)

@@ -1,0 +1,72 @@
+"""Containers: validation with messages that say where, and immutability."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from imrc import Task, TaskSequence
+from imrc.tasks import sequence_from_blocks
+
+
+def test_values_are_copied_and_frozen():
+    X = np.zeros((2, 1))
+    task = Task(X, [0, 1])
+    X[0, 0] = 9
+    assert task.X[0, 0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        task.X[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0], [np.nan]], [0, 1], "missing or infinite value at row 1, column 0"),
+        ([1.0, 2.0], [0, 1], "two dimensions"),
+        ([[1.0], [2.0]], [0], "one label per row"),
+        ([["a"], ["b"]], [0, 1], "numbers only"),
+        (np.zeros((0, 1)), [], "at least one sample"),
+        ([[1.0], [2.0]], [0.0, np.nan], "label at row 1"),
+    ],
+)
+def test_bad_task(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        Task(X, y)
+
+
+def test_sequence_collects_classes_of_all_tasks():
+    sequence = TaskSequence([Task([[0.0]], ["b"]), Task([[1.0]], ["a"])])
+    assert sequence.classes.tolist() == ["a", "b"]
+    assert sequence.encoded(0).tolist() == [1]
+    assert sequence.labels == ("1", "2")
+
+
+def test_sequence_with_too_few_classes_or_uneven_features():
+    with pytest.raises(ValueError, match="not in classes"):
+        TaskSequence([Task([[0.0]], [3])], classes=[0, 1])
+    with pytest.raises(ValueError, match=r"tasks\[1\] has 2 features, the first task has 1"):
+        TaskSequence([Task([[0.0]], [0]), Task([[0.0, 1.0]], [0])])
+    with pytest.raises(ValueError, match="at least one task"):
+        TaskSequence([])
+
+
+def test_blocks_drop_the_rest():
+    sequence = sequence_from_blocks(np.arange(7.0)[:, None], np.arange(7) % 2, 3)
+    assert sequence.sizes.tolist() == [3, 3]
+    assert sequence[1].X.ravel().tolist() == [3.0, 4.0, 5.0]
+
+
+def test_fingerprint_follows_the_values():
+    one = TaskSequence([Task([[0.0], [1.0]], [0, 1])])
+    same = TaskSequence([Task([[0.0], [1.0]], [0, 1])], name="other name")
+    other = TaskSequence([Task([[0.0], [1.5]], [0, 1])])
+    relabelled = TaskSequence([Task([[0.0], [1.0]], [1, 0])])
+    assert one.fingerprint == same.fingerprint
+    assert len({one.fingerprint, other.fingerprint, relabelled.fingerprint}) == 3
+
+
+def test_head_keeps_the_classes():
+    sequence = TaskSequence([Task([[0.0]], [0]), Task([[0.0]], [1])])
+    assert sequence.head(1).n_classes == 2
+    with pytest.raises(ValueError, match="k must be between 1 and 2"):
+        sequence.head(3)

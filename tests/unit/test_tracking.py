@@ -1,0 +1,79 @@
+"""Special cases of the recursions with results known by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imrc.core.change import backward_change, forward_change, squared_differences
+from imrc.core.tracking import combine, track_forward, track_forward_backward
+
+
+def test_no_change_and_equal_variances_pool_the_samples(rng):
+    tau, s = rng.normal(size=(9, 4)), np.full((9, 4), 0.5)
+    tau_fb, s_fb = track_forward_backward(tau, s, np.zeros((9, 4)))
+    np.testing.assert_allclose(tau_fb, np.tile(tau.mean(axis=0), (9, 1)), rtol=1e-12)
+    np.testing.assert_allclose(s_fb, 0.5 / 9, rtol=1e-12)
+
+
+def test_small_change_tends_to_pooling(rng):
+    tau, s = rng.normal(size=(5, 3)), np.full((5, 3), 1.0)
+    tau_fb, _ = track_forward_backward(tau, s, np.full((5, 3), 1e-12))
+    np.testing.assert_allclose(tau_fb, np.tile(tau.mean(axis=0), (5, 1)), atol=1e-10)
+
+
+def test_infinite_change_is_single_task_learning(rng):
+    tau, s = rng.normal(size=(6, 3)), rng.uniform(0.1, 2.0, size=(6, 3))
+    for d in (np.full((6, 3), np.inf), np.full((6, 3), 1e14)):
+        tau_fb, s_fb = track_forward_backward(tau, s, d)
+        np.testing.assert_allclose(tau_fb, tau, atol=1e-12)
+        np.testing.assert_allclose(s_fb, s, rtol=1e-12)
+
+
+def test_no_backward_steps_is_forward_only(rng):
+    tau, s, d = rng.normal(size=(6, 3)), rng.uniform(0.1, 2, (6, 3)), rng.uniform(0.1, 2, (6, 3))
+    for one, other in zip(track_forward_backward(tau, s, d, 0), track_forward(tau, s, d), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_one_task():
+    tau, s = np.array([[1.0, 2.0]]), np.array([[0.1, 0.0]])
+    tau_fb, s_fb = track_forward_backward(tau, s, np.zeros((1, 2)))
+    np.testing.assert_array_equal(tau_fb, tau)
+    np.testing.assert_array_equal(s_fb, s)
+
+
+def test_known_exactly_both_ways_keeps_the_first():
+    mean, mse = combine(np.array([1.0]), np.array([0.0]), np.array([5.0]), np.array([0.0]))
+    assert (mean, mse) == (1.0, 0.0)
+
+
+def test_exact_neighbour_without_change_is_adopted():
+    mean, mse = combine(np.array([1.0]), np.array([2.0]), np.array([5.0]), np.array([0.0]))
+    assert (mean, mse) == (5.0, 0.0)
+
+
+def test_inputs_are_not_modified(rng):
+    case = rng.normal(size=(4, 2)), rng.uniform(0.1, 1, (4, 2)), rng.uniform(0.1, 1, (4, 2))
+    copies = [array.copy() for array in case]
+    track_forward_backward(*case)
+    for array, copy in zip(case, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_change_windows_by_hand():
+    squared = squared_differences(np.array([[1.0], [3.0], [4.0], [8.0], [8.0]]))
+    assert squared.ravel().tolist() == [1.0, 4.0, 1.0, 16.0, 0.0]
+    # Forward: the last min(W, k) differences, never the artificial first one.
+    assert forward_change(squared, 1, 2) == 4.0
+    assert forward_change(squared, 3, 2) == 8.5
+    assert forward_change(squared, 4, 10) == (4 + 1 + 16 + 0) / 4
+    # Backward over the transition 0 -> 1 seen at step 1: tau_0^2 and the first difference.
+    assert backward_change(squared, 0, 1, 2) == 2.5
+    assert backward_change(squared, 2, 4, 2) == 8.5
+    # W = 4: two before and two after, cut at what has been seen.
+    assert backward_change(squared, 3, 4, 4) == (1 + 16 + 0) / 3
+    assert backward_change(squared, 1, 4, 4) == (1 + 4 + 1 + 16) / 4
+    # W = 1: only the difference that is crossed.
+    assert backward_change(squared, 2, 4, 1) == 16.0
+    # A stored window that starts later gives the same.
+    assert backward_change(squared[2:], 2, 4, 2, first=2) == 8.5
