@@ -192,3 +192,19 @@ def facts(name: str) -> CatalogueEntry:
     """Return the facts about one data set; raise ValueError for an unknown name."""
     entries = catalogue()
     return entries[check_choice("name", name, entries)]
+
+
+def info_of(entry: CatalogueEntry) -> dict[str, Any]:
+    """Return what a sequence says of itself."""
+    return {
+        "class_names": entry.class_names,
+        "column_kinds": entry.column_kinds,
+        "source": entry.source,
+        "homepage": entry.homepage,
+        "licence": entry.licence,
+        "citation": entry.citation,
+        "cut": entry.cut,
+        "label": entry.label,
+        "note": entry.note,
+        "paper": entry.paper,
+    }

@@ -54,7 +54,7 @@ def _downloader(file: RemoteFile, progress: Progress | None) -> Downloader:
     import pooch
 
     downloader: Downloader = pooch.HTTPDownloader(
-        progressbar=_Bar(file.name, progress, file.size_bytes), timeout=TIMEOUT_S
+        progressbar=_Bar(file.name, progress, file.size_bytes), chunk_size=1 << 16, timeout=TIMEOUT_S
     )
     return downloader
 
