@@ -18,20 +18,27 @@ from imrc.datasets._registry_published import Status, published_entries, publish
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
+from imrc.datasets.tables import LIMITS_IN_WORDS, Column, ColumnUse, Cut, Table, cut_table, open_table, read_table
 from imrc.tasks import TaskSequence
 
 __all__ = [
     "DEFAULT",
     "CatalogueEntry",
     "ChecksumError",
+    "Column",
+    "ColumnUse",
+    "Cut",
     "DataError",
     "DownloadError",
     "Entry",
+    "LIMITS_IN_WORDS",
     "NotAvailableError",
     "RemoteFile",
     "Status",
+    "Table",
     "cache_folder",
     "catalogue",
+    "cut_table",
     "data_folder",
     "download",
     "entry",
@@ -39,6 +46,8 @@ __all__ = [
     "gaussian_tasks",
     "load",
     "names",
+    "open_table",
+    "read_table",
     "rotated_digits",
     "size_in_words",
     "status",
