@@ -18,7 +18,7 @@ from imrc.core.change import backward_change, forward_change
 from imrc.core.moments import sample_moments
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import combine
-from imrc.solvers._api import Solution, solve_subgradient
+from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class StepUpdate:
 class _Stored:
     """What must be kept of a task while it is within reach."""
 
-    X1: Floats
+    instances: Instances
     tau: Floats
     s: Floats
     tau_fwd: Floats
@@ -121,10 +121,15 @@ class Learner:
     rules : sequence of str
         Which of "single", "forward", "forward_backward" to solve for. Forward is always learnt; leaving one of the
         others out saves its time.
+    threads : int
+        Threads for the problems of one step that do not need each other's result. The result is the same.
     """
 
-    def __init__(self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES) -> None:
+    def __init__(
+        self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1
+    ) -> None:
         self.settings = settings
+        self.threads = threads
         self.n_classes = n_classes
         self.rules = tuple(rules)
         self.steps = 0
@@ -153,7 +158,6 @@ class Learner:
         samples, sigma2 = len(y), float(len(y) * s.max())
         if self.settings.instances == "all":
             self._seen.append(X1)
-        single = self._single(X1, tau, s, samples)
         tau_fwd, s_fwd, ess_fwd, warm = tau, s, float(samples), None
         if previous is not None:
             squared, first = self._differences()
@@ -161,51 +165,56 @@ class Learner:
             tau_fwd, s_fwd = combine(tau, s, previous.tau_fwd, previous.s_fwd + d)
             ess_fwd = add_effective_samples(float(samples), previous.ess_fwd, sigma2, float(d.max()))
             warm = previous.solution
-        instances = self._instances(X1)
-        solution = self._solve(X1 if instances is None else instances, tau_fwd, s_fwd, warm)
-        self._past.append(_Stored(X1, tau, s, tau_fwd, s_fwd, solution, samples, sigma2, ess_fwd))
-        revised = self._revise(k, instances) if "forward_backward" in self.rules else {}
+        own = prepare_instances(X1)
+        common = self._common_instances(X1)
+        problems = [Problem(common or own, tau_fwd, self._confidence(s_fwd), warm)]
+        if "single" in self.rules:
+            problems.append(Problem(own, tau, self._confidence(s)))
+        solution, *alone = self._solve(problems)
+        single = TaskEstimate(tau, s, np.full_like(tau, np.nan), np.nan, np.nan, float(samples))
+        if alone:
+            single = self._estimate(tau, s, alone[0], float(samples))
+        self._past.append(_Stored(own, tau, s, tau_fwd, s_fwd, solution, samples, sigma2, ess_fwd))
+        revised = self._revise(k, common) if "forward_backward" in self.rules else {}
         self.steps += 1
         forward = self._estimate(tau_fwd, s_fwd, solution, ess_fwd)
         return StepUpdate(k, single, forward, revised)
 
-    def _single(self, X1: Floats, tau: Floats, s: Floats, samples: int) -> TaskEstimate:
-        if "single" not in self.rules:
-            return TaskEstimate(tau, s, np.full_like(tau, np.nan), np.nan, np.nan, float(samples))
-        return self._estimate(tau, s, self._solve(X1, tau, s, None), float(samples))
-
-    def _revise(self, k: int, instances: Floats | None) -> dict[int, TaskEstimate]:
+    def _revise(self, k: int, common: Instances | None) -> dict[int, TaskEstimate]:
         """Backward pass from the newest task: eq. (6) in retrodiction and eq. (10)."""
-        revised: dict[int, TaskEstimate] = {}
         squared, first = self._differences()
         newest = self._past[-1]
         tau_bwd, s_bwd, ess_bwd = newest.tau, newest.s, float(newest.samples)
-        reach = min(self.settings.b, k)
-        for back in range(1, reach + 1):
+        problems: list[Problem] = []
+        estimates: list[tuple[Floats, Floats, float]] = []
+        for back in range(1, min(self.settings.b, k) + 1):
             i, stored = k - back, self._past[-1 - back]
             d = backward_change(squared, i, k, self.settings.W, first)
             change = float(d.max())
             tau_fb, s_fb = combine(stored.tau_fwd, stored.s_fwd, tau_bwd, s_bwd + d)
             ess_fb = add_effective_samples(stored.ess_fwd, ess_bwd, stored.sigma2, change)
-            X = stored.X1 if instances is None else instances
-            solution = self._solve(X, tau_fb, s_fb, stored.solution)
-            revised[i] = self._estimate(tau_fb, s_fb, solution, ess_fb)
+            problems.append(Problem(common or stored.instances, tau_fb, self._confidence(s_fb), stored.solution))
+            estimates.append((tau_fb, s_fb, ess_fb))
             tau_bwd, s_bwd = combine(stored.tau, stored.s, tau_bwd, s_bwd + d)
             ess_bwd = add_effective_samples(float(stored.samples), ess_bwd, stored.sigma2, change)
-        return revised
+        solutions = self._solve(problems)
+        return {
+            k - 1 - back: self._estimate(tau_fb, s_fb, solution, ess_fb)
+            for back, (solution, (tau_fb, s_fb, ess_fb)) in enumerate(zip(solutions, estimates, strict=True))
+        }
 
     def _differences(self) -> tuple[Floats, int]:
         """Return the stored squared differences and the task of the first of them."""
         return np.stack(self._squared), self.steps - len(self._squared) + 1
 
-    def _instances(self, newest: Floats) -> Floats | None:
+    def _common_instances(self, newest: Floats) -> Instances | None:
         """Return the common set X of this step, or None where each task uses its own samples."""
         if self.settings.instances == "own":
             return None
         if self.settings.instances == "all":
-            return np.concatenate(self._seen)
+            return prepare_instances(np.concatenate(self._seen))
         reach = list(self._past)[len(self._past) - min(len(self._past), self.settings.b) :]
-        return np.concatenate([stored.X1 for stored in reach] + [newest])
+        return prepare_instances(np.concatenate([stored.instances.X1 for stored in reach] + [newest]))
 
     def _estimate(self, tau: Floats, s: Floats, solution: Solution, ess: float) -> TaskEstimate:
         linear = 1.0 - tau @ solution.mu + self._confidence(s) @ np.abs(solution.mu)
@@ -214,7 +223,5 @@ class Learner:
     def _confidence(self, s: Floats) -> Floats:
         return np.asarray(self.settings.lambda0 * np.sqrt(s))
 
-    def _solve(self, X1: Floats, tau: Floats, s: Floats, warm: Solution | None) -> Solution:
-        zeros = np.zeros_like(tau)
-        start, candidate = (zeros, zeros) if warm is None else (warm.last, warm.mu)
-        return solve_subgradient(X1, tau, self._confidence(s), self.n_classes, self.settings.max_iter, start, candidate)
+    def _solve(self, problems: list[Problem]) -> list[Solution]:
+        return solve_many(problems, self.n_classes, self.settings.max_iter, threads=self.threads)

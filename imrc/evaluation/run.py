@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, make
+from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
@@ -82,11 +82,13 @@ class _MappedTasks:
 class _Repetition:
     """One repetition: its draws, its learner and the test samples still needed."""
 
-    def __init__(self, settings: RunSettings, sequence: TaskSequence, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self, settings: RunSettings, sequence: TaskSequence, seed: np.random.SeedSequence, threads: int
+    ) -> None:
         self._n = settings.n
         self._sequence = sequence
         self._seed = seed
-        self._learner = Learner(settings.learner, sequence.n_classes)
+        self._learner = Learner(settings.learner, sequence.n_classes, threads=threads)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
 
@@ -167,10 +169,12 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
     """
     sequence = settings.fit_to(sequence)
     mapped = _MappedTasks(sequence, make(settings.features, sequence, settings.seed))
+    workers = max(1, min(settings.repetitions, cores()))
+    # Cores left over by the repetitions solve the problems of a step side by side.
     repetitions = [
-        _Repetition(settings, sequence, seed) for seed in repetition_seeds(settings.seed, settings.repetitions)
+        _Repetition(settings, sequence, seed, cores() // workers)
+        for seed in repetition_seeds(settings.seed, settings.repetitions)
     ]
-    workers = max(1, min(len(repetitions), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()

@@ -4,11 +4,27 @@ For a mean vector tau, a confidence vector lambda and a finite set X of instance
 
     1 - tau'mu + max over x in X, C of (sum over y in C of Phi(x, y)'mu - 1) / |C| + lambda'|mu|
 
-with C running over the non-empty sets of classes.
+with C running over the non-empty sets of classes. `solve` is the public entry. Code that solves many problems lays
+out each instance set once with `prepare_instances` and hands independent problems to `solve_many`, which uses all
+cores.
 """
 
 from __future__ import annotations
 
 from imrc.solvers._api import METHODS, Method, Solution, evaluate_objective, solve
+from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
+from imrc.solvers._warm_up import warm_up
 
-__all__ = ["METHODS", "Method", "Solution", "evaluate_objective", "solve"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Solution",
+    "evaluate_objective",
+    "solve",
+    "Instances",
+    "Problem",
+    "cores",
+    "prepare_instances",
+    "solve_many",
+    "warm_up",
+]

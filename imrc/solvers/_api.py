@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice, check_int, check_matrix, check_real
-from imrc.solvers import _subgradient
+from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
+from imrc.solvers._solution import Solution
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Solution",
+    "evaluate_objective",
+    "objective",
+    "solve",
+    "solve_subgradient",
+    "with_intercept",
+]
 
 Method = Literal["subgradient", "exact"]
-METHODS: tuple[Method, ...] = ("subgradient",)
+METHODS: tuple[Method, ...] = ("subgradient", "exact")
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """Result of `solve`; `value` is the objective at `mu`.
-
-    Attributes
-    ----------
-    mu : ndarray of shape (n_classes * (D + 1),)
-        Classifier parameters: one block per class, intercept first.
-    value : float
-        Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
-    lower_bound : float or None
-        A number not above the optimum, where one is known.
-    gap : float or None
-        ``value - lower_bound``, where a bound is known.
-    iterations : int
-        Iterations done.
-    converged : bool
-        True if the optimum was reached within tolerance.
-    status : str
-        What happened, in words.
-    last : ndarray of shape (n_classes * (D + 1),)
-        Last iterate, from which a following problem can go on.
-    last_value : float
-        Objective at `last`.
-    """
-
-    mu: Floats
-    value: float
-    lower_bound: float | None
-    gap: float | None
-    iterations: int
-    converged: bool
-    status: str
-    last: Floats
-    last_value: float
 
 
 def with_intercept(X: Floats) -> Floats:
@@ -62,24 +36,24 @@ def with_intercept(X: Floats) -> Floats:
 
 
 def solve_subgradient(
-    X1: Floats, tau: Floats, lam: Floats, n_classes: int, max_iter: int, start: Floats, candidate: Floats
+    X1: Floats | Instances,
+    tau: Floats,
+    lam: Floats,
+    n_classes: int,
+    max_iter: int,
+    start: Floats,
+    candidate: Floats,
 ) -> Solution:
     """Run the compiled method on trusted input; X1 has the intercept column, vectors are flat."""
-    shape = (n_classes, X1.shape[1])
-    best, value, last, last_value = _subgradient.subgradient(
-        X1, tau.reshape(shape), lam.reshape(shape), start.reshape(shape), candidate.reshape(shape), max_iter
-    )
-    return Solution(
-        mu=best.ravel(),
-        value=float(value),
-        lower_bound=None,
-        gap=None,
-        iterations=max_iter,
-        converged=False,
-        status=f"stopped after {max_iter} iterations",
-        last=last.ravel(),
-        last_value=float(last_value),
-    )
+    instances = X1 if isinstance(X1, Instances) else prepare_instances(X1)
+    return run_subgradient(instances, tau, lam, n_classes, max_iter, start, candidate)
+
+
+def objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats, n_classes: int) -> float:
+    """Objective of (3) at `mu` on trusted input."""
+    scores = np.sort(X1 @ mu.reshape(n_classes, -1).T, axis=1)[:, ::-1]
+    worst = ((np.cumsum(scores, axis=1) - 1.0) / np.arange(1, n_classes + 1)).max()
+    return float(1.0 - tau @ mu + lam @ np.abs(mu) + worst)
 
 
 def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
@@ -126,8 +100,7 @@ def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLi
     mu = np.ascontiguousarray(mu, dtype=np.float64)
     if mu.shape != tau.shape:
         raise ValueError(f"mu must have shape {tau.shape}; got {mu.shape}.")
-    shape = (n_classes, X.shape[1] + 1)
-    return float(_subgradient.objective(with_intercept(X), tau.reshape(shape), lam.reshape(shape), mu.reshape(shape)))
+    return objective(with_intercept(X), tau, lam, mu, n_classes)
 
 
 def solve(
@@ -193,4 +166,9 @@ def solve(
         start = candidate = np.ascontiguousarray(warm_start, dtype=np.float64)
     if start.shape != tau.shape:
         raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {start.shape}.")
-    return solve_subgradient(with_intercept(X), tau, lam, n_classes, max_iter, start, candidate)
+    if not (np.isfinite(start).all() and np.isfinite(candidate).all()):
+        raise ValueError("warm_start has a missing or infinite value.")
+    solution = solve_subgradient(with_intercept(X), tau, lam, n_classes, max_iter, start, candidate)
+    if not np.isfinite([solution.value, solution.last_value]).all():
+        raise ValueError("The scores became too large for floating-point numbers; scale the features.")
+    return solution

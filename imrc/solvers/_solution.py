@@ -1,0 +1,47 @@
+"""The result object of all solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Result of `solve`; `value` is the objective at `mu`.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (n_classes * (D + 1),)
+        Classifier parameters: one block per class, intercept first.
+    value : float
+        Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
+    lower_bound : float or None
+        A number not above the optimum (over |mu| <= box where a box holds), where one is known.
+    gap : float or None
+        ``value - lower_bound``, where a bound is known.
+    iterations : int
+        Iterations done.
+    converged : bool
+        True if the optimum was reached within tolerance.
+    status : str
+        What happened, in words.
+    last : ndarray of shape (n_classes * (D + 1),)
+        Last iterate, from which a following problem can go on.
+    last_value : float
+        Objective at `last`.
+    """
+
+    mu: Floats
+    value: float
+    lower_bound: float | None
+    gap: float | None
+    iterations: int
+    converged: bool
+    status: str
+    last: Floats
+    last_value: float
