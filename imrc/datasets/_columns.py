@@ -264,6 +264,20 @@ def understand(name: str, cells: pa.Array) -> Column:
     return column if column is not None else _categories(name, cells, missing)
 
 
+def _decoded(cells: pa.Array) -> pa.Array:
+    """Write a dictionary column out in full. Long words are cut first: repeated per row they would fill the memory."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = cells.dictionary
+    if pa.types.is_string(words.type) or pa.types.is_large_string(words.type):
+        number = pc.cast(pa.array(np.arange(len(words))), pa.string())
+        start = pc.cast(pc.utf8_slice_codeunits(words, 0, MAX_NAME + 4), pa.string())
+        cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(start, 0, MAX_NAME), number, " #")
+        words = pc.if_else(pc.greater(pc.utf8_length(words), MAX_NAME + 4), cut, start)
+    return words.take(cells.indices)
+
+
 def understand_typed(name: str, cells: pa.Array) -> Column | None:
     """Return what a typed column (of a Parquet file or a data frame) holds; None if it cannot be used."""
     import pyarrow as pa
@@ -271,7 +285,7 @@ def understand_typed(name: str, cells: pa.Array) -> Column | None:
 
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        cells = cells.dictionary_decode() if not isinstance(cells, pa.ChunkedArray) else pc.cast(cells, kind.value_type)
+        cells = _decoded(cells)
         kind = cells.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return understand(name, pc.cast(cells, pa.string()))

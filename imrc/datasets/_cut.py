@@ -162,7 +162,8 @@ def suggested_period(column: Column) -> Period:
     'month'
     """
     seconds = column.values[column.present]
-    for period in PERIODS:
+    # Without times of the day, moments and days are the same.
+    for period in PERIODS if (seconds % _DAY).any() else PERIODS[1:]:
         _, names = _period_of(seconds, period)
         if len(seconds) >= 20 * len(names) and len(names) <= MAX_TASKS:
             return period
