@@ -108,14 +108,16 @@ def _dense_from_sparse(body: bytes, attributes: list[Attribute]) -> bytes:
                 continue
             position, _, value = part.strip().partition(" ")
             if not position.isdigit() or int(position) >= len(cells):
-                raise DataError(f"Data row {number} of the ARFF file names attribute {position[:20]!r}, which does not exist.")
+                raise DataError(
+                    f"Data row {number} of the ARFF file names attribute {position[:20]!r}, which does not exist."
+                )
             cells[int(position)] = _unquote(value)
         rows.append(",".join('"' + cell.replace('"', '""') + '"' for cell in cells))
     return "\n".join(rows).encode() + b"\n"
 
 
 def parse_arff(data: bytes) -> ArffTable:
-    """Parse ARFF text (UTF-8 bytes).
+    r"""Parse ARFF text (UTF-8 bytes).
 
     A row with a stray comma at its end is mended (one published file has such a row).
 
@@ -135,7 +137,7 @@ def parse_arff(data: bytes) -> ArffTable:
 
     Examples
     --------
-    >>> arff = parse_arff(b"@relation t\\n@attribute x numeric\\n@attribute c {a,b}\\n@data\\n1,a\\n2,b,\\n")
+    >>> arff = parse_arff(b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n")
     >>> [attribute.name for attribute in arff.attributes], arff.table.columns[1].to_pylist(), arff.table.mended
     (['x', 'c'], ['a', 'b'], 1)
     """

@@ -129,7 +129,7 @@ def date_in_words(seconds: float) -> str:
 
 
 def _period_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
-    """Number of the period of each moment, and the names of the numbers that occur, in order."""
+    """Return the number of the period of each moment, and the names of the numbers that occur, in order."""
     days = seconds.astype("int64") // _DAY
     if period == "value":
         unique, codes = np.unique(seconds, return_inverse=True)
@@ -147,9 +147,7 @@ def _period_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
     names = []
     for value in unique:
         first = str(np.datetime64(int(value) * size, "M"))
-        names.append(
-            {"month": first, "quarter": f"{first[:-3]} Q{int(value) % 4 + 1}", "year": first[:-3]}[period]
-        )
+        names.append({"month": first, "quarter": f"{first[:-3]} Q{int(value) % 4 + 1}", "year": first[:-3]}[period])
     return codes, names
 
 
@@ -205,9 +203,7 @@ def tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, l
 
 def _too_many(column: Column, count: int) -> str:
     advice = (
-        "group the dates by month or year"
-        if column.kind == "date"
-        else "choose another column or make blocks of rows"
+        "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks of rows"
     )
     return f"Column {column.name!r} has {count:,} different values; at most {MAX_TASKS:,} tasks are possible: {advice}."
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts

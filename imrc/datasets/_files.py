@@ -143,7 +143,7 @@ def availability(entry: CatalogueEntry) -> Availability:
         if not missing:
             return Availability(tuple((file, path) for file, path in found if path is not None), ())
         # Among equally incomplete sets the first one is named, because it is the one a download tries first.
-        if best is None or len(missing) < len(best) and len(missing) < len(files):
+        if best is None or (len(missing) < len(best) and len(missing) < len(files)):
             best = missing
     return Availability((), best or ())
 
@@ -178,11 +178,7 @@ def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
     """
     state = availability(entry)
     if not state.complete:
-        how = (
-            f"Download it with imrc.datasets.download({entry.name!r}), or by hand: "
-            if entry.downloadable
-            else ""
-        )
+        how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""
         raise NotAvailableError(
             f"{entry.title} is not on this computer: {', '.join(file.name for file in state.missing)} "
             f"{'is' if len(state.missing) == 1 else 'are'} missing. {how}{by_hand(entry, state.missing)}"

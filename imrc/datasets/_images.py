@@ -71,7 +71,9 @@ def _by_class(folder: Path, entry: CatalogueEntry) -> list[tuple[Path, int]]:
     found = []
     for label, name in enumerate(entry.class_names):
         if name not in subfolders:
-            raise DataError(f"{folder} should hold a folder {name!r}; it holds {', '.join(sorted(subfolders)) or 'none'}.")
+            raise DataError(
+                f"{folder} should hold a folder {name!r}; it holds {', '.join(sorted(subfolders)) or 'none'}."
+            )
         found += [(path, label) for path in _images_in(subfolders[name])]
     return found
 
@@ -214,7 +216,9 @@ def resnet18(weights: str = "IMAGENET1K_V1") -> Backbone:
         network = models.resnet18(weights=None if weights == "random" else weights)
     except Exception as error:  # torchvision lets errors of the network, the disk and the cache through
         first = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        raise DataError(f"The weights {weights!r} of ResNet18 cannot be had ({first}). Is this computer online?") from None
+        raise DataError(
+            f"The weights {weights!r} of ResNet18 cannot be had ({first}). Is this computer online?"
+        ) from None
     network.fc = torch.nn.Identity()
     network.eval()
 

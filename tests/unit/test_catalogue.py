@@ -365,7 +365,9 @@ def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
     assert not [path for path in cache.rglob("*") if path.is_file()]
     assert len(asked) == 2
     with pytest.raises(DownloadError, match=r"did not give the published file \(3 bytes came\)"):
-        datasets.download("usenet2", downloader=lambda file, progress: lambda url, out, _: Path(out).write_bytes(b"abc"))
+        datasets.download(
+            "usenet2", downloader=lambda file, progress: lambda url, out, _: Path(out).write_bytes(b"abc")
+        )
     assert not [path for path in cache.rglob("*") if path.is_file()]
 
 
@@ -388,14 +390,13 @@ def test_interrupted_download_leaves_nothing(two_places):
 
 
 def test_data_without_addresses_cannot_be_downloaded(two_places):
-    with pytest.raises(DownloadError, match="cannot be downloaded.*extract_features"):
+    with pytest.raises(DownloadError, match=r"cannot be downloaded.*extract_features"):
         datasets.download("imagenet_noise")
     with pytest.raises(ValueError, match="must be one of"):
         datasets.download("nothing")
 
 
 def test_second_set_is_tried_when_the_first_fails(two_places):
-    _, cache = two_places
     asked: list[str] = []
     spam = datasets.facts("spam")
     with pytest.raises(DownloadError):

@@ -33,7 +33,7 @@ def _paint(path, generator, size=(20, 30)):
 def colour_means(batch):
     """A backbone of the test's own: 512 numbers that tell images apart."""
     flat = batch.reshape(len(batch), -1)
-    return np.stack([flat[:, j :: 512].mean(axis=1) for j in range(512)], axis=1)
+    return np.stack([flat[:, j::512].mean(axis=1) for j in range(512)], axis=1)
 
 
 def _faces(folder, generator, count=510):
@@ -86,7 +86,9 @@ def test_extraction_goes_on_where_it_was_stopped(tmp_path, cache, rng):
     assert sum(again) == 510 - 200, "four batches of 50 had been saved"
     assert sorted(item.name for item in path.parent.iterdir()) == [path.name]
     resumed = read_npz(path.read_bytes())
-    whole = read_npz(extract_features("utkfaces", folder, output=tmp_path / "w.npz", backbone=colour_means).read_bytes())
+    whole = read_npz(
+        extract_features("utkfaces", folder, output=tmp_path / "w.npz", backbone=colour_means).read_bytes()
+    )
     np.testing.assert_array_equal(resumed["features"], whole["features"])
     sequence = datasets.load("utkfaces")
     assert (len(sequence), set(sequence.sizes)) == (2, {250})

@@ -57,7 +57,9 @@ def test_there_are_at_least_sixty_of_them():
 
 def shown(sequence, cut, opened) -> str:
     texts = [*sequence.labels, *sequence.class_names, *sequence.feature_names, sequence.name, *opened.names]
-    return "\n".join([*texts, *(cell for row in opened.preview for cell in row), *cut.in_words(), *map(str, sequence.classes)])
+    return "\n".join(
+        [*texts, *(cell for row in opened.preview for cell in row), *cut.in_words(), *map(str, sequence.classes)]
+    )
 
 
 def test_nothing_a_file_holds_can_act_as_markup_or_formula():
