@@ -233,4 +233,5 @@ class Learner:
         return np.asarray(self.settings.lambda0 * np.sqrt(s))
 
     def _solve(self, problems: list[Problem]) -> list[Solution]:
-        return solve_many(problems, self.n_classes, self.settings.max_iter, threads=self.threads)
+        settings = self.settings
+        return solve_many(problems, self.n_classes, settings.max_iter, threads=self.threads, method=settings.solver)

@@ -11,7 +11,7 @@ Preset = Literal["paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 Instances = Literal["own", "reach", "all"]
 INSTANCES: tuple[Instances, ...] = get_args(Instances)
-Solver = Literal["subgradient"]
+Solver = Literal["subgradient", "exact"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
 MAX_BACKWARD_STEPS = 2000
@@ -36,8 +36,8 @@ class IMRCSettings:
     instances : {"own", "reach", "all"}
         The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
         before it, or all seen. "all" keeps every sample in memory. Single-task rules always use their own.
-    solver : {"subgradient"}
-        Method for problem (3).
+    solver : {"subgradient", "exact"}
+        Method for problem (3): the paper's early-stopped scheme, or the linear program to a certified gap.
     max_iter : int
         Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping.
     """
