@@ -246,8 +246,6 @@ def script(risks, competitor):
     """A DriftSurf whose risks are told beforehand: those of w, and those of any competitor."""
 
     class Scripted(DriftSurf):
-        evaluation = {}
-
         def _risk(self, model, X1, y):
             if len(y) > 2:  # the evaluation set at the end of a reactive state
                 return self.evaluation["w" if model is self.model else "competitor"]
