@@ -26,7 +26,8 @@ import numpy as np  # noqa: E402 - after the thread setting
 import pandas as pd  # noqa: E402
 
 import imrc  # noqa: E402
-from imrc.evaluation.comparison import score_table  # noqa: E402
+from imrc.evaluation.compared import paper_markdown, tables_by_cell  # noqa: E402
+from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 
 RECORDS = HERE / "results" / "paper_table_baselines_repetitions.csv"
 TABLE = HERE / "results" / "paper_table_baselines.csv"
@@ -38,7 +39,6 @@ METHODS = (
     *("driftsurf:zeros", "aue:zeros", "ewc:slow", "condor:weak", "ella:python", "gem:argparse"),
     *("imrc", "mer", "aue:hoeffding"),
 )
-SLOW = ("mer", "aue:hoeffding")
 
 
 def cells(only: list[str], sizes: list[int], methods: list[str]) -> list[tuple[str, int, str]]:
@@ -50,7 +50,18 @@ def cells(only: list[str], sizes: list[int], methods: list[str]) -> list[tuple[s
         for method in methods
         if dataset != "rotated_mnist" or n == 10
     ]
-    return sorted(made, key=lambda cell: cell[2] in SLOW)
+    return sorted(made, key=effort)
+
+
+def effort(cell: tuple[str, int, str]) -> int:
+    """Minutes-long cells last: MER's many steps, GEM's many memories, trees."""
+    dataset, n, method = cell
+    many_memories = dataset == "power_supply" and n >= 100
+    if method == "aue:hoeffding" or (method == "gem:argparse" and many_memories):
+        return 3
+    if method == "gem" and many_memories:
+        return 2
+    return int(method == "mer")
 
 
 def done_cells() -> set[tuple[str, int, str]]:
@@ -80,6 +91,28 @@ def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
     print(f"{dataset} n={n} {method}: {mean} ({time.perf_counter() - started:.1f} s)", flush=True)
 
 
+def build_table() -> None:
+    """Write the table of all finished cells; print errors and average ranks as Markdown."""
+    scores = pd.read_csv(RECORDS)
+    order = {method: position for position, method in enumerate(METHODS)}
+    scores = scores.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
+    scores = scores.sort_values(["dataset", "n"], kind="stable")
+    facts = scores.groupby(["dataset", "n", "method"])[["tasks", "seed", "imrc", "numpy", "date"]].first()
+    table = tables_by_cell(scores).join(facts, on=["dataset", "n", "method"])
+    table.to_csv(TABLE, index=False, float_format="%.4g")
+    methods = ["imrc:paper", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
+    print(paper_markdown(table, methods))
+    extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc"))]
+    print("\nReferences and other profiles\n")
+    print(paper_markdown(table, extra))
+    for kind in ("average", "newest"):
+        tabular = scores[scores["dataset"].isin(TABULAR)]
+        ranks = average_ranks(tabular, kind=kind)
+        print(f"\nAverage ranks over {ranks.datasets} datasets ({kind}), Friedman p = {ranks.friedman_p:.3g}, "
+              f"critical difference {ranks.critical_difference:.2f}")  # fmt: skip
+        print(ranks.table.round(2).to_string(index=False))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", default=[*TABULAR, "rotated_mnist"], help="datasets")
@@ -96,6 +129,7 @@ def main() -> None:
             if cell not in done:
                 mnist = cell[0] == "rotated_mnist"
                 run_cell(*cell, arguments.mnist_repetitions if mnist else arguments.repetitions)
+    build_table()
 
 
 if __name__ == "__main__":
