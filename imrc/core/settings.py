@@ -7,10 +7,16 @@ from typing import Any, Literal, get_args
 
 from imrc._checks import check_choice, check_int, check_real
 
-Preset = Literal["paper"]
+Preset = Literal["paper", "recommended", "recommended_01"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-Instances = Literal["own", "reach", "all"]
+Instances = Literal["own", "reach", "recent", "all"]
 INSTANCES: tuple[Instances, ...] = get_args(Instances)
+Tracking = Literal["component", "rate"]
+TRACKINGS: tuple[Tracking, ...] = get_args(Tracking)
+Confidence = Literal["root_mse", "over_ess"]
+CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+Loss = Literal["0-1", "log"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 Solver = Literal["subgradient"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
@@ -48,7 +54,10 @@ class IMRCSettings:
     lambda0: float = 1.0
     instances: Instances = "own"
     solver: Solver = "subgradient"
-    max_iter: int = 2000
+    max_iter: int | Literal["by_n"] = 2000
+    tracking: Tracking = "component"
+    confidence: Confidence = "root_mse"
+    loss: Loss = "0-1"
 
     def __post_init__(self) -> None:
         check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
@@ -57,7 +66,32 @@ class IMRCSettings:
         object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, 0.0, 100.0))
         check_choice("instances", self.instances, INSTANCES)
         check_choice("solver", self.solver, SOLVERS)
-        check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+        if self.max_iter != "by_n":
+            check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+        check_choice("tracking", self.tracking, TRACKINGS)
+        check_choice("confidence", self.confidence, CONFIDENCES)
+        check_choice("loss", self.loss, LOSSES)
+        if self.loss == "log" and self.tracking != "rate":
+            raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
+
+    def iterations(self, n: int) -> int:
+        """Return the iterations for tasks of n samples."""
+        return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
+
+    def recent_tasks(self, n: int) -> int:
+        """Return how many tasks make up the instances "recent": at least b + 1, and about 100 samples."""
+        return max(self.b + 1, -(-100 // n))
+
+    def stored_tasks(self, n: int) -> int:
+        """Return how many tasks the rule for log loss keeps: about 500 samples, 8 to 30 tasks, at least b + 1."""
+        return max(self.b + 1, min(30, max(8, -(-500 // n))))
+
+
+PRESET_VALUES: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "recommended_01": {"tracking": "rate", "confidence": "over_ess", "instances": "recent", "max_iter": "by_n"},
+    "recommended": {"tracking": "rate", "loss": "log"},
+}
 
 
 def resolve_settings(
@@ -74,6 +108,7 @@ def resolve_settings(
     >>> resolve_settings("paper", b=2, W=2, lambda0=0.5, solver=None).lambda0
     0.5
     """
-    check_choice("preset", preset, PRESETS)
     given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(IMRCSettings(b=b, W=W), **given)
+    return replace(
+        IMRCSettings(b=b, W=W, preset=check_choice("preset", preset, PRESETS)), **{**PRESET_VALUES[preset], **given}
+    )

@@ -1,0 +1,230 @@
+"""From mean vectors to classification rules: the 0-1 rule of the paper and the rule for log loss."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.core.settings import IMRCSettings
+from imrc.core.trackers import Tracked
+from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
+from imrc.solvers.log_loss import gram_matrix, parameters, solve_log_loss
+
+Floats = NDArray[np.float64]
+
+NEGLIGIBLE_WEIGHT = 1e-3
+"""Tasks whose sample average has a smaller weight are left out of the rule for log loss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A rule and the value of its problem.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (m,)
+        Classifier parameters.
+    value : float
+        Value of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats.
+    nu : float
+        The max term of problem (3); NaN for log loss.
+    """
+
+    mu: Floats
+    value: float
+    nu: float
+
+
+class Rules(Protocol):
+    """Learns rules for the newest task and for the revised ones."""
+
+    def step(
+        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+    ) -> tuple[Fit | None, Fit, list[Fit]]:
+        """Return the rules of the newest task alone (if asked for), forward, and of the revised tasks."""
+        ...
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        ...
+
+
+class ZeroOneRules:
+    """Problem (3) by the subgradient method, warm-started from the closest task.
+
+    Parameters
+    ----------
+    settings : IMRCSettings
+        lambda0, confidence, instances and max_iter are used.
+    n_classes : int
+        Number of classes C.
+    threads : int
+        Threads for problems that do not need each other's result.
+    """
+
+    def __init__(self, settings: IMRCSettings, n_classes: int, threads: int) -> None:
+        self.settings = settings
+        self.n_classes = n_classes
+        self.threads = threads
+        self._own: deque[Instances] = deque(maxlen=settings.b + 1)
+        self._solutions: deque[Solution] = deque(maxlen=settings.b + 1)
+        self._samples: deque[Floats] = deque()
+
+    def step(
+        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+    ) -> tuple[Fit | None, Fit, list[Fit]]:
+        """Solve for the newest task, then for the revised ones from their own forward solutions."""
+        own = prepare_instances(X1)
+        common = self._common(X1)
+        iterations = self.settings.iterations(len(y))
+        warm = self._solutions[-1] if self._solutions else None
+        newest = Problem(common or own, forward.mean, self._confidence(forward), warm)
+        if single is not None and self.settings.tracking == "component":
+            # Same choices on its own samples: one batch does both.
+            lam = np.sqrt(single.mse) * self.settings.lambda0
+            solution, alone = self._solve([newest, Problem(own, single.mean, lam)], iterations)
+            single_fit: Fit | None = self._fit(single.mean, lam, alone)
+        else:
+            (solution,) = self._solve([newest], iterations)
+            single_fit = None if single is None else self._alone(own, single)
+        self._own.append(own)
+        self._solutions.append(solution)
+        problems = [
+            Problem(common or self._own[-1 - back], task.mean, self._confidence(task), self._solutions[-1 - back])
+            for back, task in enumerate(revised, start=1)
+        ]
+        solutions = self._solve(problems, iterations)
+        fits = [
+            self._fit(problem.tau, problem.lam, solved) for problem, solved in zip(problems, solutions, strict=True)
+        ]
+        return single_fit, self._fit(newest.tau, newest.lam, solution), fits
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
+        return kept + sum(X1.size for X1 in self._samples)
+
+    def _alone(self, own: Instances, single: Tracked) -> Fit:
+        """Solve the single-task problem as in the paper, whatever the preset: it is the reference."""
+        lam = np.sqrt(single.mse)
+        (solution,) = self._solve([Problem(own, single.mean, lam)], 2000)
+        return self._fit(single.mean, lam, solution)
+
+    def _common(self, X1: Floats) -> Instances | None:
+        """Return the common set X of this step, or None where each task uses its own samples."""
+        kind = self.settings.instances
+        if kind == "own":
+            return None
+        self._samples.append(X1)
+        limit = {"reach": self.settings.b + 1, "recent": self.settings.recent_tasks(len(X1))}.get(kind)
+        while limit is not None and len(self._samples) > limit:
+            self._samples.popleft()
+        return prepare_instances(np.concatenate(self._samples))
+
+    def _confidence(self, task: Tracked) -> Floats:
+        lam = np.sqrt(task.mse)
+        if self.settings.confidence == "over_ess":
+            lam /= np.sqrt(task.ess)
+        return np.asarray(self.settings.lambda0 * lam)
+
+    @staticmethod
+    def _fit(tau: Floats, lam: Floats, solution: Solution) -> Fit:
+        linear = 1.0 - tau @ solution.mu + lam @ np.abs(solution.mu)
+        return Fit(solution.mu, solution.value, solution.value - float(linear))
+
+    def _solve(self, problems: list[Problem], iterations: int) -> list[Solution]:
+        return solve_many(problems, self.n_classes, iterations, threads=self.threads)
+
+
+class LogLossRules:
+    """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
+
+    Parameters
+    ----------
+    settings : IMRCSettings
+        lambda0 scales the penalty.
+    n_classes : int
+        Number of classes C.
+    """
+
+    def __init__(self, settings: IMRCSettings, n_classes: int) -> None:
+        self.settings = settings
+        self.n_classes = n_classes
+        self._X1: deque[Floats] = deque()
+        self._y: deque[NDArray[np.int64]] = deque()
+        self._gram: Floats = np.empty((0, 0))
+        # Coefficients of the newest solution of each task within reach, per stored sample: warm starts.
+        self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
+
+    def step(
+        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+    ) -> tuple[Fit | None, Fit, list[Fit]]:
+        """Solve for the newest task and the revised ones, each from its last solution."""
+        self._store(X1, y)
+        alone = None
+        if single is not None:
+            own = np.zeros(len(self._y))
+            own[-1] = 1.0
+            alone = self._solve(own, single.ess, np.zeros((len(self._gram), self.n_classes)))[0]
+        start = self._coefficients[-1] if self._coefficients else np.zeros((len(self._gram), self.n_classes))
+        fit, coefficients = self._solve(self._aligned(forward), forward.ess, start)
+        self._coefficients.append(coefficients)
+        fits = []
+        for back, task in enumerate(revised, start=1):
+            revised_fit, coefficients = self._solve(self._aligned(task), task.ess, self._coefficients[-1 - back])
+            self._coefficients[-1 - back] = coefficients
+            fits.append(revised_fit)
+        return alone, fit, fits
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        samples = sum(part.size for part in self._X1) + sum(part.size for part in self._y)
+        return samples + self._gram.size + sum(part.size for part in self._coefficients)
+
+    def _aligned(self, task: Tracked) -> Floats:
+        """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""
+        weights = task.weights
+        if weights is None:
+            raise ValueError("the rule for log loss needs tracking='rate': one gain for all components.")
+        return weights[-len(self._y) :]
+
+    def _store(self, X1: Floats, y: NDArray[np.int64]) -> None:
+        """Add a task; keep the Gram matrix of all stored samples in step."""
+        rows = np.concatenate([*self._X1, X1])
+        cross = gram_matrix(rows, X1)
+        old = len(self._gram)
+        gram = np.empty((len(rows), len(rows)))
+        gram[:old, :old] = self._gram
+        gram[:, old:] = cross
+        gram[old:, :old] = cross[:old].T
+        self._X1.append(X1)
+        self._y.append(y)
+        dropped = 0
+        if len(self._y) > self.settings.stored_tasks(len(y)):
+            dropped = len(self._y[0])
+            self._X1.popleft()
+            self._y.popleft()
+        self._gram = gram[dropped:, dropped:]
+        fresh = np.zeros((len(y), self.n_classes))
+        for position, coefficients in enumerate(self._coefficients):
+            self._coefficients[position] = np.concatenate([coefficients, fresh])[dropped:]
+
+    def _solve(self, task_weights: Floats, ess: float, start: Floats) -> tuple[Fit, Floats]:
+        """Solve with weights per task, on the samples of tasks that matter."""
+        first = int(np.argmax(task_weights > NEGLIGIBLE_WEIGHT))
+        last = len(task_weights) - int(np.argmax(task_weights[::-1] > NEGLIGIBLE_WEIGHT))
+        sizes = [len(part) for part in self._y]
+        used = slice(sum(sizes[:first]), sum(sizes[:last]))
+        weights = np.concatenate([np.full(sizes[j], task_weights[j] / sizes[j]) for j in range(first, last)])
+        weights = np.maximum(weights, 0.0) / weights.sum()
+        y = np.concatenate(list(self._y)[first:last])
+        penalty = self.settings.lambda0 * self.n_classes / max(self.n_classes - 1, 1) / ess
+        solution = solve_log_loss(self._gram[used, used], y, weights, penalty, start[used], self.n_classes)
+        coefficients = np.zeros_like(start)
+        coefficients[used] = solution.coefficients
+        X1 = np.concatenate(list(self._X1)[first:last])
+        return Fit(parameters(X1, solution.coefficients), solution.value, float("nan")), coefficients
