@@ -11,6 +11,7 @@ import streamlit as st
 
 import imrc
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from imrc.solvers import warm_up
 from pages.ui import data
 from pages.ui.choice import Choice
 
@@ -50,6 +51,33 @@ class ResultStore:
 def store() -> ResultStore:
     """Return the one store of this server."""
     return ResultStore()
+
+
+class Compilation:
+    """Whether this server has the solver ready; one visitor compiles, others wait for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.done = False
+
+
+@st.cache_resource(show_spinner=False)
+def compilation() -> Compilation:
+    """Return the one state of this server."""
+    return Compilation()
+
+
+def _ensure_compiled() -> None:
+    """Compile the solver with progress; in later starts this loads it from the cache in a second."""
+    state = compilation()
+    if state.done:
+        return
+    bar = st.progress(0.0, text="Getting the solver ready. The first start compiles it, which takes some seconds.")
+    with state.lock:
+        if not state.done:
+            warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens at the first start only."))
+            state.done = True
+    bar.empty()
 
 
 def _stop(key: Key) -> None:
@@ -92,6 +120,7 @@ def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings
 
 
 def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
+    _ensure_compiled()
     steps: list[StepResult] = []
     st.session_state["partial"] = {key: steps}
     slot = st.empty()
