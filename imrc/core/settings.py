@@ -83,8 +83,8 @@ class IMRCSettings:
         return max(self.b + 1, -(-100 // n))
 
     def stored_tasks(self, n: int) -> int:
-        """Return how many tasks the rule for log loss keeps: about 500 samples, 8 to 30 tasks, at least b + 1."""
-        return max(self.b + 1, min(30, max(8, -(-500 // n))))
+        """Return how many tasks the rule for log loss keeps: about 400 samples, at most 30 tasks, at least b + 1."""
+        return max(self.b + 1, min(30, -(-400 // n)))
 
 
 PRESET_VALUES: dict[str, dict[str, Any]] = {

@@ -19,15 +19,20 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
 def _times(gram, a, out):  # type: ignore[no-untyped-def]
-    """Write gram @ a (symmetric gram, few columns). Plain loops: a threaded BLAS would fight the other threads."""
+    """Write gram @ a for rows of a that sum to zero: the last column follows from the others.
+
+    Plain loops: a threaded BLAS would fight the other threads.
+    """
     size, classes = a.shape
-    for c in range(classes):
+    out[:, classes - 1] = 0.0
+    for c in range(classes - 1):
         column = a[:, c].copy()
         for i in range(size):
             total = 0.0
             for j in range(size):
                 total += gram[i, j] * column[j]
             out[i, c] = total
+            out[i, classes - 1] -= total
     return out
 
 
@@ -59,7 +64,7 @@ def fit_log_loss(gram, targets, weights, penalty, start, max_iter, tolerance):  
     targets : (N, C) coefficients of tau: tau = sum_i targets[i, c] x_i in block c.
     weights : (N,) weights of the samples in the data term, summing to 1.
     penalty : float, positive: penalty / 2 |mu|^2.
-    start : (N, C) coefficients to start from.
+    start : (N, C) coefficients to start from; rows sum to zero.
     max_iter : int.
     tolerance : float, stop when the norm of the gradient is below it.
 
