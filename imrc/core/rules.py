@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc.core.selection import CANDIDATES, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
@@ -159,26 +160,51 @@ class LogLossRules:
         self._gram: Floats = np.empty((0, 0))
         # Coefficients of the newest solution of each task within reach, per stored sample: warm starts.
         self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
+        self._losses = np.zeros(len(CANDIDATES))
+        self._steps = 0
 
     def step(
         self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
     ) -> tuple[Fit | None, Fit, list[Fit]]:
         """Solve for the newest task and the revised ones, each from its last solution."""
         self._store(X1, y)
-        alone = None
-        if single is not None:
-            own = np.zeros(len(self._y))
-            own[-1] = 1.0
-            alone = self._solve(own, single.ess, np.zeros((len(self._gram), self.n_classes)))[0]
-        start = self._coefficients[-1] if self._coefficients else np.zeros((len(self._gram), self.n_classes))
-        fit, coefficients = self._solve(self._aligned(forward), forward.ess, start)
-        self._coefficients.append(coefficients)
+        zeros = np.zeros((len(self._gram), self.n_classes))
+        start = self._coefficients[-1] if self._coefficients else zeros
+        if self.settings.selection == "cv":
+            self._score_candidates(self._aligned(forward), start, y)
+        chosen = CANDIDATES[int(np.argmin(self._losses))] if self.settings.selection == "cv" else CANDIDATES[0]
+        alone = None if single is None else self._solve(self._own(0), single.ess, zeros)[0]
         fits = []
-        for back, task in enumerate(revised, start=1):
-            revised_fit, coefficients = self._solve(self._aligned(task), task.ess, self._coefficients[-1 - back])
-            self._coefficients[-1 - back] = coefficients
-            fits.append(revised_fit)
-        return alone, fit, fits
+        self._coefficients.append(start)
+        for back, task in enumerate([forward, *revised]):
+            weights, ess = (
+                (self._aligned(task), task.ess) if chosen.transfer else (self._own(back), len(self._y[-1 - back]))
+            )
+            solved, self._coefficients[-1 - back] = self._solve(
+                weights, ess, self._coefficients[-1 - back], chosen.penalty
+            )
+            fits.append(solved)
+        return alone, fits[0], fits[1:]
+
+    def _own(self, back: int) -> Floats:
+        """Weights that use one task only, `back` tasks before the newest."""
+        weights = np.zeros(len(self._y))
+        weights[-1 - back] = 1.0
+        return weights
+
+    def _score_candidates(self, weights: Floats, start: Floats, y: NDArray[np.int64]) -> None:
+        """Add each candidate's log loss on held-out samples of the newest task to its account."""
+        n, past = len(y), len(self._gram) - len(y)
+        for mask in fold_masks(n, y, self._steps):
+            train = n - int(mask.sum())
+            keep = np.concatenate([np.ones(past, dtype=bool), ~mask])
+            held = past + np.flatnonzero(mask)
+            for position, candidate in enumerate(CANDIDATES):
+                base = weights if candidate.transfer else self._own(0)
+                task_weights, ess = split_weights(base, n, train)
+                coefficients = self._solve(task_weights, ess, start, candidate.penalty, keep)[1]
+                self._losses[position] += log_loss(self._gram[held] @ coefficients, y[mask])
+        self._steps += 1
 
     def size(self) -> int:
         """Return how many numbers are kept."""
@@ -213,18 +239,30 @@ class LogLossRules:
         for position, coefficients in enumerate(self._coefficients):
             self._coefficients[position] = np.concatenate([coefficients, fresh])[dropped:]
 
-    def _solve(self, task_weights: Floats, ess: float, start: Floats) -> tuple[Fit, Floats]:
-        """Solve with weights per task, on the samples of tasks that matter."""
-        first = int(np.argmax(task_weights > NEGLIGIBLE_WEIGHT))
-        last = len(task_weights) - int(np.argmax(task_weights[::-1] > NEGLIGIBLE_WEIGHT))
-        sizes = [len(part) for part in self._y]
-        used = slice(sum(sizes[:first]), sum(sizes[:last]))
-        weights = np.concatenate([np.full(sizes[j], task_weights[j] / sizes[j]) for j in range(first, last)])
-        weights = np.maximum(weights, 0.0) / weights.sum()
-        y = np.concatenate(list(self._y)[first:last])
-        penalty = self.settings.lambda0 * self.n_classes / max(self.n_classes - 1, 1) / ess
-        solution = solve_log_loss(self._gram[used, used], y, weights, penalty, start[used], self.n_classes)
+    def _solve(
+        self,
+        task_weights: Floats,
+        ess: float,
+        start: Floats,
+        penalty: float = 1.0,
+        keep: NDArray[np.bool_] | None = None,
+    ) -> tuple[Fit, Floats]:
+        """Solve with weights per task on the samples of tasks that matter; `keep` leaves samples out."""
+        sizes = np.array([len(part) for part in self._y])
+        per_sample = np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / sizes, sizes)
+        if keep is not None:
+            newest = slice(len(keep) - int(sizes[-1]), None)
+            per_sample[newest] *= sizes[-1] / max(int(keep[newest].sum()), 1)
+            per_sample[~keep] = 0.0
+        used = np.flatnonzero(per_sample)
+        weights = per_sample[used] / per_sample[used].sum()
+        strength = self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
+        y = np.concatenate(self._y)[used]
+        begin = start[used] - start[used].mean(axis=1, keepdims=True)
+        solution = solve_log_loss(self._gram[np.ix_(used, used)], y, weights, strength, begin, self.n_classes)
         coefficients = np.zeros_like(start)
         coefficients[used] = solution.coefficients
-        X1 = np.concatenate(list(self._X1)[first:last])
-        return Fit(parameters(X1, solution.coefficients), solution.value, float("nan")), coefficients
+        if keep is not None:
+            return Fit(np.empty(0), solution.value, float("nan")), coefficients
+        mu = parameters(np.concatenate(self._X1)[used], solution.coefficients)
+        return Fit(mu, solution.value, float("nan")), coefficients

@@ -17,6 +17,8 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
+Selection = Literal["none", "cv"]
+SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 Solver = Literal["subgradient"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
@@ -58,6 +60,7 @@ class IMRCSettings:
     tracking: Tracking = "component"
     confidence: Confidence = "root_mse"
     loss: Loss = "0-1"
+    selection: Selection = "none"
 
     def __post_init__(self) -> None:
         check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
@@ -71,6 +74,7 @@ class IMRCSettings:
         check_choice("tracking", self.tracking, TRACKINGS)
         check_choice("confidence", self.confidence, CONFIDENCES)
         check_choice("loss", self.loss, LOSSES)
+        check_choice("selection", self.selection, SELECTIONS)
         if self.loss == "log" and self.tracking != "rate":
             raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
 
@@ -90,7 +94,7 @@ class IMRCSettings:
 PRESET_VALUES: dict[str, dict[str, Any]] = {
     "paper": {},
     "recommended_01": {"tracking": "rate", "confidence": "over_ess", "instances": "recent", "max_iter": "by_n"},
-    "recommended": {"tracking": "rate", "loss": "log"},
+    "recommended": {"tracking": "rate", "loss": "log", "selection": "cv"},
 }
 
 

@@ -108,7 +108,9 @@ def _dense_from_sparse(body: bytes, attributes: list[Attribute]) -> bytes:
                 continue
             position, _, value = part.strip().partition(" ")
             if not position.isdigit() or int(position) >= len(cells):
-                raise DataError(f"Data row {number} of the ARFF file names attribute {position[:20]!r}, which does not exist.")
+                raise DataError(
+                    f"Data row {number} of the ARFF file names attribute {position[:20]!r}, which does not exist."
+                )
             cells[int(position)] = _unquote(value)
         rows.append(",".join('"' + cell.replace('"', '""') + '"' for cell in cells))
     return "\n".join(rows).encode() + b"\n"

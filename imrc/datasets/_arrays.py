@@ -71,7 +71,9 @@ def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room:
         )
     size = math.prod(shape) * dtype.itemsize
     if size > room:
-        raise DataError(f"Array {name!r} needs {size >> 20:,} MB; at most {MAX_BYTES >> 20:,} MB are read from one file.")
+        raise DataError(
+            f"Array {name!r} needs {size >> 20:,} MB; at most {MAX_BYTES >> 20:,} MB are read from one file."
+        )
     return size
 
 
@@ -133,6 +135,16 @@ def read_mat(data: bytes) -> dict[str, Any]:
 
     try:
         content = loadmat(io.BytesIO(data), simplify_cells=True)
-    except (MatReadError, ValueError, TypeError, OSError, EOFError, KeyError, MemoryError, NotImplementedError, zlib.error) as error:
+    except (
+        MatReadError,
+        ValueError,
+        TypeError,
+        OSError,
+        EOFError,
+        KeyError,
+        MemoryError,
+        NotImplementedError,
+        zlib.error,
+    ) as error:
         raise DataError(f"This is not a readable MATLAB file: it is damaged or something else ({error}).") from None
     return {name: value for name, value in content.items() if not name.startswith("__")}

@@ -119,10 +119,7 @@ class CatalogueEntry:
     def sets(self) -> list[tuple[RemoteFile, ...]]:
         """Return the alternatives: files that belong together, without the optional ones."""
         numbers = sorted({file.set for file in self.files if file.role == "data"})
-        return [
-            tuple(file for file in self.files if file.role == "data" and file.set == number)
-            for number in numbers
-        ]
+        return [tuple(file for file in self.files if file.role == "data" and file.set == number) for number in numbers]
 
     def optional(self) -> tuple[RemoteFile, ...]:
         """Return the files that are used if present."""

@@ -147,9 +147,7 @@ def _period_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
     names = []
     for value in unique:
         first = str(np.datetime64(int(value) * size, "M"))
-        names.append(
-            {"month": first, "quarter": f"{first[:-3]} Q{int(value) % 4 + 1}", "year": first[:-3]}[period]
-        )
+        names.append({"month": first, "quarter": f"{first[:-3]} Q{int(value) % 4 + 1}", "year": first[:-3]}[period])
     return codes, names
 
 
@@ -204,9 +202,7 @@ def tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, l
 
 def _too_many(column: Column, count: int) -> str:
     advice = (
-        "group the dates by month or year"
-        if column.kind == "date"
-        else "choose another column or make blocks of rows"
+        "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks of rows"
     )
     return f"Column {column.name!r} has {count:,} different values; at most {MAX_TASKS:,} tasks are possible: {advice}."
 

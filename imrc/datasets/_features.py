@@ -38,7 +38,7 @@ def _csv_features(data: bytes, features: int) -> Floats:
         first = 1  # a header of names
     # A header of numbers 0, 1, 2, ... is one written by pandas.
     head = [str(column[0]) for column in columns]
-    if not first and head[: features] == [str(j) for j in range(features)]:
+    if not first and head[:features] == [str(j) for j in range(features)]:
         first = 1
     for j, column in enumerate(columns):
         cells = column.slice(first)
@@ -46,7 +46,9 @@ def _csv_features(data: bytes, features: int) -> Floats:
         try:
             values[first:, j] = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid as error:
-            raise DataError(f"Column {j + 1 + extra} of the feature file holds a cell that is no number ({error}).") from None
+            raise DataError(
+                f"Column {j + 1 + extra} of the feature file holds a cell that is no number ({error})."
+            ) from None
     return values[first:]
 
 
@@ -73,7 +75,10 @@ def _from_csv(entry: CatalogueEntry, files: tuple[tuple[RemoteFile, Path], ...])
 
 
 def _describe(content: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items()) or "nothing"
+    return (
+        ", ".join(f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
+        or "nothing"
+    )
 
 
 def _vector(value: Any, rows: int) -> NDArray[Any] | None:  # noqa: ANN401 - whatever a MATLAB file holds

@@ -178,11 +178,7 @@ def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
     """
     state = availability(entry)
     if not state.complete:
-        how = (
-            f"Download it with imrc.datasets.download({entry.name!r}), or by hand: "
-            if entry.downloadable
-            else ""
-        )
+        how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""
         raise NotAvailableError(
             f"{entry.title} is not on this computer: {', '.join(file.name for file in state.missing)} "
             f"{'is' if len(state.missing) == 1 else 'are'} missing. {how}{by_hand(entry, state.missing)}"

@@ -235,7 +235,9 @@ def _read_parquet(data: bytes) -> _Raw:
         for batch in file.iter_batches(batch_size=65_536, use_threads=False):
             total += batch.nbytes
             if total > 2 * MAX_UNPACKED_BYTES:
-                raise DataError(f"The Parquet file unpacks to more than {2 * MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}")
+                raise DataError(
+                    f"The Parquet file unpacks to more than {2 * MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}"
+                )
             batches.append(batch)
         table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else file.schema_arrow)
     except DataError:

@@ -93,7 +93,11 @@ def _counts(y: NDArray[Any]) -> dict[str, Any]:
 
 
 def _blocks(
-    entry: CatalogueEntry, X: Floats, y: NDArray[Any], names: Sequence[str], **changes: Any  # noqa: ANN401
+    entry: CatalogueEntry,
+    X: Floats,
+    y: NDArray[Any],
+    names: Sequence[str],
+    **changes: Any,  # noqa: ANN401
 ) -> TaskSequence:
     if X.shape != (entry.samples, entry.features):
         raise DataError(
@@ -217,9 +221,7 @@ def electricity(entry: CatalogueEntry) -> TaskSequence:
     return _blocks(entry, X, y, names[:-1])
 
 
-def utkfaces_grey(
-    entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0
-) -> TaskSequence:
+def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
     """Grey images of 32 by 32 pixels in order of age, divided by 255.
 
     The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only;

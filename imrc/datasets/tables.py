@@ -137,7 +137,9 @@ def _task_numbers(
         raise DataError(f"A block of {block:,} rows is longer than the {len(rows):,} rows that can be used.")
     count = len(rows) // block
     if count > MAX_TASKS:
-        raise DataError(f"Blocks of {block:,} rows make {count:,} tasks; at most {MAX_TASKS:,} are possible. Use larger blocks.")
+        raise DataError(
+            f"Blocks of {block:,} rows make {count:,} tasks; at most {MAX_TASKS:,} are possible. Use larger blocks."
+        )
     numbers = np.arange(len(rows)) // block
     numbers[numbers >= count] = -1
     return numbers, [""] * count, "in the order of the file"
@@ -235,7 +237,9 @@ def cut_table(
     labels, _ = encode_labels(label_column)
     y = labels[rows]
     if len(np.unique(y)) < 2:
-        raise DataError(f"All rows left have the same label in column {label_column.name!r}. Two or more classes are needed.")
+        raise DataError(
+            f"All rows left have the same label in column {label_column.name!r}. Two or more classes are needed."
+        )
     notes = [f"Tasks come {order}" + (f", one per {period}." if period != "value" else "."), *_notes(y, numbers, names)]
     sequence = _sequence(table, X, y, numbers, names, features, kinds)
     return Cut(

@@ -42,12 +42,8 @@ def _errors(sequences: Callable[[int], TaskSequence], n: int, seeds: Iterable[in
     """Headline error for each seed: a new draw of samples, splits, random features and, where used, angles."""
 
     def one(seed: int) -> list[float]:
-        result = evaluate(
-            sequences(seed), n=n, b=3, W=2, preset="paper", features="paper", repetitions=1, seed=seed
-        )
-        return [
-            float(result.per_repetition(rule, "released")[0]) for rule in ("single", "forward", "forward_backward")
-        ]
+        result = evaluate(sequences(seed), n=n, b=3, W=2, preset="paper", features="paper", repetitions=1, seed=seed)
+        return [float(result.per_repetition(rule, "released")[0]) for rule in ("single", "forward", "forward_backward")]
 
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
         return np.array(list(pool.map(one, seeds)))
