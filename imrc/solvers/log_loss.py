@@ -29,12 +29,12 @@ TOLERANCE = 3e-3
 
 @dataclass(frozen=True, eq=False)
 class LogLossSolution:
-    """Solution in the span of the samples.
+    """Solution of one problem.
 
     Attributes
     ----------
-    coefficients : ndarray of shape (N, C)
-        mu = sum_i coefficients[i, c] x_i in block c; see `parameters`.
+    coefficients : ndarray of shape (C, N) or (C, D + 1)
+        Coefficients of the samples (dual), or of the scaled features (primal); see `parameters`.
     value : float
         Minimax log loss in nats, penalty included.
     iterations : int
@@ -49,45 +49,52 @@ class LogLossSolution:
     gradient_norm: float
 
 
-def gram_matrix(rows: Floats, columns: Floats) -> Floats:
-    """Return inner products of mapped instances (N, D + 1) and (M, D + 1), intercept scaled, shape (N, M)."""
-    return np.asarray(rows @ columns.T + (INTERCEPT_SCALE**2 - 1.0))
+def scaled(X1: Floats) -> Floats:
+    """Return mapped instances (N, D + 1) with the intercept column at its scale."""
+    out = X1.copy()
+    out[:, 0] *= INTERCEPT_SCALE
+    return out
 
 
-def parameters(X1: Floats, coefficients: Floats) -> Floats:
-    """Return mu (C * (D + 1),) from coefficients (N, C) of mapped instances X1 (N, D + 1)."""
-    mu = X1.T @ coefficients
-    mu[0] *= INTERCEPT_SCALE**2
-    return np.ascontiguousarray(mu.T).ravel()
+def primal_parameters(coefficients: Floats) -> Floats:
+    """Return mu (C * (D + 1),) from the coefficients (C, D + 1) of scaled features."""
+    mu = coefficients.copy()
+    mu[:, 0] *= INTERCEPT_SCALE
+    return mu.ravel()
+
+
+def dual_parameters(samples: Floats, coefficients: Floats) -> Floats:
+    """Return mu (C * (D + 1),) from coefficients (C, N) of scaled samples (N, D + 1)."""
+    return primal_parameters(coefficients @ samples)
 
 
 def solve_log_loss(
-    gram: Floats,
+    matrix: Floats,
     y: NDArray[np.int64],
     weights: Floats,
     penalty: float,
     start: Floats,
-    n_classes: int,
     *,
+    primal: bool,
     max_iter: int = MAX_ITER,
     tolerance: float = TOLERANCE,
 ) -> LogLossSolution:
-    """Minimise weighted log loss plus ``penalty / 2 |mu|^2`` by limited-memory BFGS in the span of the samples.
+    """Minimise weighted log loss plus ``penalty / 2 |mu|^2`` by limited-memory BFGS.
 
     Parameters
     ----------
-    gram : ndarray of shape (N, N)
-        `gram_matrix` of the samples.
+    matrix : ndarray of shape (N, D + 1) or (N, N)
+        `scaled` samples (primal), or their Gram matrix (dual).
     y : ndarray of shape (N,)
         Classes 0..C-1.
     weights : ndarray of shape (N,)
         Not negative, summing to 1.
     penalty : float
         Positive.
-    start : ndarray of shape (N, C)
-        Coefficients to start from; rows sum to zero, as those of every solution do.
-    n_classes : int
-        Number of classes C.
+    start : ndarray of shape (C, D + 1) or (C, N)
+        Coefficients to start from; they sum to zero over the classes, as those of every solution do.
+    primal : bool
+        Which form; the primal one is faster with fewer features than samples.
     max_iter : int
         Iterations at most.
     tolerance : float
@@ -96,12 +103,26 @@ def solve_log_loss(
     Returns
     -------
     LogLossSolution
+
+    Examples
+    --------
+    >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
+    >>> solution = solve_log_loss(X, np.array([0, 1]), np.array([0.5, 0.5]), 1.0, np.zeros((2, 2)), primal=True)
+    >>> solution.coefficients.round(2).tolist()[1]
+    [0.0, 0.34]
     """
     from imrc.solvers._logistic import fit_log_loss
 
-    targets = np.zeros((len(y), n_classes))
-    targets[np.arange(len(y)), y] = weights
+    targets = np.zeros((len(start), len(y)))
+    targets[y, np.arange(len(y))] = weights
     solved = fit_log_loss(
-        np.ascontiguousarray(gram), targets, weights, penalty, np.ascontiguousarray(start), max_iter, tolerance
+        np.ascontiguousarray(matrix),
+        primal,
+        targets,
+        weights,
+        penalty,
+        np.ascontiguousarray(start),
+        max_iter,
+        tolerance,
     )
     return LogLossSolution(solved[0], float(solved[1]), int(solved[2]), float(solved[3]))
