@@ -130,8 +130,11 @@ class Learner:
         )
 
     def state_size(self) -> int:
-        """Return how many numbers are kept between tasks, rules of tasks out of reach not counted."""
-        return self._rules.size() + (0 if self._tracker is None else self._tracker.size())
+        """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
+        if self._tracker is None:
+            return 0
+        settled = max(self.steps - self.settings.b - 1, 0) * self._tracker.single().mean.size
+        return self._rules.size() + self._tracker.size() + settled
 
     def _make_tracker(self, n: int) -> Tracker:
         if self.settings.tracking == "component":

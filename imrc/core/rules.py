@@ -21,6 +21,9 @@ NEGLIGIBLE_WEIGHT = 1e-3
 """Tasks whose sample average has a smaller weight are left out of the rule for log loss."""
 
 
+PAPER_ITERATIONS = 2000
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A rule and the value of its problem.
@@ -55,12 +58,12 @@ class Rules(Protocol):
 
 
 class ZeroOneRules:
-    """Problem (3) by the subgradient method, warm-started from the closest task.
+    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task.
 
     Parameters
     ----------
     settings : IMRCSettings
-        lambda0, confidence, instances and max_iter are used.
+        lambda0, confidence, instances, solver and max_iter are used.
     n_classes : int
         Number of classes C.
     threads : int
@@ -83,37 +86,36 @@ class ZeroOneRules:
         common = self._common(X1)
         iterations = self.settings.iterations(len(y))
         warm = self._solutions[-1] if self._solutions else None
-        newest = Problem(common or own, forward.mean, self._confidence(forward), warm)
-        if single is not None and self.settings.tracking == "component":
-            # Same choices on its own samples: one batch does both.
-            lam = np.sqrt(single.mse) * self.settings.lambda0
-            solution, alone = self._solve([newest, Problem(own, single.mean, lam)], iterations)
-            single_fit: Fit | None = self._fit(single.mean, lam, alone)
+        batch = [Problem(common or own, forward.mean, self._confidence(forward), warm)]
+        if single is not None:
+            batch.append(self._alone(own, single))
+        if single is None or self.settings.tracking == "component":
+            solutions = self._solve(batch, iterations)
         else:
-            (solution,) = self._solve([newest], iterations)
-            single_fit = None if single is None else self._alone(own, single)
+            # The reference of every preset is the paper's single-task rule, with the paper's iterations.
+            solutions = self._solve(batch[:1], iterations) + self._solve(batch[1:], PAPER_ITERATIONS)
         self._own.append(own)
-        self._solutions.append(solution)
+        self._solutions.append(solutions[0])
+        fits = [
+            _fit(task, problem, solution)
+            for task, problem, solution in zip([forward, single or forward], batch, solutions, strict=False)
+        ]
         problems = [
             Problem(common or self._own[-1 - back], task.mean, self._confidence(task), self._solutions[-1 - back])
             for back, task in enumerate(revised, start=1)
         ]
-        solutions = self._solve(problems, iterations)
-        fits = [
-            self._fit(problem.tau, problem.lam, solved) for problem, solved in zip(problems, solutions, strict=True)
-        ]
-        return single_fit, self._fit(newest.tau, newest.lam, solution), fits
+        solved = zip(revised, problems, self._solve(problems, iterations), strict=True)
+        return fits[1] if single is not None else None, fits[0], [_fit(*each) for each in solved]
 
     def size(self) -> int:
         """Return how many numbers are kept."""
         kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
         return kept + sum(X1.size for X1 in self._samples)
 
-    def _alone(self, own: Instances, single: Tracked) -> Fit:
-        """Solve the single-task problem as in the paper, whatever the preset: it is the reference."""
-        lam = np.sqrt(single.mse)
-        (solution,) = self._solve([Problem(own, single.mean, lam)], 2000)
-        return self._fit(single.mean, lam, solution)
+    def _alone(self, own: Instances, single: Tracked) -> Problem:
+        """Return the single-task problem, eq. (4), with the same lambda0 where the recursions are the paper's."""
+        factor = self.settings.lambda0 if self.settings.tracking == "component" else 1.0
+        return Problem(own, single.mean, factor * np.sqrt(single.mse))
 
     def _common(self, X1: Floats) -> Instances | None:
         """Return the common set X of this step, or None where each task uses its own samples."""
@@ -132,13 +134,16 @@ class ZeroOneRules:
             lam /= np.sqrt(task.ess)
         return np.asarray(self.settings.lambda0 * lam)
 
-    @staticmethod
-    def _fit(tau: Floats, lam: Floats, solution: Solution) -> Fit:
-        linear = 1.0 - tau @ solution.mu + lam @ np.abs(solution.mu)
-        return Fit(solution.mu, solution.value, solution.value - float(linear))
-
     def _solve(self, problems: list[Problem], iterations: int) -> list[Solution]:
-        return solve_many(problems, self.n_classes, iterations, threads=self.threads)
+        return solve_many(problems, self.n_classes, iterations, threads=self.threads, method=self.settings.solver)
+
+
+def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
+    linear = 1.0 - problem.tau @ solution.mu + problem.lam @ np.abs(solution.mu)
+    nu = solution.value - float(linear)
+    # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
+    slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
+    return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu)
 
 
 class LogLossRules:
@@ -147,7 +152,7 @@ class LogLossRules:
     Parameters
     ----------
     settings : IMRCSettings
-        lambda0 scales the penalty; selection says whether penalty and transfer are chosen from past data.
+        lambda0 scales the penalty, selection says whether penalty and transfer are chosen from past data.
     n_classes : int
         Number of classes C.
     """

@@ -13,6 +13,7 @@ from imrc._checks import check_choice, check_int
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
 from imrc.datasets._files import cache_folder, data_folder
+from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
 from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
@@ -42,6 +43,7 @@ __all__ = [
     "data_folder",
     "download",
     "entry",
+    "extract_features",
     "facts",
     "gaussian_tasks",
     "load",

@@ -117,7 +117,7 @@ def _dense_from_sparse(body: bytes, attributes: list[Attribute]) -> bytes:
 
 
 def parse_arff(data: bytes) -> ArffTable:
-    """Parse ARFF text (UTF-8 bytes).
+    r"""Parse ARFF text (UTF-8 bytes).
 
     A row with a stray comma at its end is mended (one published file has such a row).
 
@@ -137,7 +137,7 @@ def parse_arff(data: bytes) -> ArffTable:
 
     Examples
     --------
-    >>> arff = parse_arff(b"@relation t\\n@attribute x numeric\\n@attribute c {a,b}\\n@data\\n1,a\\n2,b,\\n")
+    >>> arff = parse_arff(b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n")
     >>> [attribute.name for attribute in arff.attributes], arff.table.columns[1].to_pylist(), arff.table.mended
     (['x', 'c'], ['a', 'b'], 1)
     """

@@ -67,7 +67,8 @@ def _npy_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:  # noqa: 
 def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room: int) -> int:
     if dtype.hasobject:
         raise DataError(
-            f"Array {name!r} holds Python objects. They can run code when read, so they are refused: save numbers or text."
+            f"Array {name!r} holds Python objects. They can run code when read, so they are refused: "
+            "save numbers or text."
         )
     size = math.prod(shape) * dtype.itemsize
     if size > room:

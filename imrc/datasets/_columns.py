@@ -72,11 +72,11 @@ MAX_LISTED = 5000
 
 
 def clean_name(text: object) -> str:
-    """Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long.
+    r"""Return a name that is safe to show anywhere: no markup, no formula, no control characters, not too long.
 
     Examples
     --------
-    >>> clean_name("<img src=x>"), clean_name("=1+1"), clean_name("a\\nb")
+    >>> clean_name("<img src=x>"), clean_name("=1+1"), clean_name("a\nb")
     ('‹img src=x›', "'=1+1", 'a b')
     """
     # Text is cut first: normalising a cell of many megabytes would take long.
@@ -85,7 +85,7 @@ def clean_name(text: object) -> str:
     # Invisible characters that turn the direction of text or join letters serve only to deceive here.
     short = "".join(c for c in short if unicodedata.category(c) not in ("Cf", "Cs", "Co"))
     short = re.sub(r"\s+", " ", short).strip()
-    short = short.translate(str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "`": "'", "$": "＄", "&": "＆"}))
+    short = short.translate(str.maketrans("<>[]`$&", "‹›()'＄＆"))
     if short and short[0] in "=+-@" and not re.match(r"^[+-]?(\d+\.?\d*|\.\d+)", short):
         short = "'" + short  # a spreadsheet would run it as a formula
     return short if len(short) <= MAX_NAME else short[: MAX_NAME - 1] + "…"
@@ -121,7 +121,7 @@ def _first_rows(mask: NDArray[np.bool_], cells: pa.Array) -> str:
 
 
 def _numbers(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | None:
-    """The column as numbers, or None if too few cells are."""
+    """Return the column as numbers, or None if too few cells are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -179,7 +179,7 @@ def _decimal_points(cells: pa.Array, missing: NDArray[np.bool_], notes: list[str
 
 
 def _dates(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | None:
-    """The column as dates, or None if not every cell is one."""
+    """Return the column as dates, or None if not every cell is one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -206,7 +206,7 @@ def _dates(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | N
         return None
     seconds = np.full(len(cells), np.nan)
     seconds[~missing] = fitting[0][1].cast(pa.int64()).to_numpy(zero_copy_only=False)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if {"%d/%m/%Y", "%m/%d/%Y"} <= {day for day, _ in fitting}:
         notes = ("dates were read as day/month/year",)
     return Column(
@@ -264,6 +264,20 @@ def understand(name: str, cells: pa.Array) -> Column:
     return column if column is not None else _categories(name, cells, missing)
 
 
+def _decoded(cells: pa.Array) -> pa.Array:
+    """Write a dictionary column out in full. Long words are cut first: repeated per row they would fill the memory."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = cells.dictionary
+    if pa.types.is_string(words.type) or pa.types.is_large_string(words.type):
+        number = pc.cast(pa.array(np.arange(len(words))), pa.string())
+        start = pc.cast(pc.utf8_slice_codeunits(words, 0, MAX_NAME + 4), pa.string())
+        cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(start, 0, MAX_NAME), number, " #")
+        words = pc.if_else(pc.greater(pc.utf8_length(words), MAX_NAME + 4), cut, start)
+    return words.take(cells.indices)
+
+
 def understand_typed(name: str, cells: pa.Array) -> Column | None:
     """Return what a typed column (of a Parquet file or a data frame) holds; None if it cannot be used."""
     import pyarrow as pa
@@ -271,7 +285,7 @@ def understand_typed(name: str, cells: pa.Array) -> Column | None:
 
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        cells = cells.dictionary_decode() if not isinstance(cells, pa.ChunkedArray) else pc.cast(cells, kind.value_type)
+        cells = _decoded(cells)
         kind = cells.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return understand(name, pc.cast(cells, pa.string()))

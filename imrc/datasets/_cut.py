@@ -129,7 +129,7 @@ def date_in_words(seconds: float) -> str:
 
 
 def _period_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
-    """Number of the period of each moment, and the names of the numbers that occur, in order."""
+    """Return the number of the period of each moment, and the names of the numbers that occur, in order."""
     days = seconds.astype("int64") // _DAY
     if period == "value":
         unique, codes = np.unique(seconds, return_inverse=True)
@@ -160,7 +160,8 @@ def suggested_period(column: Column) -> Period:
     'month'
     """
     seconds = column.values[column.present]
-    for period in PERIODS:
+    # Without times of the day, moments and days are the same.
+    for period in PERIODS if (seconds % _DAY).any() else PERIODS[1:]:
         _, names = _period_of(seconds, period)
         if len(seconds) >= 20 * len(names) and len(names) <= MAX_TASKS:
             return period

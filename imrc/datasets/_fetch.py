@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
@@ -39,7 +39,9 @@ class _Bar:
         if self._done > MAX_DOWNLOAD_BYTES:
             raise OSError("far larger than any published file")
         if self._callback is not None:
-            self._callback(self._name, self._done, max(self.total, self._expected))
+            total = int(self.total) or self._expected
+            # pooch counts the last, shorter piece as a whole one.
+            self._callback(self._name, min(self._done, total) if total else self._done, total)
 
     def reset(self) -> None:
         # pooch resets the bar and then reports everything once more; the callback has had it all already.

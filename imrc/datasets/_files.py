@@ -143,7 +143,7 @@ def availability(entry: CatalogueEntry) -> Availability:
         if not missing:
             return Availability(tuple((file, path) for file, path in found if path is not None), ())
         # Among equally incomplete sets the first one is named, because it is the one a download tries first.
-        if best is None or len(missing) < len(best) and len(missing) < len(files):
+        if best is None or (len(missing) < len(best) and len(missing) < len(files)):
             best = missing
     return Availability((), best or ())
 

@@ -1,9 +1,8 @@
-"""Opening a person's own table from bytes: what kind of file it is, its cells, its columns. Nothing is written or run."""
+"""Opening a person's own table: what kind of file it is, its cells, its columns. Nothing is written or run."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,6 @@ from imrc.datasets.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 MAX_FILE_BYTES = 64 << 20
 MAX_UNPACKED_BYTES = 256 << 20
@@ -37,15 +35,17 @@ _REFUSED = {
     "excel": _EXCEL,
     "pdf": "This is a PDF document, not a table. Copy the table into a spreadsheet and save it as CSV.",
     "image": "This is an image, not a table.",
-    "npy": "This is a NumPy file. Tables are read from CSV, TSV, Parquet or ARFF files; numpy.savetxt writes CSV.",
-    "npz": "This is a NumPy archive. Tables are read from CSV, TSV, Parquet or ARFF files; numpy.savetxt writes CSV.",
-    "mat": "This is a MATLAB file. Tables are read from CSV, TSV, Parquet or ARFF files; writetable writes CSV.",
+    "npy": "This is a NumPy file. Tables are read from CSV, TSV, Parquet or ARFF files; NumPy's savetxt writes CSV.",
+    "npz": "This is a NumPy archive. Tables are read from CSV, TSV, Parquet or ARFF files; NumPy's savetxt writes CSV.",
+    "mat": "This is a MATLAB file. Tables are read from CSV, TSV, Parquet or ARFF files; "
+    "MATLAB's writetable writes CSV.",
     "hdf5": "This is an HDF5 file. Save the table as CSV or Parquet.",
     "sqlite": "This is a database. Export the table as CSV.",
     "archive": "This kind of archive cannot be opened. Unpack it and use the table inside.",
     "feather": "This is a Feather file. Save the table as Parquet or CSV.",
     "program": "This is a program, not a table.",
-    "pickle": "This is a Python pickle. Such files can run code when opened, so they are refused. Save the table as CSV or Parquet.",
+    "pickle": "This is a Python pickle. Such files can run code when opened, so they are refused. "
+    "Save the table as CSV or Parquet.",
 }
 
 
@@ -273,7 +273,7 @@ def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
 
 
 def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: str | None = None) -> Table:
-    """Read a person's own table and find out what its columns hold.
+    r"""Read a person's own table and find out what its columns hold.
 
     CSV, TSV, text in columns, ARFF and Parquet, also inside a zip or gzip file; what the file is, is told by its
     content, not by its ending. Nothing is written to disk, unpickled or executed.
@@ -297,15 +297,15 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
 
     Examples
     --------
-    >>> table = open_table(b"age;class\\n31,5;yes\\n28,0;no\\n", name="people.csv")
+    >>> table = open_table(b"age;class\n31,5;yes\n28,0;no\n", name="people.csv")
     >>> [(column.name, column.kind) for column in table.columns], table.format
     ([('age', 'number'), ('class', 'category')], 'CSV, separator ;, UTF-8')
     """
     notes: list[str] = []
     if hasattr(source, "iloc") and hasattr(source, "columns"):
-        raw, title, checksum = _read_frame(source), name or "table", ""  # type: ignore[arg-type]  # a data frame
+        raw, title, checksum = _read_frame(source), name or "table", ""
     else:
-        data, title = _bytes_of(source, name)  # type: ignore[arg-type]  # not a data frame
+        data, title = _bytes_of(source, name)
         if not data:
             raise DataError("The file is empty.")
         checksum = hashlib.sha256(data).hexdigest()

@@ -89,11 +89,11 @@ def _sample_lines(data: bytes) -> list[str]:
 
 
 def sniff_delimiter(data: bytes, preferred: str = "") -> str:
-    """Return the delimiter that cuts the first lines into the same number of cells; "" if there is none.
+    r"""Return the delimiter that cuts the first lines into the same number of cells; "" if there is none.
 
     Examples
     --------
-    >>> sniff_delimiter(b"a;b\\n1,5;2\\n3,1;4\\n")
+    >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
     ';'
     """
     lines = _sample_lines(data)[:200]
@@ -113,7 +113,7 @@ def sniff_delimiter(data: bytes, preferred: str = "") -> str:
 
 
 def _first_record_cells(data: bytes, delimiter: str, quote: str) -> int:
-    """Number of cells in the first line that is not empty, quotes respected."""
+    """Return the number of cells in the first line that is not empty, quotes respected."""
     marks = (delimiter + quote + "\r\n").encode()
     start = len(data) - len(data.lstrip(b"\r\n"))
     cells, inside = 1, False
@@ -244,12 +244,12 @@ def _explain(message: str) -> str:
 
 
 def squeeze_blanks(data: bytes) -> bytes:
-    """Turn columns separated by runs of blanks into columns separated by tabs.
+    r"""Turn columns separated by runs of blanks into columns separated by tabs.
 
     Examples
     --------
-    >>> squeeze_blanks(b"  1   2\\n 10  20 \\n")
-    b'1\\t2\\n10\\t20\\n'
+    >>> squeeze_blanks(b"  1   2\n 10  20 \n")
+    b'1\t2\n10\t20\n'
     """
     data = re.sub(rb"[ \t]+", b"\t", data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
     return re.sub(rb"(?m)^\t|\t$", b"", data)

@@ -157,7 +157,7 @@ def cut_table(
     max_missing: float = 0.5,
     min_samples: int = SMALLEST_TASK,
 ) -> Cut:
-    """Cut a table into tasks.
+    r"""Cut a table into tasks.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def cut_table(
 
     Examples
     --------
-    >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]}\\n" for i in range(12))
-    >>> cut = cut_table(open_table(b"year,x,y\\n" + rows.encode()), label="y", task="year")
+    >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
+    >>> cut = cut_table(open_table(b"year,x,y\n" + rows.encode()), label="y", task="year")
     >>> cut.sequence.labels, cut.sequence.class_counts().tolist()
     (('2000', '2001', '2002'), [[2, 2], [2, 2], [2, 2]])
     """
@@ -258,7 +258,10 @@ def _too_few_tasks(
 ) -> str:
     what = f"Column {task.name!r}" if task is not None else f"Blocks of {block} rows"
     if found < 2:
-        return f"{what} make{'s' if task is not None else ''} only one task. At least two tasks are needed: choose another column or smaller blocks."
+        return (
+            f"{what} make{'s' if task is not None else ''} only one task. At least two tasks are needed: choose "
+            "another column or smaller blocks."
+        )
     named = ", ".join(f"{name!r} ({rows})" for name, rows in small[:5])
     return (
         f"{what}: fewer than two of {found:,} tasks have the {min_samples} rows a task needs to be split into training "
@@ -318,7 +321,7 @@ def read_table(
     name: str | None = None,
     **options: Any,  # noqa: ANN401 - passed on to cut_table, which checks them
 ) -> TaskSequence:
-    """Read a person's own table and cut it into tasks.
+    r"""Read a person's own table and cut it into tasks.
 
     CSV, TSV, text in columns, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Missing numbers are
     replaced by the median of their column, categories become 0/1 columns, dates days; rows without a label or a task
@@ -351,7 +354,7 @@ def read_table(
 
     Examples
     --------
-    >>> text = b"x,sex,risk\\n" + b"1,f,no\\n2,m,yes\\n3,f,yes\\n4,m,no\\n" * 3
+    >>> text = b"x,sex,risk\n" + b"1,f,no\n2,m,yes\n3,f,yes\n4,m,no\n" * 3
     >>> sequence = read_table(text, label="risk", block=4)
     >>> sequence
     TaskSequence('table', 3 tasks, 12 samples, 2 features, 2 classes)

@@ -43,7 +43,8 @@ def main() -> None:
     ]
     table = pd.concat(frames, ignore_index=True)
     table["versions"] = (
-        f"imrc {imrc.__version__}, Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
+        f"imrc {imrc.__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"numba {numba.__version__}"
     )
     RESULTS.parent.mkdir(exist_ok=True)
     table.to_csv(RESULTS, index=False)
