@@ -139,7 +139,7 @@ class Learner:
     def _make_tracker(self, n: int) -> Tracker:
         if self.settings.tracking == "component":
             return ComponentTracker(self.n_classes, self.settings.b, self.settings.W)
-        return RateTracker(self.n_classes, self.settings.b, self.settings.stored_tasks(n))
+        return RateTracker(self.n_classes, self.settings.b, self.settings.stored_tasks(n), self.settings.rate)
 
 
 def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:

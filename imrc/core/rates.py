@@ -117,7 +117,8 @@ class RateFilter:
         self.rates = np.asarray(rates, dtype=np.float64)
         self.keep = max(keep, reach + 1)
         self.variance: Floats = np.empty(0)
-        self.log_likelihood = -0.5 * (np.log(self.rates / PRIOR_MEDIAN) / PRIOR_SD) ** 2
+        with np.errstate(divide="ignore"):  # a rate of 0 has no prior density; it is only ever used alone
+            self.log_likelihood = -0.5 * (np.log(self.rates / PRIOR_MEDIAN) / PRIOR_SD) ** 2
         self._count = 0
         self._past: deque[_Past] = deque(maxlen=reach + 1)
 

@@ -166,7 +166,8 @@ class LogLossRules:
         # Newest coefficients of each task within reach, as warm starts: of samples (dual) or features (primal).
         self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
         self._primal = False
-        self._losses = np.zeros(len(CANDIDATES))
+        self._candidates = CANDIDATES[settings.selection]
+        self._losses = np.zeros(len(self._candidates))
         self._steps = 0
 
     def step(
@@ -176,10 +177,9 @@ class LogLossRules:
         self._store(scaled(X1), y)
         zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
         start = self._coefficients[-1] if self._coefficients else zeros
-        chosen = CANDIDATES[0]
-        if self.settings.selection == "cv":
+        if len(self._candidates) > 1:
             self._score_candidates(self._aligned(forward), start)
-            chosen = CANDIDATES[int(np.argmin(self._losses))]
+        chosen = self._candidates[int(np.argmin(self._losses))]
         alone = None if single is None else self._solve(self._own(0), single.ess, zeros)[0]
         fits = []
         self._coefficients.append(start)
@@ -236,7 +236,7 @@ class LogLossRules:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
         X, y = self._X[-1], self._y[-1]
         for held in fold_masks(len(y), y, self._steps):
-            for position, candidate in enumerate(CANDIDATES):
+            for position, candidate in enumerate(self._candidates):
                 base = weights if candidate.transfer else self._own(0)
                 task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]

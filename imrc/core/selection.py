@@ -32,7 +32,14 @@ class Candidate:
     penalty: float
 
 
-CANDIDATES = tuple(Candidate(transfer, penalty) for transfer in (True, False) for penalty in (1.0, 4.0))
+DEFAULT = Candidate(True, 1.0)
+CANDIDATES: dict[str, tuple[Candidate, ...]] = {
+    "none": (DEFAULT,),
+    "penalty": (DEFAULT, Candidate(True, 4.0)),
+    "transfer": (DEFAULT, Candidate(False, 1.0)),
+    "cv": (DEFAULT, Candidate(True, 4.0), Candidate(False, 1.0), Candidate(False, 4.0)),
+}
+"""What can be chosen, by the setting `selection`."""
 
 
 def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_]]:

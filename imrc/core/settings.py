@@ -19,7 +19,7 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
-Selection = Literal["none", "cv"]
+Selection = Literal["none", "penalty", "transfer", "cv"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 MAX_BACKWARD_STEPS = 2000
@@ -74,9 +74,11 @@ class IMRCSettings:
     loss : {"0-1", "log"}
         What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
         loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`.
-    selection : {"none", "cv"}
-        "cv": transfer or not, and the factor of the penalty, are chosen by log loss on held-out samples of the tasks
-        so far, see `imrc.core.selection`. For loss "log" only.
+    selection : {"none", "penalty", "transfer", "cv"}
+        What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
+        the penalty, whether to transfer at all, or both ("cv"). For loss "log" only.
+    rate : float or None
+        The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
 
     Raises
     ------
@@ -95,6 +97,7 @@ class IMRCSettings:
     confidence: Confidence = "root_mse"
     loss: Loss = "0-1"
     selection: Selection = "none"
+    rate: float | None = None
 
     def __post_init__(self) -> None:
         check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
@@ -113,8 +116,10 @@ class IMRCSettings:
             raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
             raise ValueError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
-        if self.selection == "cv" and self.loss != "log":
-            raise ValueError("selection='cv' needs loss='log': candidates are compared by log loss.")
+        if self.rate is not None:
+            object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
+        if self.selection != "none" and self.loss != "log":
+            raise ValueError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imrc.core.change import backward_change, forward_change
 from imrc.core.moments import sample_moments
-from imrc.core.rates import RateFilter, smoothed_variance
+from imrc.core.rates import RATES, RateFilter, smoothed_variance
 from imrc.core.tracking import combine
 
 Floats = NDArray[np.float64]
@@ -176,16 +176,18 @@ class RateTracker:
         Backward steps.
     keep : int
         Tasks whose weights are followed.
+    rate : float or None
+        Fixed rate of change; None: chosen by likelihood.
     """
 
-    def __init__(self, n_classes: int, b: int, keep: int) -> None:
+    def __init__(self, n_classes: int, b: int, keep: int, rate: float | None = None) -> None:
         self.n_classes = n_classes
-        self._filter = RateFilter(b, keep)
+        self._filter = RateFilter(b, keep, RATES if rate is None else (rate,))
         self._single = Tracked(np.empty(0), np.empty(0), 0.0)
 
     @property
     def rate(self) -> float:
-        """The rate rho in use."""
+        """Rate of change rho in use."""
         return self._filter.rate
 
     def update(self, X1: Floats, y: NDArray[np.int64]) -> None:

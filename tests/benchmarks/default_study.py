@@ -74,9 +74,15 @@ SETTINGS: tuple[Setting, ...] = (
 
 VARIANTS: dict[str, dict[str, object]] = {
     "paper": {"preset": "paper"},
-    "recommended_01": {"preset": "recommended_01"},
     "recommended": {"preset": "recommended"},
-    "no_selection": {"preset": "recommended", "selection": "none"},
+    "recommended_01": {"preset": "recommended_01"},
+    # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
+    "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
+    # Ablation: one ingredient of "recommended" removed.
+    "without_selection": {"preset": "recommended", "selection": "none"},
+    "without_choice_of_transfer": {"preset": "recommended", "selection": "penalty"},
+    "without_choice_of_penalty": {"preset": "recommended", "selection": "transfer"},
+    "without_choice_of_rate": {"preset": "recommended", "rate": 0.1},
 }
 
 
@@ -92,26 +98,29 @@ class Store:
             with self.path.open(newline="") as file:
                 self.done = {(row["setting"], row["n"], row["seed"], row["variant"]) for row in csv.DictReader(file)}
 
-    def add(self, row: dict[str, object]) -> None:
+    def add(self, rows: list[dict[str, object]]) -> None:
         fresh = not self.path.exists()
         with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, list(row))
+            writer = csv.DictWriter(file, list(rows[0]))
             if fresh:
                 writer.writeheader()
-            writer.writerow(row)
+            writer.writerows(rows)
 
 
-def cell(setting: Setting, n: int, seed: int, variant: str) -> dict[str, object]:
-    """Run one cell: one seed, one draw."""
+def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, object]]:
+    """Run one cell (one seed, one draw); one row, or one per reference."""
     sequence = setting.load(seed)
-    n = min(n, largest_n(sequence))
     started = time.perf_counter()
     result = imrc.evaluate(sequence, n=n, features=setting.features, repetitions=1, seed=seed, **VARIANTS[variant])
     seconds = time.perf_counter() - started
-    row: dict[str, object] = {"setting": setting.name, "n": n, "seed": seed, "variant": variant}
-    for kind in METRICS:
-        row |= {f"{rule}_{kind}": f"{h.mean:.5f}" for rule, h in result.headline(kind).items()}
-    return row | {"seconds": f"{seconds:.3f}", "version": imrc.__version__}
+    own = "forward_backward" in result.error_tables
+    rows = []
+    for rule in ["forward_backward"] if own else result.error_tables:
+        row: dict[str, object] = {"setting": setting.name, "n": n, "seed": seed, "variant": variant if own else rule}
+        row |= {kind: f"{result.headline(kind)[rule].mean:.5f}" for kind in METRICS}
+        row["single"] = f"{result.headline()['single'].mean:.5f}" if own else ""
+        rows.append(row | {"seconds": f"{seconds:.3f}", "version": imrc.__version__})
+    return rows
 
 
 def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], settings: list[Setting]) -> None:
@@ -119,16 +128,16 @@ def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], s
     store = Store(RESULTS / f"default_study_{stage}.csv")
     for seed in seeds:
         for setting in settings:
-            for n in sizes:
+            limit = largest_n(setting.load(seed))
+            # Digits have 89 samples a task: the first size that is too large becomes the largest possible.
+            for n in sorted({min(size, limit) for size in sizes}):
                 for variant in variants:
-                    limit = largest_n(setting.load(seed))
-                    if n > limit and n != min(size for size in sizes if size > limit):
-                        continue
-                    if (setting.name, str(min(n, limit)), str(seed), variant) not in store.done:
+                    known = "logistic_single" if variant == "references" else variant
+                    if (setting.name, str(n), str(seed), known) not in store.done:
                         store.add(cell(setting, n, seed, variant))
 
 
-def paired(stage: str, metric: str = "forward_backward_average", reference: str = "paper") -> pd.DataFrame:
+def paired(stage: str, metric: str = "average", reference: str = "paper") -> pd.DataFrame:
     """Return per setting and n: reference error, and each variant's paired difference ± standard error."""
     data = pd.read_csv(RESULTS / f"default_study_{stage}.csv")
     data["size"] = np.select([data["n"] <= 10, data["n"] <= 50], [10, 50], 100)
@@ -169,9 +178,11 @@ def main() -> None:
     parser.add_argument("--stage", default="tuning")
     parser.add_argument("--seeds", default="0:10", help="first:last")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--variants", nargs="+", default=["paper", "recommended_01", "recommended"], choices=VARIANTS)
+    parser.add_argument(
+        "--variants", nargs="+", default=["paper", "recommended", "recommended_01", "references"], choices=VARIANTS
+    )
     parser.add_argument("--only", default="", help="part of the names of the settings")
-    parser.add_argument("--metric", default="forward_backward_average")
+    parser.add_argument("--metric", default="average")
     options = parser.parse_args()
     if options.action == "report":
         report(options.stage, options.metric)
