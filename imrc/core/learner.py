@@ -216,6 +216,15 @@ class Learner:
         reach = list(self._past)[len(self._past) - min(len(self._past), self.settings.b) :]
         return prepare_instances(np.concatenate([stored.instances.X1 for stored in reach] + [newest]))
 
+    def state_size(self) -> int:
+        """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
+        stored = sum(
+            part.instances.X1.size + 2 * part.tau.size + 2 * part.s.size + 2 * part.solution.mu.size
+            for part in self._past
+        )
+        settled = (self.steps - len(self._past)) * (self._past[-1].tau.size if self._past else 0)
+        return stored + settled + sum(row.size for row in self._squared) + sum(X1.size for X1 in self._seen)
+
     def _estimate(self, tau: Floats, s: Floats, solution: Solution, ess: float) -> TaskEstimate:
         linear = 1.0 - tau @ solution.mu + self._confidence(s) @ np.abs(solution.mu)
         return TaskEstimate(tau, s, solution.mu, solution.value, solution.value - float(linear), ess)

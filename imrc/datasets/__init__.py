@@ -1,34 +1,93 @@
-"""Sequences of tasks: built in, synthetic with known truth, and (by name) the ones of the paper."""
+"""Sequences of tasks: built in, synthetic with known truth, the paper's by name, and anyone's own table.
+
+Files are looked for in this order: built in, the folder ``$IMRC_DATA``, the user's cache. Nothing is downloaded unless
+`download` is called.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from imrc._checks import check_choice, check_int
-from imrc.datasets._registry import Entry, accepted_options, builtin_entries
+from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
+from imrc.datasets._fetch import download
+from imrc.datasets._files import cache_folder, data_folder
+from imrc.datasets._images import extract_features
+from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
+from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
+from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
+from imrc.datasets.tables import LIMITS_IN_WORDS, Column, ColumnUse, Cut, Table, cut_table, open_table, read_table
 from imrc.tasks import TaskSequence
 
-__all__ = ["DEFAULT", "Entry", "entry", "gaussian_tasks", "load", "names", "rotated_digits"]
+__all__ = [
+    "DEFAULT",
+    "CatalogueEntry",
+    "ChecksumError",
+    "Column",
+    "ColumnUse",
+    "Cut",
+    "DataError",
+    "DownloadError",
+    "Entry",
+    "LIMITS_IN_WORDS",
+    "NotAvailableError",
+    "RemoteFile",
+    "Status",
+    "Table",
+    "cache_folder",
+    "catalogue",
+    "cut_table",
+    "data_folder",
+    "download",
+    "entry",
+    "extract_features",
+    "facts",
+    "gaussian_tasks",
+    "load",
+    "names",
+    "open_table",
+    "read_table",
+    "rotated_digits",
+    "size_in_words",
+    "status",
+]
 
 DEFAULT = "rotated_digits"
 """The sequence a visitor sees first."""
 
 
+@lru_cache(maxsize=1)
 def _entries() -> dict[str, Entry]:
-    return builtin_entries()
+    return {**builtin_entries(), **published_entries()}
 
 
-def names() -> list[str]:
-    """Return the names `load` knows.
+def names(group: Group | None = None) -> list[str]:
+    """Return the names `load` knows, all or those of one group.
+
+    Whether the files of a published data set are on this computer is told by `status`.
 
     Examples
     --------
-    >>> names()[0]
-    'rotated_digits'
+    >>> names()[0], "usenet1" in names("from the paper")
+    ('rotated_digits', True)
     """
-    return list(_entries())
+    return [name for name, entry in _entries().items() if group is None or entry.group == group]
+
+
+def status(name: str) -> Status:
+    """Return whether a data set can be loaded here, and how to get it if not; nothing is read or downloaded.
+
+    Examples
+    --------
+    >>> status("rotated_digits").in_words
+    'Built in.'
+    """
+    if entry(name).group in ("built in", "synthetic"):
+        return Status(name, loadable=True, downloadable=False, size_bytes=0, where="built in", by_hand="")
+    return published_status(name)
 
 
 def entry(name: str) -> Entry:
@@ -57,6 +116,10 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     ------
     ValueError
         For an unknown name or a value out of range; the message lists what is possible.
+    NotAvailableError
+        If its files are not on this computer; the message says how to get them.
+    ChecksumError
+        If a file is damaged or is another one.
     TypeError
         For an option the sequence does not have.
 

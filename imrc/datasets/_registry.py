@@ -10,7 +10,7 @@ from typing import Literal
 from imrc.datasets import digits, synthetic
 from imrc.tasks import TaskSequence
 
-Group = Literal["built in", "synthetic", "from the paper"]
+Group = Literal["built in", "synthetic", "from the paper", "other real data"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Entry:
         Name for `load`.
     title : str
         Name for people.
-    group : {"built in", "synthetic", "from the paper"}
+    group : {"built in", "synthetic", "from the paper", "other real data"}
         Where it is listed.
     summary : str
         One sentence.

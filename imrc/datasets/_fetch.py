@@ -1,0 +1,191 @@
+"""Downloads: only when asked for, with progress, checked, and never a half-written file in place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from imrc.datasets import _files
+from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
+from imrc.datasets.errors import ChecksumError, DownloadError
+
+Progress = Callable[[str, int, int], None]
+"""Called with file name, bytes so far, bytes in all (0 if unknown)."""
+
+TIMEOUT_S = 30
+MAX_DOWNLOAD_BYTES = 2 << 30
+
+
+class Downloader(Protocol):
+    """What fetches one address into one file; pooch's downloaders have this form."""
+
+    def __call__(self, url: str, output_file: str, pooch: object) -> None:
+        """Write what is at `url` to `output_file`."""
+
+
+class _Bar:
+    """The progress object pooch expects, handing numbers on to a callback."""
+
+    def __init__(self, name: str, callback: Progress | None, expected: int) -> None:
+        self.total = expected
+        self._name, self._callback, self._done, self._expected = name, callback, 0, expected
+
+    def update(self, count: int) -> None:
+        self._done += count
+        if self._done > MAX_DOWNLOAD_BYTES:
+            raise OSError("far larger than any published file")
+        if self._callback is not None:
+            total = int(self.total) or self._expected
+            # pooch counts the last, shorter piece as a whole one.
+            self._callback(self._name, min(self._done, total) if total else self._done, total)
+
+    def reset(self) -> None:
+        # pooch resets the bar and then reports everything once more; the callback has had it all already.
+        self._done = 0
+        self._callback = None
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def _downloader(file: RemoteFile, progress: Progress | None) -> Downloader:
+    import pooch
+
+    downloader: Downloader = pooch.HTTPDownloader(
+        progressbar=_Bar(file.name, progress, file.size_bytes), chunk_size=1 << 16, timeout=TIMEOUT_S
+    )
+    return downloader
+
+
+def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader) -> None:
+    """Download into a file next to the target, check it, and put it in place in one step."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        downloader(url, str(temporary), None)
+        try:
+            _files.verify(file, temporary)
+        except ChecksumError:
+            raise DownloadError(
+                f"{url} did not give the published file ({temporary.stat().st_size:,} bytes came)"
+            ) from None
+        temporary.replace(target)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _fetch_file(
+    file: RemoteFile, folder: Path, make: Callable[[RemoteFile, Progress | None], Downloader], progress: Progress | None
+) -> list[str]:
+    """Try the addresses of a file one after the other; return the problems, empty on success."""
+    target = folder / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    problems = []
+    for url in file.urls:
+        try:
+            _fetch_once(url, file, target, make(file, progress))
+        except DownloadError as error:
+            problems.append(str(error))
+        except Exception as error:  # network libraries raise many kinds; every one means: try the next address
+            problems.append(f"{url}: {_first_line(error)}")
+        else:
+            return []
+    return problems
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def download(
+    name: str,
+    *,
+    progress: Progress | None = None,
+    folder: str | Path | None = None,
+    downloader: Callable[[RemoteFile, Progress | None], Downloader] | None = None,
+) -> Path:
+    """Download the files of a data set into the user's cache.
+
+    Nothing is downloaded that is already there and right. Every file is written next to its place, checked, and then
+    moved there in one step, so an interrupted download leaves nothing behind. Mirrors are tried in turn.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, for example "spam". ``imrc.datasets.facts(name).size_bytes`` tells the size before.
+    progress : callable, optional
+        Called with (file name, bytes so far, bytes in all); 0 bytes in all means unknown.
+    folder : path, optional
+        Where to; default the cache (``IMRC_CACHE``, or the system's folder for caches).
+    downloader : callable, optional
+        ``downloader(file, progress)`` returns a function (url, output file, None); default HTTP with pooch.
+
+    Returns
+    -------
+    Path
+        The folder that now holds the files.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    DownloadError
+        If no address gave the published file, or there is none; the message says how to get it by hand.
+    """
+    entry = facts(name)
+    target = Path(folder).expanduser() if folder is not None else _files.cache_folder()
+    if not entry.downloadable:
+        missing = _files.availability(entry).missing or entry.sets()[0]
+        raise DownloadError(f"{entry.title} cannot be downloaded. {_files.by_hand(entry, missing)}")
+    problems = []
+    for files in entry.sets():
+        if not all(file.urls for file in files):
+            continue
+        failed = _fetch_set(files, target, downloader or _downloader, progress)
+        if not failed:
+            _fetch_optional(entry, target, downloader or _downloader)
+            return target
+        problems += failed
+    raise DownloadError(
+        f"{entry.title} could not be downloaded: {' | '.join(problems)}. Is this computer online? By hand: "
+        f"{_files.by_hand(entry, next(files for files in entry.sets() if all(file.urls for file in files)))}"
+    )
+
+
+def _fetch_set(
+    files: tuple[RemoteFile, ...],
+    target: Path,
+    make: Callable[[RemoteFile, Progress | None], Downloader],
+    progress: Progress | None,
+) -> list[str]:
+    for file in files:
+        path = target / file.path
+        try:
+            if path.is_file():
+                _files.verify(file, path)
+                continue
+        except ChecksumError:
+            pass  # a wrong file in the cache is replaced
+        try:
+            problems = _fetch_file(file, target, make, progress)
+        except OSError as error:
+            raise DownloadError(
+                f"{target} cannot be written to ({_first_line(error)}). Set IMRC_CACHE to a folder that can."
+            ) from None
+        if problems:
+            return problems
+    return []
+
+
+def _fetch_optional(
+    entry: CatalogueEntry, target: Path, make: Callable[[RemoteFile, Progress | None], Downloader]
+) -> None:
+    for file in entry.optional():
+        if file.urls and _files.find(file) is None:
+            _fetch_file(file, target, make, None)

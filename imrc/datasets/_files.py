@@ -1,0 +1,188 @@
+"""Where data files are, and whether they are what they should be."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from imrc.datasets._catalogue import CatalogueEntry, RemoteFile
+from imrc.datasets.errors import ChecksumError, NotAvailableError
+
+ENVIRONMENT = "IMRC_DATA"
+_CHUNK = 1 << 20
+_MAX_CONTENT = 256 << 20
+
+# Checksums already computed in this process: (path, size, time of change) -> problem, or empty.
+_checked: dict[tuple[str, int, int, str], str] = {}
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by the environment variable IMRC_DATA, or None."""
+    value = os.environ.get(ENVIRONMENT, "").strip()
+    return Path(value).expanduser() if value else None
+
+
+def cache_folder() -> Path:
+    """Return the folder downloads go to: IMRC_CACHE if set, else the system's place for caches."""
+    value = os.environ.get("IMRC_CACHE", "").strip()
+    if value:
+        return Path(value).expanduser()
+    import pooch
+
+    return Path(str(pooch.os_cache("imrc")))
+
+
+def places(file: RemoteFile) -> list[Path]:
+    """Return where a file is looked for, in this order: IMRC_DATA, the cache."""
+    folder = data_folder()
+    found = [] if folder is None else [folder / file.path, *(folder / other for other in file.also)]
+    return [*found, cache_folder() / file.path]
+
+
+def find(file: RemoteFile) -> Path | None:
+    """Return the first place that holds the file, or None. Its bytes are not checked here."""
+    for place in places(file):
+        try:
+            if place.is_file():
+                return place
+        except OSError:  # for example a folder that may not be read
+            continue
+    return None
+
+
+def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
+    # These digests say whether a file is the published one; SHA-1 and MD5 are what some publishers give.
+    digest = hashlib.new({"git_blob": "sha1"}.get(algorithm, algorithm), usedforsecurity=False)
+    if algorithm == "git_blob":
+        digest.update(f"blob {size}\0".encode())
+    total = 0
+    while chunk := stream.read(_CHUNK):
+        total += len(chunk)
+        if total > max(size, _MAX_CONTENT):
+            raise OSError("unpacks to far more than the published file")
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def digest(path: Path, algorithm: str) -> str:
+    """Return the hexadecimal checksum of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    algorithm : {"sha256", "md5", "git_blob", "sha256_content"}
+        "git_blob": git's SHA-1 of the file with its header; "sha256_content": SHA-256 of what a gzip file holds.
+    """
+    size = path.stat().st_size
+    if algorithm == "sha256_content":
+        with gzip.open(path, "rb") as unpacked:
+            return _digest_stream(unpacked, "sha256", size)  # type: ignore[arg-type]  # a binary stream
+    with path.open("rb") as stream:
+        return _digest_stream(stream, algorithm, size)
+
+
+def verify(file: RemoteFile, path: Path) -> None:
+    """Raise ChecksumError unless the file at `path` holds the published bytes.
+
+    A file is hashed once per process and again when its size or time of change is different.
+    """
+    if file.algorithm is None:
+        return
+    state = path.stat()
+    key = (str(path), state.st_size, state.st_mtime_ns, file.checksum)
+    if key not in _checked:
+        try:
+            found = digest(path, file.algorithm)
+            problem = "" if found == file.checksum else f"its checksum is {found[:12]}…, expected {file.checksum[:12]}…"
+        except (OSError, EOFError, zlib.error) as error:
+            problem = f"it cannot be unpacked ({error})"
+        _checked[key] = problem
+    if _checked[key]:
+        size = f" It has {state.st_size:,} bytes" + (
+            f", the published file {file.size_bytes:,}." if file.size_bytes else "."
+        )
+        raise ChecksumError(
+            f"{path} is not the published file: {_checked[key]}.{size} It is damaged, cut short or another file. "
+            "Delete it and download it again."
+        )
+
+
+@dataclass(frozen=True)
+class Availability:
+    """What is on this computer of a data set.
+
+    Attributes
+    ----------
+    files : tuple of (RemoteFile, Path)
+        The first complete set, empty if there is none.
+    missing : tuple of RemoteFile
+        What is missing of the set that lacks least.
+    """
+
+    files: tuple[tuple[RemoteFile, Path], ...]
+    missing: tuple[RemoteFile, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the data set can be loaded (its checksums are looked at when it is)."""
+        return bool(self.files)
+
+
+def availability(entry: CatalogueEntry) -> Availability:
+    """Return which files of a data set are here; nothing is read or downloaded."""
+    best: tuple[RemoteFile, ...] | None = None
+    for files in entry.sets():
+        found = [(file, find(file)) for file in files]
+        missing = tuple(file for file, path in found if path is None)
+        if not missing:
+            return Availability(tuple((file, path) for file, path in found if path is not None), ())
+        # Among equally incomplete sets the first one is named, because it is the one a download tries first.
+        if best is None or (len(missing) < len(best) and len(missing) < len(files)):
+            best = missing
+    return Availability((), best or ())
+
+
+def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
+    """Return in words how to get missing files without this program."""
+    lines = []
+    folder = data_folder() or cache_folder()
+    for file in missing:
+        place = folder / file.path
+        if file.urls:
+            lines.append(f"Download {file.urls[0]} and save it as {place}")
+        elif entry.images:
+            lines.append(
+                f"Make {place} from the images ({entry.homepage}) with imrc.datasets.extract_features"
+                f"({entry.name!r}, FOLDER), where FOLDER is {entry.images}"
+            )
+        else:
+            lines.append(f"Put the file {place} in place; it cannot be downloaded ({entry.homepage})")
+    return "; ".join(lines) + "."
+
+
+def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
+    """Return the verified files of a data set.
+
+    Raises
+    ------
+    NotAvailableError
+        If files are missing; the message says how to get them.
+    ChecksumError
+        If a file is not the published one.
+    """
+    state = availability(entry)
+    if not state.complete:
+        how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""
+        raise NotAvailableError(
+            f"{entry.title} is not on this computer: {', '.join(file.name for file in state.missing)} "
+            f"{'is' if len(state.missing) == 1 else 'are'} missing. {how}{by_hand(entry, state.missing)}"
+        )
+    for file, path in state.files:
+        verify(file, path)
+    return state.files

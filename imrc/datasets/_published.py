@@ -1,0 +1,291 @@
+"""The catalogue's data sets: from verified files to sequences of tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.datasets import _archives, _files
+from imrc.datasets._arff import parse_arff
+from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts, info_of
+from imrc.datasets._features import sequence_from_features
+from imrc.datasets._mnist import rotated_mnist
+from imrc.datasets._text import TextTable, parse_delimited, squeeze_blanks
+from imrc.datasets.errors import DataError
+from imrc.tasks import TaskSequence, sequence_from_blocks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+_LIMIT = 512 << 20
+
+
+def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
+    """Return columns of strings as a matrix of numbers.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow string arrays
+        The cells.
+    names : sequence of str
+        Names of the columns, for messages.
+    first_row : int
+        Number of the first row, for messages.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+
+    Raises
+    ------
+    DataError
+        For a cell that is not a finite number; the message names its row and column.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    result = np.empty((len(columns[0]), len(columns)))
+    for j, cells in enumerate(columns):
+        trimmed = pc.utf8_trim_whitespace(cells)
+        try:
+            result[:, j] = pc.cast(trimmed, pa.float64()).to_numpy(zero_copy_only=False)
+            bad = ~np.isfinite(result[:, j])
+        except pa.ArrowInvalid:
+            pattern = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+            bad = ~pc.match_substring_regex(trimmed, pattern).to_numpy(zero_copy_only=False)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise DataError(
+                f"Row {row + first_row:,}, column {names[j]!r}: {str(cells[row])[:40]!r} is not a finite number."
+            )
+    return result
+
+
+def read_bytes(file: RemoteFile, path: Path) -> bytes:
+    """Return the content of a file, unpacked from its zip or gzip wrapper, at most 512 MB."""
+    data = path.read_bytes()
+    kind = _archives.kind_of(data)
+    if kind == "gzip":
+        return _archives.gunzip(data, _LIMIT)
+    if kind == "zip" and not path.name.endswith(".npz"):
+        inside = _archives.members(data)
+        return _archives.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
+    return data
+
+
+def _only(entry: CatalogueEntry) -> tuple[RemoteFile, bytes]:
+    """Return the one data file of an entry, verified and unpacked."""
+    ((file, path),) = _files.require(entry)
+    return file, read_bytes(file, path)
+
+
+def _counts(y: NDArray[Any]) -> dict[str, Any]:
+    """Rows and class counts of the whole file, rows left over included."""
+    values, counts = np.unique(y, return_counts=True)
+    return {"rows": len(y), "class_counts": dict(zip(values.tolist(), counts.tolist(), strict=True))}
+
+
+def _blocks(
+    entry: CatalogueEntry,
+    X: Floats,
+    y: NDArray[Any],
+    names: Sequence[str],
+    **changes: Any,  # noqa: ANN401
+) -> TaskSequence:
+    if X.shape != (entry.samples, entry.features):
+        raise DataError(
+            f"{entry.title}: expected {entry.samples:,} rows and {entry.features} features, "
+            f"found {X.shape[0]:,} and {X.shape[1]}."
+        )
+    X.flags.writeable = False
+    return sequence_from_blocks(
+        X,
+        y,
+        entry.task_rows,
+        name=entry.name,
+        classes=np.unique(y),
+        description=entry.summary,
+        feature_names=tuple(names),
+        info={**info_of(entry), **_counts(y), **changes},
+    )
+
+
+def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[str], TextTable]:
+    table = parse_delimited(data, ",", header_lines=int(header))
+    if header:
+        names = [str(column[0]).strip() for column in table.columns]
+        table = TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
+    return list(names) or [f"x{j + 1}" for j in range(len(table.columns))], table
+
+
+def power_supply(entry: CatalogueEntry) -> TaskSequence:
+    """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
+    arff = parse_arff(_only(entry)[1])
+    names = [attribute.name for attribute in arff.attributes]
+    values = numbers(arff.table.columns, names)
+    hours = values[:, -1]
+    if not np.isin(hours, np.arange(24)).all():
+        raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
+    y = np.where(hours < 12, "am", "pm")
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
+
+
+def usenet1(entry: CatalogueEntry) -> TaskSequence:
+    """Words of a message; the last column is the label."""
+    names, table = _csv(_only(entry)[1], header=True)
+    values = numbers(table.columns, names)
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names[:-1])
+
+
+def usenet2(entry: CatalogueEntry) -> TaskSequence:
+    """Words of a message. The first line (1500,99,A1,...) counts rows and columns: it is no header."""
+    data = _only(entry)[1]
+    first, _, rest = data.partition(b"\n")
+    counts = first.split(b",")[:2]
+    if counts != [b"1500", b"99"]:
+        raise DataError(f"{entry.title}: the first line should begin with 1500,99.")
+    names = [f"A{j + 1}" for j in range(99)]
+    values = numbers(parse_delimited(rest, ",", header_lines=0).columns, [*names, "label"])
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+
+
+def german(entry: CatalogueEntry) -> TaskSequence:
+    """Fixed-width numbers separated by blanks, no header; the last is the label."""
+    table = parse_delimited(squeeze_blanks(_only(entry)[1]), "\t", quote="", header_lines=0)
+    names = [f"x{j + 1}" for j in range(len(table.columns) - 1)]
+    values = numbers(table.columns, [*names, "label"])
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+
+
+def spam(entry: CatalogueEntry) -> TaskSequence:
+    """Words of an e-mail, from the ARFF in the zip file or from the authors' CSV (same rows)."""
+    file, data = _only(entry)
+    if file.path.endswith(".csv"):
+        first = data.split(b"\n", 1)[0].strip()
+        names, table = _csv(data, header=not re.fullmatch(rb"[01,.]+", first))
+    else:
+        arff = parse_arff(data)
+        names, table = [attribute.name for attribute in arff.attributes], arff.table
+    values = numbers(table.columns, names)
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names[:-1])
+
+
+_COVERTYPE = (
+    "elevation", "aspect", "slope", "horizontal distance to water", "vertical distance to water",
+    "horizontal distance to roads", "hillshade 9 am", "hillshade noon", "hillshade 3 pm",
+    "horizontal distance to fire points", *(f"wilderness area {j}" for j in range(1, 5)),
+    *(f"soil type {j}" for j in range(1, 41)),
+)  # fmt: skip
+_TYPES = ("spruce/fir", "lodgepole pine", "ponderosa pine", "cottonwood/willow", "aspen", "Douglas-fir", "krummholz")
+
+
+def covertype(entry: CatalogueEntry, labels: Literal["lodgepole", "types"] = "lodgepole") -> TaskSequence:
+    """Cartographic variables; lodgepole pine (type 2) against the rest, or all seven types."""
+    check_choice("labels", labels, ("lodgepole", "types"))
+    _, table = _csv(_only(entry)[1], header=False)
+    values = numbers(table.columns, [*_COVERTYPE, "cover type"])
+    types = values[:, -1].astype(np.int64)
+    X = np.ascontiguousarray(values[:, :-1])
+    if labels == "types":
+        return _blocks(entry, X, types, _COVERTYPE, class_names=_TYPES, label="cover type 1 to 7")
+    return _blocks(entry, X, (types == 2).astype(np.int64), _COVERTYPE)
+
+
+def weather(entry: CatalogueEntry) -> TaskSequence:
+    """Daily weather; the last column is rain."""
+    _, table = _csv(_only(entry)[1], header=True)
+    names = [
+        "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
+        "maximum sustained wind speed", "maximum temperature", "minimum temperature",
+    ]  # fmt: skip
+    values = numbers(table.columns, [*names, "rain"])
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+
+
+def electricity(entry: CatalogueEntry) -> TaskSequence:
+    """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
+    arff = parse_arff(_only(entry)[1])
+    names = [attribute.name for attribute in arff.attributes]
+    X = numbers(arff.table.columns[:-1], names[:-1])
+    y = np.array([cell.strip("'\" ") for cell in arff.table.columns[-1].to_pylist()])
+    unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
+    if unknown.size:
+        raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")
+    return _blocks(entry, X, y, names[:-1])
+
+
+def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
+    """Grey images of 32 by 32 pixels in order of age, divided by 255.
+
+    The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only;
+    "mixed" shuffles the faces within each age.
+    """
+    from imrc.datasets._arrays import read_npz
+
+    check_choice("order", order, ("file", "mixed"))
+    arrays = read_npz(_only(entry)[1])
+    age, gender = arrays["age"].astype(np.int64), arrays["gender"].astype(np.int64)
+    X = arrays["images"].reshape(len(age), -1) / 255.0
+    if order == "mixed":
+        mixed = np.lexsort((np.random.default_rng([seed, 32]).random(len(age)), age))
+        X, age, gender = X[mixed], age[mixed], gender[mixed]
+    rows = entry.task_rows
+    labels = [f"{age[j * rows]}–{age[(j + 1) * rows - 1]} years" for j in range(len(X) // rows)]
+    names = [f"pixel {r},{c}" for r in range(32) for c in range(32)]
+    X.flags.writeable = False
+    return sequence_from_blocks(
+        X,
+        gender,
+        rows,
+        labels=labels,
+        name=entry.name,
+        description=entry.summary,
+        feature_names=tuple(names),
+        info={**info_of(entry), **_counts(gender)},
+    )
+
+
+READERS: Mapping[str, Callable[..., TaskSequence]] = {
+    "power_supply": power_supply,
+    "usenet1": usenet1,
+    "usenet2": usenet2,
+    "german": german,
+    "spam": spam,
+    "covertype": covertype,
+    "weather": weather,
+    "electricity": electricity,
+    "rotated_mnist": rotated_mnist,
+    "yearbook": sequence_from_features,
+    "feature_file": sequence_from_features,
+    "utkfaces_grey": utkfaces_grey,
+}
+
+
+def load_published(name: str, **options: Any) -> TaskSequence:  # noqa: ANN401 - readers differ
+    """Return a data set of the catalogue.
+
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue.
+    **options
+        What its reader takes: ``labels`` (covertype, rotated_mnist), ``tasks`` and ``seed`` (rotated_mnist).
+
+    Raises
+    ------
+    NotAvailableError
+        If its files are not on this computer; the message says how to get them.
+    ChecksumError
+        If a file is damaged or another one.
+    DataError
+        If a file cannot be read.
+    """
+    entry = facts(name)
+    return READERS[entry.reader](entry, **options)

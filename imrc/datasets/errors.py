@@ -1,0 +1,26 @@
+"""Problems with data that a person can understand and mend."""
+
+from __future__ import annotations
+
+
+class DataError(ValueError):
+    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
+
+    Examples
+    --------
+    >>> raise DataError("The file is empty.")
+    Traceback (most recent call last):
+    imrc.datasets.errors.DataError: The file is empty.
+    """
+
+
+class NotAvailableError(DataError):
+    """A data set of the catalogue whose files are not on this computer (or only in part)."""
+
+
+class ChecksumError(DataError):
+    """A file whose bytes are not the published ones: damaged, cut short, or another file."""
+
+
+class DownloadError(DataError):
+    """A download that did not succeed; the message says how to get the file by hand."""

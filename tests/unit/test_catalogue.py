@@ -1,0 +1,449 @@
+"""Data sets of the catalogue: facts, lookup order, checksums, downloads, and what the published files hold."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import subprocess
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imrc import datasets
+from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _catalogue, _files
+from imrc.datasets._catalogue import RemoteFile
+
+PAPER = {
+    # name: classes, samples, tasks as printed in the paper's table of data sets
+    "yearbook": (2, 37921, 126),
+    "imagenet_noise": (2, 12000, 10),
+    "domainnet": (4, 6256, 6),
+    "utkfaces": (2, 23500, 94),
+    "rotated_mnist": (2, 70000, 60),
+    "clear": (3, 10490, 10),
+    "power_supply": (2, 29928, 99),
+    "usenet1": (2, 1500, 5),
+    "usenet2": (2, 1500, 5),
+    "german": (2, 1000, 3),
+    "spam": (2, 6213, 20),
+    "covertype": (2, 581012, 1936),
+}
+
+
+def test_every_data_set_of_the_paper_is_described_with_its_counts():
+    entries = datasets.catalogue()
+    for name, (classes, samples, tasks) in PAPER.items():
+        entry = entries[name]
+        assert (entry.classes, entry.samples, entry.tasks) == (classes, samples, tasks), name
+        assert entry.paper
+        if entry.task_rows:
+            assert samples // entry.task_rows == tasks
+    assert {"weather", "electricity"} <= set(entries)
+    assert {name for name, entry in entries.items() if entry.paper} == set(PAPER)
+
+
+@pytest.mark.parametrize("name", list(datasets.catalogue()))
+def test_facts_are_complete(name):
+    entry = datasets.facts(name)
+    for text in (entry.title, entry.summary, entry.cut, entry.label, entry.source, entry.citation, entry.licence):
+        assert len(text) > 3
+    assert len(entry.description) > 100
+    assert len(entry.class_names) == entry.classes
+    assert len(entry.column_kinds) == entry.features
+    assert set(entry.column_kinds) <= {"numeric", "binary", "pixel"}
+    assert entry.homepage.startswith("http")
+    lengths = {"sha256": 64, "sha256_content": 64, "md5": 32, "git_blob": 40}
+    for file in entry.files:
+        assert not Path(file.path).is_absolute()
+        assert all(url.startswith("http") for url in file.urls)
+        assert bool(file.urls) <= bool(file.algorithm), "what is downloaded must be checked"
+        if file.algorithm:
+            assert len(file.checksum) == lengths[file.algorithm]
+            int(file.checksum, 16)
+
+
+# Counts of the published files: rows, features, rows per class in the order of the classes, tasks.
+COUNTS = {
+    "power_supply": (29928, 2, [14964, 14964], 99),
+    "usenet1": (1500, 99, [700, 800], 5),
+    "usenet2": (1500, 99, [1000, 500], 5),
+    "german": (1000, 24, [700, 300], 3),
+    "spam": (6213, 499, [4144, 2069], 20),
+    "weather": (18159, 8, [12461, 5698], 60),
+    "covertype_excerpt": (20000, 54, [20000 - 6022, 6022], 66),
+}
+
+
+@pytest.mark.parametrize("name", list(COUNTS))
+def test_published_files_hold_exactly_what_is_published(name, real_data):
+    rows, features, per_class, tasks = COUNTS[name]
+    sequence = datasets.load(name)
+    assert sequence.info["rows"] == rows
+    assert list(sequence.info["class_counts"].values()) == per_class
+    assert sequence.n_features == features == len(sequence.feature_names)
+    assert len(sequence) == tasks
+    assert set(sequence.sizes) == {300}
+    assert len(sequence.class_names) == sequence.n_classes == len(per_class)
+
+
+def test_rows_keep_their_order(real_data):
+    power = datasets.load("power_supply")
+    # Hours run 0, 1, ..., 23 from the first row: 12 of am, then 12 of pm. The first row is 1495, 1490.
+    assert power[0].y[:48].tolist() == (["am"] * 12 + ["pm"] * 12) * 2
+    text = (real_data / "power_supply" / "powersupply.arff").read_text().split("@data", 1)[-1].split("@DATA", 1)[-1]
+    lines = [line.split(",") for line in text.split() if line]
+    for task, row in ((0, 0), (50, 17), (98, 299)):
+        assert power[task].X[row].tolist() == [float(cell) for cell in lines[300 * task + row][:2]]
+    # The row with the stray comma (22,203rd) is read like the others.
+    assert power[74].X[2].tolist() == [128.3, 93.3]
+    assert power[74].y[2] == "am"
+    per_block = [[100, 200], [200, 100], [100, 200], [200, 100], [100, 200]]
+    assert datasets.load("usenet1").class_counts().tolist() == per_block
+    assert datasets.load("usenet2").class_counts().tolist() == [[200, 100]] * 5
+    spam = datasets.load("spam").class_counts()[:, 1] / 300
+    assert spam[:2].min() >= 0.98
+    assert spam[9] == 0.0
+
+
+def test_german_and_weather_equal_an_independent_reader(real_data):
+    german = np.loadtxt(real_data / "german_credit" / "german.data-numeric")
+    sequence = datasets.load("german")
+    np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), german[:900, :-1])
+    np.testing.assert_array_equal(np.concatenate([task.y for task in sequence]), german[:900, -1])
+    weather = np.loadtxt(real_data / "weather" / "weather.csv", delimiter=",", skiprows=1)
+    sequence = datasets.load("weather")
+    np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), weather[:18000, :-1])
+
+
+def test_covertype_with_all_types(real_data):
+    sequence = datasets.load("covertype_excerpt", labels="types")
+    counts = dict(zip(range(1, 8), [2942, 6022, 2160, 2160, 2396, 2160, 2160], strict=True))
+    assert sequence.info["class_counts"] == counts
+    assert sequence.info["column_kinds"][9:11] == ("numeric", "binary")
+    with pytest.raises(ValueError, match="labels must be one of"):
+        datasets.load("covertype_excerpt", labels="all")
+
+
+def test_rotated_mnist(real_data):
+    from imrc.datasets._mnist import _images
+    from imrc.datasets._rotation import rotate_images
+
+    sequence = datasets.load("rotated_mnist", tasks=350, seed=4)
+    assert (len(sequence), set(sequence.sizes)) == (350, {200})
+    assert sequence.n_features == 784
+    entry = datasets.facts("rotated_mnist")
+    paths = tuple(path for _, path in _files.require(entry))
+    images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
+    raw = [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]
+    assert np.bincount(digits).tolist() == raw
+    assert sequence.class_counts().sum(axis=0).tolist() == [sum(raw[:5]), sum(raw[5:])]
+    other = datasets.load("rotated_mnist", tasks=350, seed=4, labels="more than 5")
+    assert other.class_counts().sum(axis=0).tolist() == [42048, 27952]
+    # The compiled rotation against the plain one, image by image, with the same draws.
+    generator = np.random.default_rng([4, 28])
+    order = generator.permutation(70_000)
+    angles = (np.repeat(np.arange(350), 200) + generator.random(70_000)) * 180.0 / 350
+    for task in (0, 200, 349):
+        rows = slice(200 * task, 200 * task + 20)
+        expected = np.clip(rotate_images(images[order[rows]] / 255.0, angles[rows]), 0, 1).reshape(20, -1)
+        np.testing.assert_allclose(sequence[task].X[:20], expected, atol=1e-12)
+        assert ((angles[rows] >= task * 180 / 350) & (angles[rows] <= (task + 1) * 180 / 350)).all()
+
+
+def test_faces_go_by_age(real_data):
+    if not datasets.status("utkfaces_grey").loadable:
+        pytest.skip("the small grey images are not here")
+    faces = datasets.load("utkfaces_grey")
+    assert (len(faces), set(faces.sizes), faces.n_features) == (94, {250}, 1024)
+    assert faces.info["class_counts"] == {0: 12390, 1: 11317}
+    assert faces.labels[0] == "1–1 years"
+    mixed = datasets.load("utkfaces_grey", order="mixed", seed=1)
+    # In file order the youngest are all male; shuffled within each age both classes occur.
+    assert faces.class_counts()[0, 1] == 0
+    assert mixed.class_counts()[0].min() > 50
+    assert mixed.sizes.sum() == faces.sizes.sum()
+
+
+ELECTRICITY = """@relation electricity
+@attribute date numeric
+@attribute day {1,2,3,4,5,6,7}
+@attribute period numeric
+@attribute nswprice numeric
+@attribute nswdemand numeric
+@attribute vicprice numeric
+@attribute vicdemand numeric
+@attribute transfer numeric
+@attribute class {UP,DOWN}
+@data
+"""
+
+
+def _electricity(tmp_path, monkeypatch, rows=45312, label=lambda i: "UP" if i % 3 else "DOWN"):
+    """A small file of the published form, put where it is looked for, with its own checksum."""
+    line = "0.{i:04d},{day},{period:.6f},0.056,0.439,0.003,0.422,0.414,{label}"
+    body = "\n".join(
+        line.format(i=i % 10000, day=i // 48 % 7 + 1, period=(i % 48) / 47, label=label(i)) for i in range(rows)
+    )
+    folder = tmp_path / "electricity"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "Electricity.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("readme.txt", "not this one")
+        archive.writestr("Electricity.arff", ELECTRICITY + body + "\n")
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
+    entry = datasets.facts("electricity")
+    digest = hashlib.sha256((folder / "Electricity.zip").read_bytes()).hexdigest()
+    changed = replace(entry, files=(replace(entry.files[0], checksum=digest),))
+    monkeypatch.setitem(_catalogue.catalogue(), "electricity", changed)
+    return changed
+
+
+def test_electricity_reader_on_a_file_of_the_same_form(tmp_path, monkeypatch):
+    from imrc.datasets._published import electricity
+
+    sequence = electricity(_electricity(tmp_path, monkeypatch))
+    assert (len(sequence), sequence.n_features) == (151, 8)
+    assert sequence.info["rows"] == 45312
+    assert sequence.classes.tolist() == ["DOWN", "UP"]
+    assert sequence[0].X[50].tolist() == [0.0050, 2, pytest.approx(2 / 47, abs=1e-6), 0.056, 0.439, 0.003, 0.422, 0.414]
+    assert sequence[0].y[:4].tolist() == ["DOWN", "UP", "UP", "DOWN"]
+
+
+def test_electricity_with_a_wrong_label_names_its_row(tmp_path, monkeypatch):
+    from imrc.datasets._published import electricity
+
+    entry = _electricity(tmp_path, monkeypatch, rows=600, label=lambda i: "SIDEWAYS" if i == 400 else "UP")
+    with pytest.raises(DataError, match="Row 401, column 'class': 'SIDEWAYS'"):
+        electricity(entry)
+    entry = _electricity(tmp_path / "b", monkeypatch, rows=600) if (tmp_path / "b").mkdir() is None else entry
+    with pytest.raises(DataError, match=r"expected 45,312 rows and 8 features, found 600 and 8"):
+        electricity(entry)
+
+
+# Lookup and checksums
+
+
+@pytest.fixture
+def two_places(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "data", tmp_path / "cache"
+
+
+def _put(folder: Path, file: RemoteFile, data: bytes) -> Path:
+    path = folder / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_data_folder_comes_before_the_cache(two_places):
+    data, cache = two_places
+    file = datasets.facts("usenet1").files[0]
+    assert _files.find(file) is None
+    assert not datasets.status("usenet1").loadable
+    in_cache = _put(cache, file, b"c")
+    assert _files.find(file) == in_cache
+    assert datasets.status("usenet1").where == "cache"
+    in_data = _put(data, file, b"d")
+    assert _files.find(file) == in_data
+    assert datasets.status("usenet1").where == "IMRC_DATA"
+
+
+@pytest.mark.parametrize("damage", ["cut short", "one byte", "swapped", "empty"])
+def test_wrong_bytes_are_refused(damage, real_data_bytes, two_places):
+    data, _ = two_places
+    good, other = real_data_bytes("usenet1"), real_data_bytes("usenet2")
+    bad = {
+        "cut short": good[:-100],
+        "one byte": good[:5000] + bytes([good[5000] ^ 1]) + good[5001:],
+        "swapped": other,
+        "empty": b"",
+    }[damage]
+    file = datasets.facts("usenet1").files[0]
+    path = _put(data, file, bad)
+    with pytest.raises(ChecksumError, match="not the published file") as caught:
+        datasets.load("usenet1")
+    assert str(path) in str(caught.value)
+    assert f"{len(bad):,} bytes" in str(caught.value)
+    # Put right, it loads: the verdict on the old bytes is not kept.
+    _put(data, file, good)
+    assert len(datasets.load("usenet1")) == 5
+
+
+@pytest.fixture
+def real_data_bytes(real_data):
+    def read(name: str) -> bytes:
+        return (real_data / datasets.facts(name).files[0].path).read_bytes()
+
+    return read
+
+
+def test_gzip_content_is_checked_whatever_its_wrapper(two_places):
+    data, _ = two_places
+    content = b"image bytes" * 1000
+    file = RemoteFile("x/file.gz", 0, "sha256_content", hashlib.sha256(content).hexdigest(), ())
+    for level in (1, 9):
+        _files.verify(file, _put(data, file, gzip.compress(content, level)))
+    with pytest.raises(ChecksumError, match="cannot be unpacked"):
+        _files.verify(file, _put(data, file, gzip.compress(content)[:-20]))
+    with pytest.raises(ChecksumError, match="checksum"):
+        _files.verify(file, _put(data, file, gzip.compress(content + b"!")))
+
+
+def test_git_blob_is_what_git_says(tmp_path):
+    path = tmp_path / "file.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(100_000))
+    expected = subprocess.run(["git", "hash-object", str(path)], capture_output=True, text=True, check=True)
+    assert _files.digest(path, "git_blob") == expected.stdout.strip()
+
+
+def test_missing_data_say_how_to_get_them(two_places):
+    data, _ = two_places
+    with pytest.raises(NotAvailableError) as caught:
+        datasets.load("spam")
+    for part in ("Spam is not on this computer", "download('spam')", "https://", str(data / "spam" / "Spam.zip")):
+        assert part in str(caught.value)
+    with pytest.raises(NotAvailableError, match="extract_features"):
+        datasets.load("utkfaces")
+    status = datasets.status("power_supply")
+    assert (status.loadable, status.downloadable, status.size_bytes) == (False, True, 397055)
+    assert status.in_words == "Not on this computer; download 0.4 MB."
+    assert not datasets.status("clear").downloadable
+
+
+# Downloads, with a downloader of the test's own
+
+
+def _serving(content: dict[str, bytes | Exception], asked: list[str]):
+    def make(file, progress):
+        def get(url: str, output_file: str, pooch: object) -> None:
+            asked.append(url)
+            answer = content.get(url, ConnectionError("no route to host\nand more"))
+            if isinstance(answer, Exception):
+                Path(output_file).write_bytes(b"half of it")
+                raise answer
+            if progress is not None:
+                progress(file.name, len(answer), file.size_bytes)
+            Path(output_file).write_bytes(answer)
+
+        return get
+
+    return make
+
+
+def test_download_checks_puts_in_place_and_then_loads(real_data_bytes, two_places):
+    _, cache = two_places
+    good = real_data_bytes("power_supply")
+    file = datasets.facts("power_supply").files[0]
+    seen: list[tuple[str, int, int]] = []
+    asked: list[str] = []
+    folder = datasets.download(
+        "power_supply",
+        progress=lambda *values: seen.append(values),
+        downloader=_serving({file.urls[0]: b"<html>not found</html>", file.urls[1]: good}, asked),
+    )
+    assert folder == cache
+    assert asked == list(file.urls), "the first address gave other bytes, so the mirror is tried"
+    assert seen[-1] == ("powersupply.arff", 397055, 397055)
+    assert [path.name for path in (cache / "power_supply").iterdir()] == ["powersupply.arff"]
+    assert len(datasets.load("power_supply")) == 99
+    datasets.download("power_supply", downloader=_serving({}, asked))
+    assert len(asked) == 2, "what is there and right is not downloaded again"
+
+
+def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
+    _, cache = two_places
+    asked: list[str] = []
+    with pytest.raises(DownloadError) as caught:
+        datasets.download("german", downloader=_serving({}, asked))
+    for part in ("German credit could not be downloaded", "no route to host", "By hand", "Is this computer online"):
+        assert part in str(caught.value)
+    assert "and more" not in str(caught.value)
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+    assert len(asked) == 2
+    with pytest.raises(DownloadError, match=r"did not give the published file \(3 bytes came\)"):
+        datasets.download(
+            "usenet2", downloader=lambda file, progress: lambda url, out, _: Path(out).write_bytes(b"abc")
+        )
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+def test_interrupted_download_leaves_nothing(two_places):
+    _, cache = two_places
+
+    class Stop(BaseException):
+        pass
+
+    def make(file, progress):
+        def get(url, output_file, pooch):
+            Path(output_file).write_bytes(b"half")
+            raise Stop
+
+        return get
+
+    with pytest.raises(Stop):
+        datasets.download("german", downloader=make)
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+def test_data_without_addresses_cannot_be_downloaded(two_places):
+    with pytest.raises(DownloadError, match=r"cannot be downloaded.*extract_features"):
+        datasets.download("imagenet_noise")
+    with pytest.raises(ValueError, match="must be one of"):
+        datasets.download("nothing")
+
+
+def test_second_set_is_tried_when_the_first_fails(two_places):
+    asked: list[str] = []
+    spam = datasets.facts("spam")
+    with pytest.raises(DownloadError):
+        datasets.download("spam", downloader=_serving({}, asked))
+    assert asked == [spam.files[0].urls[0], spam.files[1].urls[0]]
+
+
+def test_real_downloader_reports_progress(two_places, tmp_path):
+    """pooch against a server of this test's own on this machine."""
+    import http.server
+    import threading
+
+    content = np.random.default_rng(1).bytes(300_000)
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "file.bin").write_bytes(content)
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, directory=str(tmp_path / "www"), **kwargs)
+
+        def log_message(self, *args):
+            pass
+
+    from imrc.datasets._fetch import _downloader, _fetch_once
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/file.bin"
+        file = RemoteFile("x/file.bin", 300_000, "sha256", hashlib.sha256(content).hexdigest(), (url,))
+        seen: list[tuple[str, int, int]] = []
+        _fetch_once(url, file, tmp_path / "file.bin", _downloader(file, lambda *values: seen.append(values)))
+        assert (tmp_path / "file.bin").read_bytes() == content
+        assert [done for _, done, _ in seen] == sorted(done for _, done, _ in seen)
+        assert seen[-1] == ("file.bin", 300_000, 300_000)
+        assert len(seen) > 2
+        with pytest.raises(Exception, match="404"):
+            _fetch_once(url + "x", file, tmp_path / "other.bin", _downloader(file, None))
+        assert not (tmp_path / "other.bin").exists()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_catalogue_is_found_when_installed(tmp_path, monkeypatch):
+    package = tmp_path / "imrc" / "datasets"
+    package.mkdir(parents=True)
+    (package / "catalogue.toml").write_text("")
+    monkeypatch.setattr(_catalogue, "__file__", str(package / "_catalogue.py"))
+    assert _catalogue.catalogue_path() == (package / "catalogue.toml").resolve()

@@ -1,0 +1,178 @@
+"""A person's own table: what works, what is refused, and that every message can be understood."""
+
+from __future__ import annotations
+
+import io
+import re
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imrc.datasets import DataError, cut_table, open_table, read_table, tables
+from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table, zip_bomb
+
+TECHNICAL = re.compile(
+    r"Traceback|Error\b|Exception|pyarrow|Arrow|numpy\.|NoneType|dtype|0x[0-9a-f]{4}|object at|codec|\bnan\b|\[Errno"
+)
+
+
+def told(case: Case) -> tuple[str, str]:
+    """Return "message" or "tasks", and everything a person would read."""
+    try:
+        opened = open_table(case.make(), name=case.file)
+        cut = cut_table(opened, **case.options)
+    except DataError as error:
+        return "message", str(error)
+    use = [f"{column.name!r}: {column.note}" for column in cut.columns]
+    sequence = cut.sequence
+    assert len(sequence) == case.tasks, case.name
+    assert sequence.n_features == case.features, case.name
+    assert sequence.n_classes == case.classes, case.name
+    assert all(np.isfinite(task.X).all() for task in sequence)
+    assert len(sequence.info["column_kinds"]) == sequence.n_features == len(sequence.feature_names)
+    assert sequence.sizes.sum() == cut.rows_used
+    assert cut.rows_used + sum(n for _, n in cut.dropped) + sum(n for _, n in cut.small_tasks) == cut.rows_read
+    return "tasks", "\n".join([opened.format, *opened.notes, *cut.in_words(), *use])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_file_ends_in_tasks_or_in_a_message(case):
+    kind, words = told(case)
+    assert kind == ("tasks" if case.tasks else "message"), words
+    for part in (*case.says, *case.told):
+        assert part in words
+    assert not Bomb.ran
+    if kind == "message":
+        assert 15 < len(words) < 700
+        assert not TECHNICAL.search(words), words
+        assert "\n" not in words
+        assert words.rstrip()[-1] in ".)", words
+
+
+def test_there_are_at_least_sixty_of_them():
+    assert len({case.name for case in CASES}) >= 60
+
+
+def shown(sequence, cut, opened) -> str:
+    texts = [*sequence.labels, *sequence.class_names, *sequence.feature_names, sequence.name, *opened.names]
+    return "\n".join(
+        [*texts, *(cell for row in opened.preview for cell in row), *cut.in_words(), *map(str, sequence.classes)]
+    )
+
+
+def test_nothing_a_file_holds_can_act_as_markup_or_formula():
+    rows = "".join(f"{HTML},[a](javascript:b),=1+1,{'`c`' if i % 2 else '$x^2$'},{i % 3}\n" for i in range(12))
+    opened = open_table(f"{HTML},[l](http://e.invalid),=A1,y,@x\n{rows}".encode(), name="<b>.csv")
+    cut = cut_table(opened, label="y", block=4)
+    words = shown(cut.sequence, cut, opened)
+    assert not set("<>[]`$&") & set(words)
+    assert not [line for line in words.splitlines() if line[:1] in "=+-@"]
+    assert cut.sequence.n_classes == 2
+
+
+def test_two_labels_that_look_alike_once_cleaned_stay_two_classes():
+    rows = "1,<a>\n2,‹a›\n" * 6
+    assert read_table(f"x,y\n{rows}".encode(), label="y", block=4).n_classes == 2
+
+
+def test_memory_stays_bounded_for_a_bomb():
+    data = zip_bomb()
+    tracemalloc.start()
+    with pytest.raises(DataError, match="256 MB"):
+        open_table(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 << 20  # the limit of 256 MB, and what reading needs beside it
+
+
+def test_values_labels_and_order_are_exactly_those_of_the_file():
+    csv = "day,temp,colour,rain\n2,1.5,red,no\n1,2.5,blue,yes\n2,,red,yes\n1,4.5,green,no\n1,0,blue,no\n2,7,green,yes\n"
+    cut = cut_table(open_table(csv.encode()), label="rain", task="day", min_samples=3)
+    first, second = cut.sequence
+    assert cut.sequence.labels == ("1", "2")
+    assert cut.sequence.feature_names == ("temp", "colour = red", "colour = blue", "colour = green")
+    # The median of 1.5, 2.5, 4.5, 0, 7 is 2.5. Rows of a task keep the order of the file.
+    np.testing.assert_array_equal(first.X, [[2.5, 0, 1, 0], [4.5, 0, 0, 1], [0, 0, 1, 0]])
+    np.testing.assert_array_equal(second.X, [[1.5, 1, 0, 0], [2.5, 1, 0, 0], [7, 0, 0, 1]])
+    assert first.y.tolist() == ["yes", "no", "no"]
+    assert cut.sequence.info["column_kinds"] == ("numeric", "binary", "binary", "binary")
+    assert "1 missing values replaced by the median of the column, 2.5" in cut.columns[2].note
+
+
+def test_csv_parquet_arff_and_frame_give_the_same_tasks():
+    frame = pd.DataFrame({"x": np.arange(12) % 5 / 4, "c": ["u", "v", "w"] * 4, "y": [0, 1, 1, 0] * 3})
+    parquet = io.BytesIO()
+    frame.to_parquet(parquet)
+    arff = "@relation r\n@attribute x numeric\n@attribute c {w,v,u}\n@attribute y {0,1}\n@data\n"
+    sources = [
+        frame,
+        frame.to_csv(index=False).encode(),
+        frame.to_csv(index=False, sep=";", decimal=",").encode("utf-16"),
+        io.BytesIO(frame.to_csv(index=False, sep="\t").encode()),
+        parquet.getvalue(),
+        arff.encode() + frame.to_csv(index=False, header=False).encode(),
+    ]
+    prints = {read_table(source, label="y", block=4).fingerprint for source in sources}
+    assert len(prints) == 1
+
+
+def test_a_frame_is_not_changed():
+    before = FRAME.copy(deep=True)
+    read_table(FRAME, label="y", task="when", period="week")
+    pd.testing.assert_frame_equal(FRAME, before)
+
+
+def test_path_and_report(tmp_path):
+    path = tmp_path / "my data.csv"
+    path.write_text(table(14))
+    sequence = read_table(path, label="y", block=4)
+    assert sequence.name == "my data"
+    assert any("2 rows left out" in line for line in sequence.info["report"])
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table(tmp_path / "nowhere.csv", label="y", block=4)
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["my data.csv"]
+
+
+def test_excluded_columns_and_tables_for_the_page():
+    cut = cut_table(open_table(table().encode()), label="y", block=4, exclude=["x"])
+    assert cut.sequence.feature_names == ("z",)
+    shown_tasks = cut.task_table()
+    assert shown_tasks["rows"].tolist() == [4, 4, 4]
+    assert shown_tasks["class a"].tolist() == [2, 2, 2]
+    assert cut.column_table()["used as"].tolist() == ["label", "numeric"]
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [(np.arange(400), "month"), (np.repeat(np.arange(40), 30), "day"), (np.arange(0, 4000, 40), "year")],
+)
+def test_the_period_suggested_gives_twenty_rows_a_task(days, expected):
+    dates = (np.datetime64("2001-01-01") + days).astype(str)
+    rows = "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(dates))
+    column = open_table(f"when,x,y\n{rows}".encode()).column("when")
+    assert tables.suggested_period(column) == expected
+
+
+@pytest.mark.parametrize(
+    ("period", "labels"),
+    [
+        ("week", ("week of 2020-12-28", "week of 2021-01-04")),
+        ("month", ("2020-12", "2021-01")),
+        ("quarter", ("2020 Q4", "2021 Q1")),
+        ("year", ("2020", "2021")),
+        ("day", ("2020-12-31", "2021-01-07")),
+    ],
+)
+def test_names_of_periods(period, labels):
+    rows = "2020-12-31,1,a\n2020-12-31,2,b\n2021-01-07,3,a\n2021-01-07,4,b\n" * 2
+    sequence = read_table(f"d,x,y\n{rows}".encode(), label="y", task="d", period=period)
+    assert sequence.labels == labels
+
+
+def test_wrong_kinds_of_argument_are_type_errors():
+    with pytest.raises(TypeError, match="path, bytes"):
+        open_table(17)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="period"):
+        cut_table(open_table(table().encode()), label="y", block=4, period="decade")  # type: ignore[arg-type]
