@@ -26,7 +26,8 @@ import numpy as np  # noqa: E402 - after the thread setting
 import pandas as pd  # noqa: E402
 
 import imrc  # noqa: E402
-from imrc.evaluation.compared import paper_markdown, tables_by_cell  # noqa: E402
+from imrc.evaluation import RunSettings  # noqa: E402
+from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 
 RECORDS = HERE / "results" / "paper_table_baselines_repetitions.csv"
@@ -37,7 +38,7 @@ METHODS = (
     *("gem", "ewc", "condor", "driftsurf", "aue", "ella", "mer:argparse"),
     *("majority", "logistic_single", "logistic_recent", "logistic_seen", "oracle"),
     *("driftsurf:zeros", "aue:zeros", "ewc:slow", "condor:weak", "ella:python", "gem:argparse"),
-    *("imrc", "mer", "aue:hoeffding"),
+    *("imrc", "imrc:recommended", "mer", "aue:hoeffding"),
 )
 
 
@@ -74,9 +75,8 @@ def done_cells() -> set[tuple[str, int, str]]:
 def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
     sequence = imrc.datasets.load(dataset)
     started = time.perf_counter()
-    result = imrc.evaluate(
-        sequence, n=n, repetitions=repetitions, seed=SEED, features="paper", methods=(method,), preset="paper"
-    )
+    settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features="paper", preset="paper")
+    (result,) = run_methods(sequence, settings, [method], announce=lambda text: print(f"{dataset}, n={n}: {text}"))
     scores = score_table(result).assign(
         dataset=dataset,
         run=method,
@@ -100,9 +100,9 @@ def build_table() -> None:
     facts = scores.groupby(["dataset", "n", "method"])[["tasks", "seed", "imrc", "numpy", "date"]].first()
     table = tables_by_cell(scores).join(facts, on=["dataset", "n", "method"])
     table.to_csv(TABLE, index=False, float_format="%.4g")
-    methods = ["imrc:paper", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
+    methods = ["imrc:paper", "imrc:recommended", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
     print(paper_markdown(table, methods))
-    extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc"))]
+    extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc", "imrc:recommended"))]
     print("\nReferences and other profiles\n")
     print(paper_markdown(table, extra))
     for kind in ("average", "newest"):
