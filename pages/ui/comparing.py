@@ -95,6 +95,11 @@ def long_methods(sequence: imrc.TaskSequence, settings: RunSettings, names: tupl
     return found
 
 
+def go_on() -> None:
+    """Forget that Stop was pressed."""
+    st.session_state.pop("compare_stopped", None)
+
+
 def compared_results(
     sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]
 ) -> tuple[list[RunResult], list[str]]:
