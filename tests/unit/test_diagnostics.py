@@ -324,6 +324,8 @@ def test_sentences_for_people():
     assert "12 tasks, representation: inputs" in words_.setting_sentence(result)
     assert "n = 10" in words_.meaning_sentence(result, 10)
     assert "nearly all" in words_.regime_sentence(0.001, 0.0, 0.005, 10)
+    assert "gain is uncertain" in words_.regime_sentence(0.3, 0.1, 1.4, 10)
+    assert "help a lot" in words_.regime_sentence(0.3, 0.1, 0.9, 10)
     assert "little can be borrowed" in words_.regime_sentence(4.0, 3.0, 5.0, 10)
 
 
