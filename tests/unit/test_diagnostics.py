@@ -353,3 +353,47 @@ def test_command_line_prints_verdict_and_json(capsys):
     assert json.loads(capsys.readouterr().out)["tasks"] == 4
     assert main(["assess", "identical", "-k", "1"]) == 2
     assert "tasks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rho", "low", "high", "text"),
+    [
+        (0.1, 0.05, 0.2, "expected to help much"),
+        (0.5, 0.3, 0.8, "expected to help clearly"),
+        (0.8, 0.3, 2.0, "may help"),
+        (2.0, 1.5, 3.0, "help only a little"),
+        (9.0, 7.0, 11.0, "hardly help"),
+    ],
+)
+def test_what_the_size_of_the_change_means(rho, low, high, text):
+    from dataclasses import replace
+
+    result = assess(gaussian("random_walk", k=12, n=60))
+    changed = replace(result, change=ChangeEstimate(rho, low, high, 9.0, 3.0, np.zeros(1), np.zeros(1)))
+    assert text in words_.meaning_sentence(changed, 60)
+
+
+def test_too_few_gives_no_forecast():
+    result = assess(gaussian("random_walk", k=2, n=4, change=0.1))
+    assert result.verdict.name == "too_few"
+    assert "cannot be foreseen" in words_.meaning_sentence(result, 4)
+    assert "not testable" in words_.report(result, 4)
+
+
+@pytest.mark.parametrize(
+    ("z_mean", "z", "text"),
+    [(2.0, 0.0, "they keep a direction"), (0.0, 4.0, "same way"), (0.0, -4.0, "come back"), (0.0, 1.0, "nothing")],
+)
+def test_words_about_changes(z_mean, z, text):
+    assert text in words_.changes_text(Innovations(z_mean, {2: z}, -0.4, -0.4, 3.0))
+
+
+def test_vacuous_bounds_are_called_vacuous():
+    from imrc.diagnostics.guarantees import PlugIn
+
+    stand_in = PlugIn(np.arange(3), np.full(3, 0.2), np.full(3, 1.0), 1.0, 10, 2)
+    assert "vacuous for every task" in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "2 of the 3 tasks" in words_.vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
+    assert "below the risk of guessing" in words_.vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
+    # 2 sqrt(2 log(400)) / sqrt(ESS) = .3 at ESS = 533.
+    assert "size of 533 " in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
