@@ -20,9 +20,20 @@ so the gap returned is certified whatever happened on the way.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from imrc.solvers._simd import aligned, fma, lane_max, lane_sum, load, maximum, minimum, splat, store
+from imrc.solvers._simd import (
+    aligned,
+    entry,
+    fma,
+    kernel,
+    lane_max,
+    lane_sum,
+    load,
+    maximum,
+    minimum,
+    splat,
+    store,
+)
 
 VECTORS = 30
 # Places of the vectors over components, in units of their padded length.
@@ -34,7 +45,7 @@ CONVERGED, EMPTY, STALLED = 0, 1, 2
 _NEAR_BOUNDARY = 0.995
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply(rows, n, pp, n_classes, work, at, out):  # type: ignore[no-untyped-def]
     """out[c n + i] = x_i'v_c for the vector at `at`."""
     for c in range(n_classes):
@@ -46,7 +57,7 @@ def _apply(rows, n, pp, n_classes, work, at, out):  # type: ignore[no-untyped-de
             out[c * n + i] = lane_sum(even + odd)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_transposed(rows, n, pp, n_classes, weights, work, at):  # type: ignore[no-untyped-def]
     """Write sum_i weights[c n + i] x_i for every class to the vector at `at`."""
     for c in range(n_classes):
@@ -57,7 +68,7 @@ def _apply_transposed(rows, n, pp, n_classes, weights, work, at):  # type: ignor
             store(work, at + c * pp + k, even + odd)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form(rows, n, pp, n_classes, work, at, weighted, matrix, ld, slack, ratio, total):  # type: ignore[no-untyped-def]
     """Lower triangle of the reduced matrix: X D X' per class, diagonals, coupling of the classes of an instance."""
     for a in range(n_classes * n):
@@ -95,7 +106,7 @@ def _form(rows, n, pp, n_classes, work, at, weighted, matrix, ld, slack, ratio, 
                 matrix[(c * n + i) * ld + other * n + i] = -here * ratio[other * n + i] / total[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _factor(matrix, size, ld, lower, inverse, scale):  # type: ignore[no-untyped-def]
     """Cholesky factor of the matrix scaled to unit diagonal; the diagonal is kept inverted in `inverse`.
 
@@ -147,7 +158,7 @@ def _factor(matrix, size, ld, lower, inverse, scale):  # type: ignore[no-untyped
         inverse[i] = 1.0 / np.sqrt(max(pivot, 0.0) + 1e-14)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(lower, inverse, scale, size, ld, right, out):  # type: ignore[no-untyped-def]
     """Solve with the factor; `right` is kept. `out` has padded length."""
     for i in range(size):
@@ -166,7 +177,7 @@ def _solve(lower, inverse, scale, size, ld, right, out):  # type: ignore[no-unty
         out[i] *= scale[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _largest_value(scores, n, n_classes, order):  # type: ignore[no-untyped-def]
     """Max term of (3) from scores[c n + i]."""
     best = -np.inf
@@ -185,7 +196,7 @@ def _largest_value(scores, n, n_classes, order):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lower_bound(rows, n, pp, n_classes, work, m, p, normal):  # type: ignore[no-untyped-def]
     """Certified lower bound from any weights p: made non-negative and of sum 1 first. Overwrites the D vector."""
     total = 0.0
@@ -210,7 +221,7 @@ def _lower_bound(rows, n, pp, n_classes, work, m, p, normal):  # type: ignore[no
     return bound - lane_sum(excess)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _linear_terms(work, m):  # type: ignore[no-untyped-def]
     """Write mu to the K vector; return lambda'|mu| - tau'mu, the sum of the sizes of its terms, largest |mu| / box."""
     value, size, reach, zero = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
@@ -225,7 +236,7 @@ def _linear_terms(work, m):  # type: ignore[no-untyped-def]
     return lane_sum(value), lane_sum(size), lane_max(reach)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(work, m, target, least):  # type: ignore[no-untyped-def]
     """Central in every pair (product `target`), dual constraints met where that is possible with small weights."""
     floor = splat(least)
@@ -245,7 +256,7 @@ def _start(work, m, target, least):  # type: ignore[no-untyped-def]
         store(work, _WV * m + j, goal / (box - v))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _reduce(work, m):  # type: ignore[no-untyped-def]
     """Weights D of the reduced matrix; clears the second-order terms. Returns the sum of the products of the pairs."""
     one, zero, total = splat(1.0), splat(0.0), splat(0.0)
@@ -268,7 +279,7 @@ def _reduce(work, m):  # type: ignore[no-untyped-def]
     return lane_sum(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _right_side(work, m, target):  # type: ignore[no-untyped-def]
     """Right-hand sides of u and v, and what they move mu by before p moves (K)."""
     goal = splat(target)
@@ -288,7 +299,7 @@ def _right_side(work, m, target):  # type: ignore[no-untyped-def]
         store(work, _K * m + j, gu * load(work, _IU * m + j) - gv * load(work, _IV * m + j))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _components_step(work, m, target):  # type: ignore[no-untyped-def]
     """Directions of the vectors over components from that of p; returns the largest primal and dual decrease."""
     goal, zero = splat(target), splat(0.0)
@@ -321,7 +332,7 @@ def _components_step(work, m, target):  # type: ignore[no-untyped-def]
     return lane_max(primal), lane_max(dual)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _second_order(work, m, up, down):  # type: ignore[no-untyped-def]
     """Keep the products of the predictor's directions; return the sum of the pairs' products after its step."""
     total, a, b = splat(0.0), splat(up), splat(down)
@@ -341,7 +352,7 @@ def _second_order(work, m, up, down):  # type: ignore[no-untyped-def]
     return lane_sum(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _components_move(work, m, up, down):  # type: ignore[no-untyped-def]
     a, b = splat(up), splat(down)
     for j in range(0, m, 8):
@@ -356,7 +367,7 @@ def _components_move(work, m, up, down):  # type: ignore[no-untyped-def]
         store(work, _WV * m + j, fma(b, load(work, _DWV * m + j), load(work, _WV * m + j)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _residual(rows, n, pp, n_classes, work, m, p):  # type: ignore[no-untyped-def]
     """R = X'p - tau."""
     _apply_transposed(rows, n, pp, n_classes, p, work, _R * m)
@@ -364,7 +375,7 @@ def _residual(rows, n, pp, n_classes, work, m, p):  # type: ignore[no-untyped-de
         store(work, _R * m + j, load(work, _R * m + j) - load(work, _TAU * m + j))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weights_step(n, n_classes, target, p, q, alpha, sigma, sp, sa, ratio, total, y1, y2, gaps, dp, dq, ds, da):  # type: ignore[no-untyped-def]
     """Directions of p, q, sigma, alpha from the solution y1 of the reduced system (y2: that of all ones).
 
@@ -395,7 +406,7 @@ def _weights_step(n, n_classes, target, p, q, alpha, sigma, sp, sa, ratio, total
     return dnu, primal, dual
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weights_right_side(n, n_classes, target, p, q, alpha, sigma, sp, sa, nu, scores, moved, ratio, total, h, gaps):  # type: ignore[no-untyped-def]
     """Right-hand side of the reduced system; `scores` are those of mu, `moved` those of K."""
     for i in range(n):
@@ -412,7 +423,7 @@ def _weights_right_side(n, n_classes, target, p, q, alpha, sigma, sp, sa, nu, sc
             h[a] = moved[a] - wanted_alpha + wanted_sigma + row + ratio[a] * gaps[i]
 
 
-@njit(cache=True, nogil=True)
+@entry
 def run(rows, n, pp, n_classes, tau, lam, box, unbounded, least, goal, max_iter, best_mu):  # type: ignore[no-untyped-def]
     """Solve; rows (n pp) and the vectors (C pp) are padded, aligned and scaled to largest entry 1 per column.
 

@@ -9,8 +9,10 @@ row to a multiple of eight.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -227,7 +229,34 @@ for _symbol, _method in (
     _operator(_symbol, _method)
 
 
-@njit(cache=True, nogil=True)
+def _fingerprint() -> str:
+    """Hash of every file that holds kernels."""
+    digest = hashlib.sha256()
+    for name in ("_simd", "_scores", "_worst", "_subgradient", "_interior"):
+        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.hexdigest()
+
+
+_FINGERPRINT = _fingerprint()
+
+kernel: Any = njit(nogil=True)
+"""Decorator of functions that are called by other compiled ones: compiled into their callers."""
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that is called from Python, and keep the result on disk.
+
+    Numba keeps it until the function's own file changes; here it must not outlive a change of any file its callees are
+    in, so their hash joins the file's time stamp.
+    """
+    compiled: Any = njit(nogil=True, cache=True)(function)
+    store_of: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(store_of, "_source_stamp"):
+        store_of._source_stamp = (store_of._source_stamp, _FINGERPRINT)
+    return compiled  # type: ignore[no-any-return]  # numba ships no annotations
+
+
+@entry
 def aligned(size):  # type: ignore[no-untyped-def]
     """Zeros that start at a cache line, so no vector load crosses one."""
     raw = np.zeros(size + LANES)
