@@ -158,3 +158,12 @@ def report(result: Assessment, n: float) -> str:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
     return "\n".join(lines)
+
+
+def constants_sentence(stand_in: PlugIn) -> str:
+    """Say which constants a bound was computed with."""
+    low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
+    return (
+        f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
+        f"‖μ‖₁ from {number(low)} to {number(high)}."
+    )

@@ -110,6 +110,7 @@ if run is not None:
         words.vacuous_sentence(stand_in, bounds["forward_backward"] >= trivial, trivial, delta, kappa)
         + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
     )
+    st.caption(words.constants_sentence(stand_in))
     charts.show(
         ess.bound_chart(ess.with_reached(bounds, run), trivial),
         name="ess-bound",

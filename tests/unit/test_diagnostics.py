@@ -101,29 +101,30 @@ def test_exact_test_of_identical_tasks_keeps_its_level():
 
 def test_exact_and_approximate_tests_agree():
     from imrc.diagnostics._identical import approximate_p_value, exact_p_value
-    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+    from imrc.diagnostics._reading import noise_components, read_sequence
+    from imrc.diagnostics._reduction import reduce_moments
 
     for change in (0.0, 0.02, 0.05):
         sequence = gaussian("independent", k=8, n=60, change=change)
-        rows = mapped(sequence, lambda X: X)
-        moments = sequence_moments(sequence, rows)
-        reduced = reduce_moments(moments)
         generator = np.random.default_rng(0)
-        m_noise = noise_components(rows, sequence, moments, reduced, generator)
-        exact = exact_p_value(rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
+        reading = read_sequence(sequence, lambda X: X, generator, keep=np.inf)
+        reduced = reduce_moments(reading.moments)
+        m_noise = noise_components(reading, reduced)
+        exact = exact_p_value(reading.rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
         assert approximate_p_value(reduced, m_noise, 1.0)[0] == pytest.approx(exact, abs=0.08)
 
 
 def test_noise_components_of_independent_and_copied_features():
-    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+    from imrc.diagnostics._reading import noise_components, read_sequence
+    from imrc.diagnostics._reduction import reduce_moments
 
     generator = np.random.default_rng(0)
     X = generator.standard_normal((4000, 30))
     for data, low, high in ((X, 26, 32), (np.repeat(X[:, :5], 6, axis=1), 4.5, 6.5)):
         sequence = cut(data, np.zeros(4000, dtype=int), [400] * 10)
-        rows = mapped(sequence, lambda X: X)
-        moments = sequence_moments(sequence, rows)
-        found = noise_components(rows, sequence, moments, reduce_moments(moments), np.random.default_rng(1))
+        reading = read_sequence(sequence, lambda X: X, np.random.default_rng(1))
+        assert reading.rows is None
+        found = noise_components(reading, reduce_moments(reading.moments))
         assert low < found < high
 
 
