@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from imrc.plots.classes import class_balance
 from imrc.plots.curves import error_curves, task_story
 from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
 __all__ = [
+    "class_balance",
     "error_curves",
     "error_heatmaps",
     "matrix_table",

@@ -29,4 +29,5 @@ class PageEntry:
 
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/views/explore.py", "Explore", ":material/grid_on:", "explore", default=True),
+    PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data"),
 )
