@@ -1,1 +1,20 @@
-"""To be filled."""
+"""Published methods for sequences of tasks, and trivial references, all with one small interface.
+
+A method is made with ``registry[name](n_classes=C, n_features=D, random_state=seed)`` and then learns one task after
+another: ``partial_fit_task(step, X, y)``, ``predict(X, task=None)``, ``state_size()``. X are mapped features without
+intercept. Names, papers, and what each method needs or keeps are class attributes.
+
+Examples
+--------
+>>> sorted(registry)[:4]
+['aue', 'condor', 'driftsurf', 'ella']
+>>> registry["ella"].keeps_old_rules
+True
+"""
+
+from __future__ import annotations
+
+from imrc.baselines.base import Baseline, Settings
+from imrc.baselines.registry import PUBLISHED, REFERENCES, method_title, parse_method, registry
+
+__all__ = ["Baseline", "Settings", "registry", "PUBLISHED", "REFERENCES", "method_title", "parse_method"]

@@ -36,7 +36,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Window of the change estimate, eq. (7), 1 to 100.
     preset : {"paper"}, default "paper"
         Where values not given below come from. "paper": the choices of the authors' code.
-    solver : {"subgradient"} or None
+    solver : {"subgradient", "exact"} or None
         Method for problem (3); None: the preset's.
     random_state : int, RandomState instance or None
         Not used: learning is deterministic. Kept for scikit-learn's conventions.
@@ -173,7 +173,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         for task, estimate in update.revised.items():
             estimates["forward_backward"][task] = estimate
         self.n_tasks_ = len(estimates["forward"])
-        self.n_iter_ = self._learner.settings.max_iter
+        self.n_iter_ = self._learner.settings.iterations(len(rows))
         return self
 
     def _collect(self, name: str) -> dict[str, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
-from imrc.core.learner import RULES
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
@@ -32,6 +31,7 @@ HEADLINES: dict[HeadlineKind, str] = {
     "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
 }
 _FORMAT = 1
+_COLUMNS = ("before", "method_time_s", "state_sizes")
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,18 @@ class RunResult:
     test_samples : ndarray of shape (tasks,)
         Test samples per task.
     error_tables, risk_tables, ess_tables : dict of str to LagTable
-        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` give them unfolded.
+        Per rule ("single", "forward", "forward_backward"); `errors`, `risks`, `ess` give them unfolded. Compared
+        methods have errors only, under their names.
     majority : LagTable
         Errors of the majority class, as a reference.
     time_s : ndarray of shape (tasks,)
         Seconds per step, all repetitions together.
+    before : dict of str to ndarray of shape (repetitions, tasks)
+        Per compared method: error on each task of the state before it was learnt (test then train); NaN for the first.
+    method_time_s : dict of str to ndarray of shape (repetitions, tasks)
+        Per method ("imrc" too, all its rules together): processor seconds of learning each task.
+    state_sizes : dict of str to ndarray of shape (repetitions, tasks)
+        Per method: numbers kept after each task.
     """
 
     settings: RunSettings
@@ -115,6 +122,9 @@ class RunResult:
     ess_tables: dict[str, LagTable]
     majority: LagTable
     time_s: Floats
+    before: dict[str, Floats] = field(default_factory=dict)
+    method_time_s: dict[str, Floats] = field(default_factory=dict)
+    state_sizes: dict[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
@@ -128,14 +138,23 @@ class RunResult:
         if not steps:
             raise ValueError("No step was run, so there is no result.")
         tasks, repetitions = len(steps), len(steps[0].majority)
-        lags = min(settings.b, tasks - 1) + 1
+
+        def tables(name: str) -> dict[str, LagTable]:
+            return {rule: table(name, rule) for rule in getattr(steps[0], name)}
 
         def table(name: str, rule: str) -> LagTable:
-            values = np.full((repetitions, tasks, lags if rule == "forward_backward" else 1), np.nan)
+            # A rule has as many lags as it has steps at which some task's value was measured again.
+            lags = 1 + max(step.step - task for step in steps for task in getattr(step, name)[rule])
+            values = np.full((repetitions, tasks, lags), np.nan)
             for step in steps:
                 for task, row in getattr(step, name)[rule].items():
                     values[:, task, step.step - task] = row
             return LagTable(values)
+
+        def columns(name: str) -> dict[str, Floats]:
+            return {
+                key: np.stack([getattr(step, name)[key] for step in steps], axis=1) for key in getattr(steps[0], name)
+            }
 
         sequence = sequence.head(tasks)
         return cls(
@@ -144,11 +163,14 @@ class RunResult:
             fingerprint=sequence.fingerprint,
             labels=sequence.labels,
             test_samples=np.array([held_out(int(size)) for size in sequence.sizes]),
-            error_tables={rule: table("errors", rule) for rule in RULES},
-            risk_tables={rule: table("risks", rule) for rule in RULES},
-            ess_tables={rule: table("ess", rule) for rule in RULES},
+            error_tables=tables("errors"),
+            risk_tables=tables("risks"),
+            ess_tables=tables("ess"),
             majority=LagTable(np.stack([step.majority for step in steps], axis=1)[:, :, None]),
             time_s=np.array([step.time_s for step in steps]),
+            before=columns("before"),
+            method_time_s=columns("method_time_s"),
+            state_sizes=columns("state_sizes"),
         )
 
     @property
@@ -237,6 +259,9 @@ class RunResult:
         for kind in ("error", "risk", "ess"):
             for rule, table in getattr(self, f"{kind}_tables").items():
                 arrays[f"{kind}/{rule}"] = table.values
+        for kind in _COLUMNS:
+            for rule, values in getattr(self, kind).items():
+                arrays[f"{kind}/{rule}"] = values
         header = {
             "format": _FORMAT,
             "settings": self.settings.to_json(),
@@ -274,6 +299,10 @@ class RunResult:
                 if name.startswith(f"{kind}/")
             }
 
+        def columns(kind: str) -> dict[str, Floats]:
+            start = f"{kind}/"
+            return {name.removeprefix(start): values for name, values in arrays.items() if name.startswith(start)}
+
         return cls(
             settings=RunSettings.from_json(header["settings"]),
             name=header["name"],
@@ -285,4 +314,5 @@ class RunResult:
             ess_tables=tables("ess"),
             majority=LagTable(arrays["majority"]),
             time_s=arrays["time_s"],
+            **{kind: columns(kind) for kind in _COLUMNS},
         )

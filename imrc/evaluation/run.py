@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.learner import RULES, Learner, StepUpdate, TaskEstimate
+from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
+from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
@@ -39,11 +40,17 @@ class StepResult:
         Tasks of the run.
     errors, risks, ess : dict of str to dict of int to ndarray of shape (repetitions,)
         Per rule and task learnt at this step: error on the task's test samples (0 to 1), minimax risk, effective
-        sample size.
+        sample size. Compared methods appear in `errors` under their names.
     majority : ndarray of shape (repetitions,)
         Error on the newest task of always answering the most frequent class among all training samples so far.
     time_s : float
         Seconds of learning and testing, all repetitions together.
+    before : dict of str to ndarray of shape (repetitions,)
+        Per compared method: error on the newest task of the state before it was learnt (test then train).
+    method_time_s : dict of str to ndarray of shape (repetitions,)
+        Per method ("imrc" too): processor seconds of learning the task.
+    state_sizes : dict of str to ndarray of shape (repetitions,)
+        Per compared method: numbers kept after the step.
     """
 
     step: int
@@ -53,6 +60,9 @@ class StepResult:
     ess: dict[str, dict[int, Floats]]
     majority: Floats
     time_s: float
+    before: dict[str, Floats] = field(default_factory=dict)
+    method_time_s: dict[str, Floats] = field(default_factory=dict)
+    state_sizes: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -79,28 +89,62 @@ class _MappedTasks:
         return self._mapped[task][index]
 
 
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """One step of one repetition; `update` is None when IMRC is not among the methods."""
+
+    update: StepUpdate | None
+    errors: dict[str, dict[int, float]]
+    majority: float
+    time_s: dict[str, float]
+    state_sizes: dict[str, int]
+    before: dict[str, float]
+
+
 class _Repetition:
-    """One repetition: its draws, its learner and the test samples still needed."""
+    """One repetition: its draws, its learner, the compared methods, and the test samples still needed."""
 
     def __init__(
-        self, settings: RunSettings, sequence: TaskSequence, seed: np.random.SeedSequence, threads: int
+        self, settings: RunSettings, sequence: TaskSequence, n_features: int, seed: np.random.SeedSequence, threads: int
     ) -> None:
         self._n = settings.n
         self._sequence = sequence
         self._seed = seed
-        self._learner = Learner(settings.learner, sequence.n_classes, threads=threads)
+        self._threads = threads
+        imrc = "imrc" in settings.methods
+        self._learner = Learner(settings.learner, sequence.n_classes, threads=threads) if imrc else None
+        self._compared = ComparedMethods(settings, sequence.n_classes, n_features, seed)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
 
     def draw(self, task: int) -> TaskDraw:
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
 
-    def step(self, task: int, mapped: _MappedTasks) -> tuple[StepUpdate, dict[str, dict[int, float]], float]:
-        """Learn a task; return the update, the errors of what was learnt, and the majority error."""
+    def step(self, task: int, mapped: _MappedTasks) -> _Done:
+        """Learn a task with every method; return the errors of what was learnt, and the majority error."""
         draw, y = self.draw(task), self._sequence.encoded(task)
-        self._tests[task] = mapped.rows(task, draw.test), y[draw.test]
-        self._tests.pop(task - self._learner.settings.b - 1, None)
-        update = self._learner.step(mapped.rows(task, draw.train), y[draw.train])
+        records = self._compared.step(task, draw, y, mapped.rows)
+        errors: dict[str, dict[int, float]] = {}
+        time_s = {name: record.time_s for name, record in records.items()}
+        sizes = {name: record.state_size for name, record in records.items()}
+        update = None
+        if self._learner is not None:
+            # A step that spreads over several threads is timed by the wall clock.
+            clock = time.perf_counter if self._threads > 1 else time.thread_time
+            started = clock()
+            update = self._learner.step(mapped.rows(task, draw.train), y[draw.train])
+            time_s["imrc"] = clock() - started
+            sizes["imrc"] = self._learner.state_size()
+            self._tests[task] = mapped.rows(task, draw.test), y[draw.test]
+            self._tests.pop(task - self._learner.settings.b - 1, None)
+            errors = self._imrc_errors(task, update)
+        errors.update({name: record.errors for name, record in records.items()})
+        self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
+        majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
+        before = {name: record.before for name, record in records.items()}
+        return _Done(update, errors, majority, time_s, sizes, before)
+
+    def _imrc_errors(self, task: int, update: StepUpdate) -> dict[str, dict[int, float]]:
         errors = {
             "single": {task: self._error(task, update.single)},
             "forward": {task: self._error(task, update.forward)},
@@ -108,9 +152,7 @@ class _Repetition:
         errors["forward_backward"] = dict(errors["forward"])
         for earlier, estimate in update.revised.items():
             errors["forward_backward"][earlier] = self._error(earlier, estimate)
-        self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
-        majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
-        return update, errors, majority
+        return errors
 
     def _error(self, task: int, estimate: TaskEstimate) -> float:
         X1, y = self._tests[task]
@@ -136,6 +178,11 @@ def _gather(updates: list[StepUpdate], name: str) -> dict[str, dict[int, Floats]
             },
         },
     }
+
+
+def _stack(values: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
+    """Turn one mapping per repetition into one array per key."""
+    return {key: np.array([value[key] for value in values], dtype=np.float64) for key in values[0]}
 
 
 def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResult]:
@@ -168,11 +215,13 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
     [1, 2, 3, 4]
     """
     sequence = settings.fit_to(sequence)
-    mapped = _MappedTasks(sequence, make(settings.features, sequence, settings.seed))
+    feature_map = make(settings.features, sequence, settings.seed)
+    mapped = _MappedTasks(sequence, feature_map)
+    warm_up(settings.compared)
     workers = max(1, min(settings.repetitions, cores()))
     # Cores left over by the repetitions solve the problems of a step side by side.
     repetitions = [
-        _Repetition(settings, sequence, seed, cores() // workers)
+        _Repetition(settings, sequence, feature_map.n_outputs, seed, cores() // workers)
         for seed in repetition_seeds(settings.seed, settings.repetitions)
     ]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
@@ -180,18 +229,21 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
             started = time.perf_counter()
             mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
             done = list(pool.map(lambda repetition, j=task: repetition.step(j, mapped), repetitions))
-            updates = [update for update, _, _ in done]
-            errors: dict[str, dict[int, Floats]] = {
-                rule: {j: np.array([per[rule][j] for _, per, _ in done]) for j in done[0][1][rule]} for rule in RULES
-            }
+            updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,
                 total=len(sequence),
-                errors=errors,
-                risks=_gather(updates, "risk"),
-                ess=_gather(updates, "ess"),
-                majority=np.array([majority for _, _, majority in done]),
+                errors={
+                    rule: {j: np.array([one.errors[rule][j] for one in done]) for j in tested}
+                    for rule, tested in done[0].errors.items()
+                },
+                risks=_gather(updates, "risk") if updates else {},
+                ess=_gather(updates, "ess") if updates else {},
+                majority=np.array([one.majority for one in done]),
                 time_s=time.perf_counter() - started,
+                before=_stack([one.before for one in done]),
+                method_time_s=_stack([one.time_s for one in done]),
+                state_sizes=_stack([one.state_sizes for one in done]),
             )
 
 
@@ -230,7 +282,8 @@ def evaluate(
     seed : int
         Seed of everything random.
     methods : tuple of str
-        What to run.
+        What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
+        default one. All see the same draws and the same representation.
     **overrides
         `lambda0`, `instances`, `solver`, `max_iter`: replace the preset's values.
 

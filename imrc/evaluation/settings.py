@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from imrc._checks import check_choice, check_int
+from imrc.baselines import parse_method
 from imrc.core.settings import (
     MAX_BACKWARD_STEPS,
     MAX_WINDOW,
@@ -101,6 +102,17 @@ PARAMETERS: dict[str, Parameter] = {
 }
 
 
+def _checked_methods(methods: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of methods, each once; a single string is one name."""
+    names = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
+    if not names:
+        raise ValueError("methods is empty: name at least one, for example 'imrc'.")
+    for name in names:
+        if name != "imrc":
+            parse_method(name)
+    return names
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """What is run on a sequence.
@@ -122,7 +134,8 @@ class RunSettings:
     seed : int
         Seed of the run.
     methods : tuple of str
-        What to run; "imrc" gives the rules "single", "forward" and "forward_backward".
+        What to run; "imrc" gives the rules "single", "forward" and "forward_backward". Others are names of
+        `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse").
     overrides : mapping
         Values of `IMRCSettings` that replace the preset's: lambda0, instances, solver, max_iter.
     """
@@ -146,10 +159,15 @@ class RunSettings:
             check_int("k", self.k, 1)
         check_choice("preset", self.preset, PRESETS)
         object.__setattr__(self, "features", FeatureSpec.parse(self.features))
-        object.__setattr__(self, "methods", tuple(self.methods))
+        object.__setattr__(self, "methods", _checked_methods(self.methods))
         if isinstance(self.overrides, Mapping):
             object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
         _ = self.learner  # checks preset and overrides
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Methods besides IMRC."""
+        return tuple(name for name in self.methods if name != "imrc")
 
     @property
     def learner(self) -> IMRCSettings:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from imrc.evaluation.results import Headline, HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -98,3 +102,79 @@ def _feature_code(spec: FeatureSpec) -> str:
         return f'"{spec.kind}"'
     values = ", ".join(f"{name}={value!r}" for name, value in asdict(spec).items())
     return f"FeatureSpec({values})".replace("'", '"')
+
+
+def comparison_summary(table: pd.DataFrame, title: str) -> str:
+    """Return one sentence on who makes the fewest errors and what cannot be told apart from it, in Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table`.
+    title : str
+        Name of the dataset.
+    """
+    fair = table[table["method"] != "oracle"]
+    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    numbers = f"{decimal(best['error'])} ± {decimal(best['stderr'])}"
+    first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
+    verdicts = fair[fair["verdict"] != "reference"]["verdict"]
+    if not len(verdicts):
+        return first
+    if (verdicts == "untested").any():
+        return f"{first} With one repetition no difference can be tested."
+    better, noise = int((verdicts == "better").sum()), int((verdicts == "no clear difference").sum())
+    worse = int((verdicts == "worse").sum())
+    return (
+        f"{first} Against **{reference['title']}**, {better} of {len(verdicts)} others are clearly better, "
+        f"{worse} clearly worse, and for {noise} the difference may be noise."
+    )
+
+
+def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparison as people read it: texts with uncertainty, columns named in words.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table`.
+    """
+    import pandas as pd
+
+    def spread(mean: float, std: float, digits: int = 3) -> str:
+        if not math.isfinite(mean):
+            return ""
+        return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
+
+    rows = list(table.to_dict("records"))
+    view = pd.DataFrame(
+        {
+            "Method": [row["title"] for row in rows],
+            "Error": [spread(row["error"], row["std"]) for row in rows],
+            "Paper": [spread(row["printed"], row["printed_std"], 2) for row in rows],
+            "Mean rank": [row["rank"] for row in rows],
+            "Against reference": [row["verdict"] for row in rows],
+            "p, corrected": ["" if not math.isfinite(row["p_holm"]) else f"{row['p_holm']:.2g}" for row in rows],
+            "All tasks seen": [decimal(row["average"]) for row in rows],
+            "Newest task": [decimal(row["newest"]) for row in rows],
+            "ms per task": [1000.0 * row["seconds"] for row in rows],
+            "Numbers kept": [round(row["state"]) for row in rows],
+            "Before learning": [spread(row["before"], math.nan) for row in rows],
+        }
+    )
+    # Columns without a single entry say nothing.
+    return view.loc[:, [column for column in view if not (view[column] == "").all()]]
+
+
+def significance_note(table: pd.DataFrame, repetitions: int) -> str:
+    """Return what was tested and what the answer is about."""
+    used = sorted(set(table["test"]) - {"none"})
+    if not used:
+        return "One repetition: no test is possible. Choose at least 5 repetitions to compare methods."
+    name = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed-rank test"}[used[0]]
+    note = (
+        f"{name[0].upper()}{name[1:]} over {repetitions} repetitions, p-values corrected for {len(table) - 1} "
+        "comparisons by Holm's method, level .05. Repetitions redraw samples of the same data, so this is about this "
+        "dataset and n, not about other data."
+    )
+    return note if repetitions >= 5 else f"{note} With {repetitions} repetitions only large differences can show."

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from imrc.plots.classes import class_balance
+from imrc.plots.compare import (
+    method_curves,
+    method_differences,
+    method_errors,
+    sample_and_task_curves,
+)
 from imrc.plots.curves import error_curves, task_story
 from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
@@ -10,6 +16,10 @@ from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 __all__ = [
     "class_balance",
     "error_curves",
+    "method_curves",
+    "method_differences",
+    "method_errors",
+    "sample_and_task_curves",
     "error_heatmaps",
     "matrix_table",
     "step_table",

@@ -129,7 +129,11 @@ def run_subgradient(
     )
 
 
-def _solve(problem: Problem, n_classes: int, max_iter: int) -> Solution:
+def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solution:
+    if method == "exact":
+        from imrc.solvers._exact import prepare_exact, solve_exact
+
+        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes)
     zeros = np.zeros_like(problem.tau) if problem.start is None else None
     start = zeros if problem.start is None else problem.start.last
     candidate = zeros if problem.start is None else problem.start.mu
@@ -159,7 +163,12 @@ def _shared_pool() -> ThreadPoolExecutor:
 
 
 def solve_many(
-    problems: Sequence[Problem], n_classes: int, max_iter: int = 2000, *, threads: int | None = None
+    problems: Sequence[Problem],
+    n_classes: int,
+    max_iter: int = 2000,
+    *,
+    threads: int | None = None,
+    method: str = "subgradient",
 ) -> list[Solution]:
     """Solve independent problems; the results do not depend on the number of threads.
 
@@ -174,6 +183,8 @@ def solve_many(
     threads : int or None
         1: no threads. None: all cores if there is more than one problem. Never call with more than 1 from a function
         that itself runs inside `solve_many`.
+    method : {"subgradient", "exact"}
+        As in `solve`; the exact method ignores `max_iter` and the starting points.
 
     Returns
     -------
@@ -181,7 +192,7 @@ def solve_many(
         In the order of the problems.
     """
     if len(problems) < 2 or (threads or cores()) < 2:
-        return [_solve(problem, n_classes, max_iter) for problem in problems]
-    futures = [_shared_pool().submit(_solve, problem, n_classes, max_iter) for problem in problems[1:]]
-    first = _solve(problems[0], n_classes, max_iter)  # this thread works as well
+        return [_solve(problem, n_classes, max_iter, method) for problem in problems]
+    futures = [_shared_pool().submit(_solve, problem, n_classes, max_iter, method) for problem in problems[1:]]
+    first = _solve(problems[0], n_classes, max_iter, method)  # this thread works as well
     return [first, *(future.result() for future in futures)]

@@ -6,18 +6,30 @@ sixteen; padding is zero and stays zero.
 
 from __future__ import annotations
 
-from numba import njit
+from imrc.solvers._simd import (
+    aligned,
+    entry,
+    fma,
+    get,
+    kernel,
+    lane_sum,
+    load,
+    put,
+    splat,
+    store,
+)
 
-from imrc.solvers._simd import aligned, fma, get, load, splat, store
+ROWS_AT_MOST, ROWS_FROM = 12, 192
+"""Up to how many instances, and from how many components, scores are computed row by row (measured)."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def padded(n, p):  # type: ignore[no-untyped-def]
     """Return the padded numbers of instances and of components per class."""
     return (n + 15) // 16 * 16, (p + 7) // 8 * 8
 
 
-@njit(cache=True, nogil=True)
+@entry
 def prepare(X1, with_gram):  # type: ignore[no-untyped-def]
     """Lay out one instance set for the kernels: rows of X1, their transpose, X1 X1' if wanted.
 
@@ -41,7 +53,7 @@ def prepare(X1, with_gram):  # type: ignore[no-untyped-def]
     return data
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_scores(data, columns, p, nn, vector, at, out, to):  # type: ignore[no-untyped-def]
     """Write X v for one block v = vector[at : at + p]."""
     for block in range(0, nn, 16):
@@ -62,7 +74,7 @@ def block_scores(data, columns, p, nn, vector, at, out, to):  # type: ignore[no-
         store(out, to + block + 8, a1 + b1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scores_pair(data, columns, p, nn, vector, at, step, out, to):  # type: ignore[no-untyped-def]
     """Write X v for two blocks at once, `step` elements apart: each element of X is read once."""
     for block in range(0, nn, 16):
@@ -96,10 +108,36 @@ def _scores_pair(data, columns, p, nn, vector, at, step, out, to):  # type: igno
         store(out, to + nn + block + 8, b1 + d1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _scores_by_rows(data, n, nn, pp, vector, at, step, out, to):  # type: ignore[no-untyped-def]
+    """`_scores_pair` for few instances: dot products along the rows, two rows at a time, no work on padding."""
+    for i in range(0, n, 2):
+        first = i * pp
+        second = first + (pp if i + 1 < n else 0)
+        a0, a1, b0, b1 = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+        for k in range(0, pp, 8):
+            x, z = load(data, first + k), load(data, second + k)
+            v, w = load(vector, at + k), load(vector, at + step + k)
+            a0 = fma(x, v, a0)
+            a1 = fma(z, v, a1)
+            b0 = fma(x, w, b0)
+            b1 = fma(z, w, b1)
+        put(out, to + i, lane_sum(a0))
+        put(out, to + nn + i, lane_sum(b0))
+        if i + 1 < n:
+            put(out, to + i + 1, lane_sum(a1))
+            put(out, to + nn + i + 1, lane_sum(b1))
+
+
+@kernel
 def all_scores(data, columns, p, nn, pp, n_classes, vector, at, out, to):  # type: ignore[no-untyped-def]
+    n = columns // pp
+    by_rows = n <= ROWS_AT_MOST and pp >= ROWS_FROM
     for c in range(0, n_classes - 1, 2):
-        _scores_pair(data, columns, p, nn, vector, at + c * pp, pp, out, to + c * nn)
+        if by_rows:
+            _scores_by_rows(data, n, nn, pp, vector, at + c * pp, pp, out, to + c * nn)
+        else:
+            _scores_pair(data, columns, p, nn, vector, at + c * pp, pp, out, to + c * nn)
     if n_classes % 2:
         c = n_classes - 1
         block_scores(data, columns, p, nn, vector, at + c * pp, out, to + c * nn)

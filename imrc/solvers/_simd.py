@@ -9,16 +9,24 @@ row to a multiple of eight.
 
 from __future__ import annotations
 
+import hashlib
 import operator
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 from numba.core import cgutils as _cgutils
-from numba.extending import models, overload, register_model
+from numba.core.typing import templates
+from numba.extending import models, register_model
 
 cgutils: Any = _cgutils
+_ConcreteTemplate: Any = templates.ConcreteTemplate
+infer_global: Any = templates.infer_global
+signature: Any = templates.signature
+lower_builtin: Any = extending.lower_builtin
 intrinsic: Any = extending.intrinsic  # its stubs take the first parameter for one of the caller
 LANES = 8
 _DOUBLE = ir.DoubleType()
@@ -116,20 +124,6 @@ def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     return vec8(vec8, vec8, vec8), codegen
 
 
-def _binary(method: str):  # type: ignore[no-untyped-def]
-    @intrinsic
-    def operation(typingctx, a, b):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            return getattr(builder, method)(*args)
-
-        return vec8(vec8, vec8), codegen
-
-    return operation
-
-
-add, sub, mul, div = _binary("fadd"), _binary("fsub"), _binary("fmul"), _binary("fdiv")
-
-
 @intrinsic
 def maximum(typingctx, a, b):  # type: ignore[no-untyped-def]
     """Larger of two, lane by lane."""
@@ -215,24 +209,54 @@ def _reduction(name: str):  # type: ignore[no-untyped-def]
 lane_sum, lane_max = _reduction("sum"), _reduction("max")
 
 
-def _operator(symbol, operation) -> None:  # type: ignore[no-untyped-def]
-    @overload(symbol, inline="always")
-    def implementation(a, b):  # type: ignore[no-untyped-def]
-        if a is vec8 and b is vec8:
-            return lambda a, b: operation(a, b)
-        return None
+def _operator(symbol: Callable[..., object], method: str) -> None:
+    # Registered the direct way: `overload` would compile a small function at every use.
+    @infer_global(symbol)
+    class _Signature(_ConcreteTemplate):  # type: ignore[misc]  # numba ships no annotations
+        cases: ClassVar[list[Any]] = [signature(vec8, vec8, vec8)]
+
+    @lower_builtin(symbol, vec8, vec8)
+    def _lower(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return getattr(builder, method)(*args)
 
 
-for _symbol, _operation in (
-    (operator.add, add),
-    (operator.sub, sub),
-    (operator.mul, mul),
-    (operator.truediv, div),
+for _symbol, _method in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
 ):
-    _operator(_symbol, _operation)
+    _operator(_symbol, _method)
 
 
-@njit(cache=True, nogil=True)
+def _fingerprint() -> str:
+    """Hash of every file that holds kernels."""
+    digest = hashlib.sha256()
+    for name in ("_simd", "_scores", "_worst", "_subgradient", "_interior"):
+        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.hexdigest()
+
+
+_FINGERPRINT = _fingerprint()
+
+kernel: Any = njit(nogil=True)
+"""Decorator of functions that are called by other compiled ones: compiled into their callers."""
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that is called from Python, and keep the result on disk.
+
+    Numba keeps it until the function's own file changes; here it must not outlive a change of any file its callees are
+    in, so their hash joins the file's time stamp.
+    """
+    compiled: Any = njit(nogil=True, cache=True)(function)
+    store_of: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(store_of, "_source_stamp"):
+        store_of._source_stamp = (store_of._source_stamp, _FINGERPRINT)
+    return compiled  # type: ignore[no-any-return]  # numba ships no annotations
+
+
+@entry
 def aligned(size):  # type: ignore[no-untyped-def]
     """Zeros that start at a cache line, so no vector load crosses one."""
     raw = np.zeros(size + LANES)

@@ -34,6 +34,8 @@ class Solution:
         Last iterate, from which a following problem can go on.
     last_value : float
         Objective at `last`.
+    box : float or None
+        Bound on |mu| that was in force; None: there was none.
     """
 
     mu: Floats
@@ -45,3 +47,4 @@ class Solution:
     status: str
     last: Floats
     last_value: float
+    box: float | None = None

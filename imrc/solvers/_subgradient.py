@@ -19,10 +19,23 @@ of an instance set in another (see `prepare`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from imrc.solvers._scores import all_scores, block_scores, padded
-from imrc.solvers._simd import aligned, first_bit, fma, get, lane_sum, load, put, splat, store, unequal_bits, with_sign
+from imrc.solvers._simd import (
+    aligned,
+    entry,
+    first_bit,
+    fma,
+    get,
+    kernel,
+    lane_sum,
+    load,
+    put,
+    splat,
+    store,
+    unequal_bits,
+    with_sign,
+)
 from imrc.solvers._worst import LOWEST, find_worst
 
 REFRESH = 256
@@ -30,7 +43,7 @@ LAZY_NUMBERS = 8_000_000
 DIRECT, GRAM, LAZY = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _linear(work, y, tau, lam, slope, m):  # type: ignore[no-untyped-def]
     """Return lambda'|y| - tau'y; writes the slope lambda sign(y) - tau."""
     total = splat(0.0)
@@ -42,7 +55,7 @@ def _linear(work, y, tau, lam, slope, m):  # type: ignore[no-untyped-def]
     return lane_sum(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
     """Step from y, extrapolate; returns the linear part at the new y.
 
@@ -64,7 +77,7 @@ def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, 
     return lane_sum(even + odd)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum, marks):  # type: ignore[no-untyped-def]
     """`_sweep` that also marks, one bit per component, where lambda sign(y) changes."""
     even, odd = splat(0.0), splat(0.0)
@@ -87,14 +100,14 @@ def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp
     return lane_sum(even + odd)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(work, y, y_next, lam, j):  # type: ignore[no-untyped-def]
     """Lambda sign(y) before minus after, without branches."""
     a, b = get(work, y + j), get(work, y_next + j)
     return get(work, lam + j) * ((a > 0.0) - (a < 0.0) - (b > 0.0) + (b < 0.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_changes(data, columns, work, y, y_next, lam, drift, n_classes, pp, nn, words, flipped):  # type: ignore[no-untyped-def]
     """Bring drift = X (tau - lambda sign(y)) to the new y: one column of X per marked component."""
     per_class = len(words) // n_classes
@@ -127,7 +140,7 @@ def _apply_changes(data, columns, work, y, y_next, lam, drift, n_classes, pp, nn
             k += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, step, momentum):  # type: ignore[no-untyped-def]
     """Scores of w and y after `_sweep`, from those before it."""
     up, ahead = splat(step), splat(momentum)
@@ -140,7 +153,7 @@ def _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, s
             store(work, at_w + i, new)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gram_row(data, columns, p, pp, nn, row, gram, slots):  # type: ignore[no-untyped-def]
     """Offset of row `row` of X X' in `gram`, computed when first needed; the last place is used again and again."""
     places = len(gram) // nn
@@ -155,7 +168,7 @@ def _gram_row(data, columns, p, pp, nn, row, gram, slots):  # type: ignore[no-un
     return place * nn
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn):  # type: ignore[no-untyped-def]
     """Compute the scores of w and y and the drift from scratch."""
     all_scores(data, columns, p, nn, pp, n_classes, work, slope, work, drift)
@@ -165,27 +178,27 @@ def _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, 
     all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_in(source, work, to, pp):  # type: ignore[no-untyped-def]
     for c in range(source.shape[0]):
         for j in range(source.shape[1]):
             work[to + c * pp + j] = source[c, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_out(work, at, pp, target):  # type: ignore[no-untyped-def]
     for c in range(target.shape[0]):
         for j in range(target.shape[1]):
             target[c, j] = work[at + c * pp + j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(work, at, to, m):  # type: ignore[no-untyped-def]
     for j in range(0, m, 8):
         store(work, to + j, load(work, at + j))
 
 
-@njit(cache=True, nogil=True)
+@entry
 def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
     """Run the method on a prepared instance set; writes best point and last iterate, returns their values.
 

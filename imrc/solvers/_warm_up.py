@@ -21,9 +21,16 @@ def _subgradient() -> None:
     run_subgradient(prepare_instances(np.ones((2, 2))), zeros, zeros, 2, 1, zeros, zeros)
 
 
+def _exact() -> None:
+    from imrc.solvers._exact import prepare_exact, solve_exact
+
+    solve_exact(prepare_exact(np.ones((2, 2))), np.zeros(4), np.zeros(4), 2)
+
+
 STAGES: tuple[tuple[str, Callable[[], None], float], ...] = (
-    ("layout of instances", _layout, 1.2),
-    ("subgradient method", _subgradient, 5.5),
+    ("layout of instances", _layout, 1.0),
+    ("subgradient method", _subgradient, 4.0),
+    ("exact method", _exact, 5.4),
 )
 """Name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
 

@@ -6,27 +6,37 @@ r largest scores.
 
 from __future__ import annotations
 
-from numba import njit
-
-from imrc.solvers._simd import equal_bits, first_bit, get, lane_max, load, maximum, minimum, put, splat, store
+from imrc.solvers._simd import (
+    equal_bits,
+    first_bit,
+    get,
+    kernel,
+    lane_max,
+    load,
+    maximum,
+    minimum,
+    put,
+    splat,
+    store,
+)
 
 LOWEST = -1e300
 NETWORK_CLASSES = 16
 """Classes up to which rows are sorted eight at a time by compare-exchange; above, one by one and only if needed."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_equal(work, values, nn, best):  # type: ignore[no-untyped-def]
     """Index of the first entry equal to `best`."""
     wanted = splat(best)
-    for i in range(0, nn, 8):
-        bits = equal_bits(load(work, values + i), wanted)
+    for i in range(0, nn, 16):
+        bits = equal_bits(load(work, values + i), wanted) | (equal_bits(load(work, values + i + 8), wanted) << 8)
         if bits != 0:
             return i + first_bit(bits)
     return 0  # reached only if scores overflowed to nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _worst_two(work, scores, values, pad, nn, flags):  # type: ignore[no-untyped-def]
     """`find_worst` for two classes."""
     one, half, top = splat(1.0), splat(0.5), splat(LOWEST)
@@ -48,7 +58,7 @@ def _worst_two(work, scores, values, pad, nn, flags):  # type: ignore[no-untyped
     return alone, row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sift(work, heap, scores, nn, start, size):  # type: ignore[no-untyped-def]
     """Restore the heap below `start`: larger scores first, equal ones by class number."""
     root = start
@@ -70,7 +80,7 @@ def _sift(work, heap, scores, nn, start, size):  # type: ignore[no-untyped-def]
         root = child
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_subset(work, scores, nn, n_classes, heap):  # type: ignore[no-untyped-def]
     """Best subset of one instance: value and size; its classes are the last `size` entries of `heap`.
 
@@ -96,7 +106,7 @@ def _best_subset(work, scores, nn, n_classes, heap):  # type: ignore[no-untyped-
     return value, size, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_values_sorted(work, scores, values, pad, sorted_, nn, n_classes):  # type: ignore[no-untyped-def]
     """Worst case of each row, eight rows at a time: insertion network, prefix sums."""
     for i in range(0, nn, 8):
@@ -116,7 +126,7 @@ def _row_values_sorted(work, scores, values, pad, sorted_, nn, n_classes):  # ty
         store(work, values + i, best + load(work, pad + i))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_values_pruned(work, scores, values, pad, nn, n, n_classes, heap, probe):  # type: ignore[no-untyped-def]
     """Worst case of the rows that can be the worst; -inf for the others. `probe` is a row likely to be it.
 
@@ -139,7 +149,7 @@ def _row_values_pruned(work, scores, values, pad, nn, n, n_classes, heap, probe)
             put(work, values + i, LOWEST)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _worst_many(work, scores, values, pad, sorted_, nn, n, n_classes, flags, heap, probe):  # type: ignore[no-untyped-def]
     """Worst case for any number of classes."""
     if n_classes <= NETWORK_CLASSES:
@@ -160,7 +170,7 @@ def _worst_many(work, scores, values, pad, sorted_, nn, n, n_classes, flags, hea
     return best, row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_worst(work, scores, values, pad, sorted_, nn, n, n_classes, flags, heap, probe):  # type: ignore[no-untyped-def]
     """Largest (sum over a label subset - 1) / size and its row; `flags` gets the share of each class.
 

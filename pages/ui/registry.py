@@ -29,5 +29,9 @@ class PageEntry:
 
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/views/explore.py", "Explore", ":material/grid_on:", "explore", default=True),
+    PageEntry("pages/views/ess.py", "Effective sample size", ":material/stacked_line_chart:", "effective-sample-size"),
+    PageEntry("pages/views/evolving.py", "Evolving?", ":material/troubleshoot:", "evolving"),
+    PageEntry("pages/views/compare.py", "Compare", ":material/leaderboard:", "compare"),
+    PageEntry("pages/views/how_it_works.py", "How it works", ":material/school:", "how-it-works"),
     PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data"),
 )

@@ -67,7 +67,7 @@ def compilation() -> Compilation:
     return Compilation()
 
 
-def _ensure_compiled() -> None:
+def ensure_compiled() -> None:
     """Compile the solver with progress; in later starts this loads it from the cache in a second."""
     state = compilation()
     if state.done:
@@ -120,7 +120,7 @@ def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings
 
 
 def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
-    _ensure_compiled()
+    ensure_compiled()
     steps: list[StepResult] = []
     st.session_state["partial"] = {key: steps}
     slot = st.empty()

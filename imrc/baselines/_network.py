@@ -1,0 +1,189 @@
+"""The small network of GEM, MER and EWC: D - 100 - 100 - C, ReLU, linear output, mean cross-entropy.
+
+All parameters live in one vector theta, so that penalties, projections and interpolations are plain vector algebra.
+Order in theta: W1 (H, D), b1 (H,), W2 (H, H), b2 (H,), W3 (C, H), b3 (C,); a layer computes W a + b.
+Architecture and initialisation follow the code of GEM (Lopez-Paz and Ranzato, 2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.baselines.base import Floats, Labels
+
+HIDDEN = 100
+"""Units in each of the two hidden layers."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Shapes of the layers and their places in theta.
+
+    Parameters
+    ----------
+    n_inputs, n_hidden, n_outputs : int
+        D, H and C.
+
+    Examples
+    --------
+    >>> Layout(512, 100, 2).size
+    61602
+    """
+
+    n_inputs: int
+    n_hidden: int
+    n_outputs: int
+
+    @property
+    def widths(self) -> tuple[int, int, int, int]:
+        """Width of the input and of each layer."""
+        return self.n_inputs, self.n_hidden, self.n_hidden, self.n_outputs
+
+    @property
+    def size(self) -> int:
+        """Number of parameters P."""
+        w = self.widths
+        return sum(w[i + 1] * (w[i] + 1) for i in range(3))
+
+    def split(self, theta: NDArray[np.floating]) -> list[tuple[NDArray[np.floating], NDArray[np.floating]]]:
+        """Return views (weights, biases) of the three layers; leading axes of theta are kept."""
+        layers, start, w = [], 0, self.widths
+        for i in range(3):
+            middle = start + w[i + 1] * w[i]
+            weights = theta[..., start:middle].reshape(*theta.shape[:-1], w[i + 1], w[i])
+            layers.append((weights, theta[..., middle : middle + w[i + 1]]))
+            start = middle + w[i + 1]
+        return layers
+
+    def initial(self, generator: np.random.Generator) -> Floats:
+        """Draw theta: weights uniform on +-sqrt(6 / (fan_in + fan_out)) (Glorot), biases 0."""
+        theta = np.zeros(self.size)
+        for weights, _ in self.split(theta):
+            bound = np.sqrt(6.0 / sum(weights.shape))
+            weights[...] = generator.uniform(-bound, bound, weights.shape)
+        return theta
+
+
+def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Floats:
+    """Return the network's outputs, shape (..., n, C)."""
+    activity: NDArray[np.floating] = X
+    layers = layout.split(theta)
+    for weights, biases in layers[:-1]:
+        activity = np.maximum(activity @ weights.T + biases, 0.0)
+    weights, biases = layers[-1]
+    return np.asarray(activity @ weights.T + biases, dtype=np.float64)
+
+
+def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Labels:
+    """Return the class of the largest output, shape (n,)."""
+    return np.asarray(network_scores(layout, theta, X).argmax(axis=-1), dtype=np.int64)
+
+
+def _softmax(scores: Floats) -> Floats:
+    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def _backward(
+    layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
+) -> tuple[list[Floats], list[Floats]]:
+    """Return inputs a_l and loss derivatives delta_l of the three layers, each (..., n, width).
+
+    With y = None labels are drawn from the network's own output distribution.
+    """
+    layers = layout.split(theta)
+    inputs = [X]
+    for weights, biases in layers[:-1]:
+        inputs.append(np.maximum(inputs[-1] @ weights.T + biases, 0.0))
+    weights, biases = layers[-1]
+    delta = _softmax(inputs[-1] @ weights.T + biases)
+    if y is None:
+        if generator is None:
+            raise ValueError("Drawing labels needs a generator.")
+        levels = generator.random((*delta.shape[:-1], 1))
+        y = np.minimum((delta.cumsum(axis=-1) < levels).sum(axis=-1), layout.n_outputs - 1)
+    np.put_along_axis(delta, y[..., None], np.take_along_axis(delta, y[..., None], axis=-1) - 1.0, axis=-1)
+    deltas = [delta]
+    for layer in (2, 1):
+        delta = (delta @ layers[layer][0]) * (inputs[layer] > 0)
+        deltas.append(delta)
+    return inputs, deltas[::-1]
+
+
+def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
+    """Return the gradient of the mean cross-entropy over a batch.
+
+    Parameters
+    ----------
+    layout : Layout
+        Shapes of the network.
+    theta : ndarray of shape (P,)
+        Parameters.
+    X : ndarray of shape (n, D)
+        Instances.
+    y : ndarray of shape (n,)
+        Classes 0..C-1.
+
+    Returns
+    -------
+    ndarray of shape (P,)
+    """
+    inputs, deltas = _backward(layout, theta, X, y)
+    gradient = np.empty(layout.size)
+    for (weights, biases), a, delta in zip(layout.split(gradient), inputs, deltas, strict=True):
+        np.matmul(delta.T, a, out=weights)
+        biases[...] = delta.sum(axis=0)
+    gradient /= len(X)
+    return gradient
+
+
+def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
+    """Return one mean-loss gradient per group of samples, all at the same theta, in one batched pass.
+
+    Parameters
+    ----------
+    layout : Layout
+        Shapes of the network.
+    theta : ndarray of shape (P,)
+        Parameters.
+    X : ndarray of shape (G, m, D)
+        Samples of G groups; rows from ``counts[g]`` on are padding and ignored.
+    y : ndarray of shape (G, m)
+        Classes.
+    counts : ndarray of shape (G,)
+        Samples of each group, from 1 to m.
+
+    Returns
+    -------
+    ndarray of shape (G, P)
+    """
+    groups, slots, width = X.shape
+    flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
+    weight = (np.arange(slots) < counts[:, None]) / counts[:, None]
+    gradients = np.empty((groups, layout.size))
+    for (weights, biases), a, delta in zip(layout.split(gradients), flat_inputs, flat_deltas, strict=True):
+        scaled = delta.reshape(groups, slots, -1) * weight[..., None]
+        np.matmul(scaled.transpose(0, 2, 1), a.reshape(groups, slots, -1), out=weights)
+        biases[...] = scaled.sum(axis=1)
+    return gradients
+
+
+def mean_squared_gradient(
+    layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
+) -> Floats:
+    """Return the mean over samples of the squared per-sample gradient (diagonal Fisher information), shape (P,).
+
+    With y = None each label is drawn from the network's own output distribution (Fisher information proper); with
+    the true labels this is the empirical Fisher information. No per-sample gradient is formed: the square of an
+    outer product is the outer product of the squares.
+    """
+    inputs, deltas = _backward(layout, theta, X, y, generator)
+    fisher = np.empty(layout.size)
+    for (weights, biases), a, delta in zip(layout.split(fisher), inputs, deltas, strict=True):
+        np.matmul((delta**2).T, a**2, out=weights)
+        biases[...] = (delta**2).sum(axis=0)
+    fisher /= len(X)
+    return fisher

@@ -1,0 +1,273 @@
+"""What all compared methods have in common: construction, checks, labels, and facts about the method."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_choice, check_int, check_matrix
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Kind = Literal["published", "reference"]
+Headline = Literal["average", "newest"]
+RandomState = int | np.random.SeedSequence | np.random.Generator | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyper-parameters of a method that has none."""
+
+
+class Baseline(ABC):
+    """A method that learns one task after another, to be compared with IMRC.
+
+    Parameters
+    ----------
+    n_classes : int, optional
+        Number of classes C, at least 2. May be left out when `classes` is given.
+    n_features : int
+        Number of mapped features D, without intercept (methods that need one add it).
+    random_state : int, SeedSequence, Generator or None
+        Source of all randomness of the method.
+    classes : array-like of shape (C,), optional
+        Sorted labels of any type. Given: `partial_fit_task` takes such labels and `predict` returns them. Left out:
+        labels are the whole numbers 0..C-1.
+    profile : str
+        Named set of hyper-parameters, a key of `profiles`.
+    **settings
+        Hyper-parameters that differ from the profile.
+
+    Attributes
+    ----------
+    title, paper, year : str, str, int
+        Name for people, reference, year of publication.
+    kind : {"published", "reference"}
+        A method of the literature, or a trivial reference.
+    needs_task_id : bool
+        True: the method must be told to which task a sample to be labelled belongs.
+    keeps_old_rules : bool
+        True: `predict(X, task=j)` uses a rule kept for task j. False: one rule for every task.
+    fixed_old_rules : bool
+        True: the rule kept for a task never changes afterwards, so it need not be tested again.
+    headline : {"average", "newest"}
+        Which error sums the method up: over all tasks seen, or, for methods that adapt to the last distribution and
+        keep nothing for earlier tasks, over the newest task of each step.
+    uses_pool : bool
+        True: learns from a task's whole pool instead of its n training samples (an oracle).
+    shared_settings : tuple of str
+        Settings that a comparison passes on from IMRC (``"b"``).
+    deviations : tuple of str
+        Where this implementation differs from the reference code, and why.
+    profiles : mapping of str to Settings
+        Named hyper-parameters; ``"default"`` is always there.
+
+    Raises
+    ------
+    TypeError
+        If a setting is unknown.
+    ValueError
+        If a value is outside its range.
+    """
+
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    year: ClassVar[int]
+    kind: ClassVar[Kind] = "published"
+    needs_task_id: ClassVar[bool] = False
+    keeps_old_rules: ClassVar[bool] = False
+    fixed_old_rules: ClassVar[bool] = False
+    headline: ClassVar[Headline] = "average"
+    uses_pool: ClassVar[bool] = False
+    shared_settings: ClassVar[tuple[str, ...]] = ()
+    deviations: ClassVar[tuple[str, ...]] = ()
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}
+
+    def __init__(
+        self,
+        *,
+        n_classes: int | None = None,
+        n_features: int,
+        random_state: RandomState = None,
+        classes: ArrayLike | None = None,
+        profile: str = "default",
+        **settings: Any,  # noqa: ANN401 - checked by the method's own settings class
+    ) -> None:
+        self.classes = None if classes is None else np.unique(np.asarray(classes))
+        if n_classes is None:
+            if self.classes is None:
+                raise TypeError("Give n_classes or classes.")
+            n_classes = len(self.classes)
+        self.n_classes = check_int("n_classes", n_classes, 2)
+        if self.classes is not None and len(self.classes) != self.n_classes:
+            raise ValueError(f"classes has {len(self.classes)} labels, n_classes is {self.n_classes}.")
+        self.n_features = check_int("n_features", n_features, 1)
+        chosen = self.profiles[check_choice("profile", profile, tuple(self.profiles))]
+        known = {field.name for field in dataclasses.fields(chosen)}
+        unknown = sorted(set(settings) - known)
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no setting {', '.join(unknown)}; it has "
+                f"{', '.join(sorted(known)) or 'none'}."
+            )
+        self.profile = profile
+        self.settings = dataclasses.replace(chosen, **settings)
+        self.random = np.random.default_rng(random_state)
+        self.n_tasks = 0
+        self._start()
+
+    def partial_fit_task(self, step: int, X: ArrayLike, y: ArrayLike) -> Baseline:
+        """Learn the next task.
+
+        Parameters
+        ----------
+        step : int
+            Number of the task from 0; tasks come in order, so this is the number of tasks learnt before.
+        X : array-like of shape (n, D)
+            Mapped features of the training samples. Not modified.
+        y : array-like of shape (n,)
+            Labels; classes may be missing.
+
+        Returns
+        -------
+        Baseline
+            The learner itself.
+
+        Raises
+        ------
+        ValueError
+            If the step is not the next one, shapes do not fit, or a label is unknown.
+        """
+        if step != self.n_tasks:
+            raise ValueError(f"step must be {self.n_tasks}, the next task; got {step!r}.")
+        X = self._checked(X)
+        if len(X) == 0:
+            raise ValueError("A task needs at least one training sample.")
+        codes = self._encode(np.asarray(y))
+        if codes.shape != (len(X),):
+            raise ValueError(f"y must hold one label per row of X: X has {len(X)} rows, y shape {codes.shape}.")
+        self._fit_task(step, X, codes)
+        self.n_tasks = step + 1
+        return self
+
+    def predict(self, X: ArrayLike, task: int | None = None) -> NDArray[Any]:
+        """Return labels of shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Mapped features.
+        task : int or None
+            Task the samples belong to, from 0, for methods that keep a rule per task. None: the newest.
+
+        Raises
+        ------
+        ValueError
+            If nothing has been learnt yet or the task has not been seen.
+        """
+        if self.n_tasks == 0:
+            raise ValueError("Nothing has been learnt yet: call partial_fit_task first.")
+        task = self.n_tasks - 1 if task is None else check_int("task", task, 0, self.n_tasks - 1)
+        codes = np.asarray(self._predict(self._checked(X), task), dtype=np.int64)
+        return codes if self.classes is None else self.classes[codes]
+
+    @classmethod
+    def expected_seconds(cls, settings: Any, tasks: int, n: int, n_features: int, n_classes: int) -> float:  # noqa: ANN401 - each method has its own
+        """Return about how long one repetition takes on one core, for announcements: right within a factor of three.
+
+        Parameters
+        ----------
+        settings : Settings
+            Of the profile.
+        tasks, n : int
+            Tasks and samples per task.
+        n_features, n_classes : int
+            D and C.
+        """
+        return tasks * (1e-3 + 2e-8 * n * n_features * n_classes)
+
+    @abstractmethod
+    def state_size(self) -> int:
+        """Return how many numbers are kept between tasks: parameters, memories, statistics and stored samples."""
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Make the state before the first task."""
+
+    @abstractmethod
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        """Learn one task from checked arrays; y holds 0..C-1."""
+
+    @abstractmethod
+    def _predict(self, X: Floats, task: int) -> Labels:
+        """Return classes 0..C-1 for checked instances of a task learnt before."""
+
+    def _checked(self, X: ArrayLike) -> Floats:
+        array = np.ascontiguousarray(check_matrix("X", X))
+        if array.shape[1] != self.n_features:
+            raise ValueError(f"X has {array.shape[1]} features, the method was made for {self.n_features}.")
+        return array
+
+    def _encode(self, y: NDArray[Any]) -> Labels:
+        if self.classes is None:
+            codes = np.asarray(y)
+            if codes.dtype.kind not in "iub" or (codes.size and not 0 <= codes.min() <= codes.max() < self.n_classes):
+                raise ValueError(f"y must hold whole numbers 0..{self.n_classes - 1}; for other labels give `classes`.")
+            return codes.astype(np.int64)
+        # Object arrays of strings (a pandas column) compare with the classes as strings.
+        labels = y.astype(self.classes.dtype) if y.dtype.kind == "O" else y
+        known = np.isin(labels, self.classes)
+        if not known.all():
+            row = int(np.argmin(known))
+            raise ValueError(
+                f"y has the unknown label {y.tolist()[row]!r} at row {row}; classes are {self.classes.tolist()}."
+            )
+        return np.asarray(np.searchsorted(self.classes, labels), dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_classes={self.n_classes}, n_features={self.n_features}, "
+            f"profile={self.profile!r}, tasks={self.n_tasks})"
+        )
+
+
+def with_intercept(X: Floats) -> Floats:
+    """Return X with a column of ones appended, shape (n, D + 1).
+
+    Examples
+    --------
+    >>> with_intercept(np.array([[2.0], [3.0]])).tolist()
+    [[2.0, 1.0], [3.0, 1.0]]
+    """
+    return np.hstack([X, np.ones((len(X), 1))])
+
+
+def linear_labels(scores: Floats) -> Labels:
+    """Return classes from scores: one column is the sign (ties to class 0), several the largest.
+
+    Examples
+    --------
+    >>> linear_labels(np.array([[0.0], [0.3]])).tolist(), linear_labels(np.array([[1.0, 1.0, 2.0]])).tolist()
+    ([0, 1], [2])
+    """
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return np.asarray(scores.argmax(axis=1), dtype=np.int64)
+
+
+def signed_targets(y: Labels, n_classes: int) -> Floats:
+    """Return targets -1 and +1: one column for two classes (+1 = class 1), else one column per class.
+
+    Examples
+    --------
+    >>> signed_targets(np.array([0, 1]), 2).tolist(), signed_targets(np.array([2]), 3).tolist()
+    ([[-1.0], [1.0]], [[-1.0, -1.0, 1.0]])
+    """
+    columns = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(y[:, None] == columns, 1.0, -1.0)

@@ -1,0 +1,197 @@
+"""Condor: concept drift via model reuse, an ensemble of linear models each fitted close to the old ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from imrc._checks import check_choice, check_int, check_real
+from imrc.baselines.base import (
+    Baseline,
+    Floats,
+    Headline,
+    Labels,
+    Settings,
+    linear_labels,
+    signed_targets,
+    with_intercept,
+)
+
+Weights = Literal["uniform", "replay"]
+
+
+@dataclass(frozen=True)
+class CondorSettings(Settings):
+    """Hyper-parameters of Condor.
+
+    Attributes
+    ----------
+    pool : int
+        Largest number K of models; the oldest is dropped.
+    weight_step : float
+        eta >= 0 of the multiplicative weight update.
+    bias : float
+        mu > 0, how strongly a new model is held to the weighted old ones.
+    period : int or None
+        Labelled samples per new model; None: one model per task.
+    weights : {"uniform", "replay"}
+        Weights used for prediction: uniform after each new model, or adapted by passing the task once more.
+    """
+
+    pool: int = 25
+    weight_step: float = 0.75
+    bias: float = 200.0
+    period: int | None = None
+    weights: Weights = "uniform"
+
+    def __post_init__(self) -> None:
+        check_int("pool", self.pool, 1)
+        check_real("weight_step", self.weight_step, 0.0)
+        check_real("bias", self.bias, 0.0, low_open=True)
+        if self.period is not None:
+            check_int("period", self.period, 1)
+        check_choice("weights", self.weights, get_args(Weights))
+
+
+def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Floats:
+    """Return argmin over W of mean squared error + bias ||W - centre||^2, all columns at once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Instances, intercept included.
+    targets : ndarray of shape (n, c)
+        Wanted outputs.
+    centre : ndarray of shape (d, c)
+        Where to stay close to.
+    bias : float
+        mu > 0.
+
+    Returns
+    -------
+    ndarray of shape (d, c)
+        Solved with d x d or n x n equations, whichever is smaller.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> W = biased_ridge(X, np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.5]]), 0.1)
+    >>> W.ravel().round(6).tolist()
+    [1.117716, -0.420746]
+    """
+    n, d = X.shape
+    residual = targets - X @ centre
+    if d <= n:
+        change = np.linalg.solve(X.T @ X / n + bias * np.eye(d), X.T @ residual / n)
+    else:
+        change = X.T @ np.linalg.solve(X @ X.T + n * bias * np.eye(n), residual)
+    return np.asarray(centre + change)
+
+
+def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
+    """Return normalised log weights after multiplying each by exp(-step * loss), in the log domain.
+
+    Parameters
+    ----------
+    log_weights : ndarray of shape (m,)
+        Logarithms of weights on the simplex.
+    losses : ndarray of shape (n, m)
+        Losses in [0, 1] of the models on n samples; the order of samples does not matter.
+    step : float
+        eta.
+
+    Examples
+    --------
+    >>> np.exp(reweight(np.log([0.5, 0.5]), np.array([[0.1, 0.9]]), 0.75)).round(6).tolist()
+    [0.645656, 0.354344]
+    """
+    raw = log_weights - step * losses.sum(axis=0)
+    raw = raw - raw.max()
+    return np.asarray(raw - np.log(np.exp(raw).sum()))
+
+
+class Condor(Baseline):
+    """Concept drift via model reuse, with least squares models.
+
+    No official code is public. The loss of the weights is (1 - y f)^2 / 4 with f cut to [-1, 1]; a model is fitted by
+    least squares with a penalty on its distance to the weighted combination of the old ones. Parameters: see
+    `Baseline` and `CondorSettings`; profiles ``"default"``, ``"weak"`` (mu = 1) and ``"replay"``.
+
+    Examples
+    --------
+    >>> condor = Condor(n_classes=2, n_features=1, random_state=0)
+    >>> _ = condor.partial_fit_task(0, [[-1.0], [1.0]] * 5, [0, 1] * 5)
+    >>> condor.predict([[-2.0], [2.0]]).tolist()
+    [0, 1]
+    """
+
+    title: ClassVar[str] = "Condor"
+    paper: ClassVar[str] = (
+        "P. Zhao, L.-W. Cai, Z.-H. Zhou. Handling concept drift via model reuse. Machine Learning 109(3), 2020"
+    )
+    year: ClassVar[int] = 2020
+    headline: ClassVar[Headline] = "newest"
+    deviations: ClassVar[tuple[str, ...]] = (
+        "No official code was found; mu = 200 is recalled from the publication and unconfirmed.",
+        "One model per task instead of one per 50 samples.",
+        "More than two classes: one model per class against the rest, weights shared by the classes.",
+        "Weights stay uniform until labelled samples arrive; test labels are never used to adapt them.",
+    )
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": CondorSettings(),
+        "weak": CondorSettings(bias=1.0),
+        "replay": CondorSettings(weights="replay"),
+    }
+    settings: CondorSettings
+
+    def _start(self) -> None:
+        outputs = 1 if self.n_classes == 2 else self.n_classes
+        self.models = np.zeros((0, self.n_features + 1, outputs))
+        self.log_weights = np.zeros(0)
+        self._buffer_X = np.zeros((0, self.n_features + 1))
+        self._buffer_t = np.zeros((0, outputs))
+
+    @property
+    def weights(self) -> Floats:
+        """Weights beta of the models, oldest first, shape (m,)."""
+        return np.exp(self.log_weights)
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        order = self.random.permutation(len(X))
+        X1, targets = with_intercept(X)[order], signed_targets(y[order], self.n_classes)
+        period = self.settings.period or len(X)
+        start = 0
+        while start < len(X1):
+            stop = min(len(X1), start + period - len(self._buffer_X))
+            self._reweight(X1[start:stop], targets[start:stop])
+            self._buffer_X = np.vstack([self._buffer_X, X1[start:stop]])
+            self._buffer_t = np.vstack([self._buffer_t, targets[start:stop]])
+            if len(self._buffer_X) >= period or len(self.models) == 0:
+                self._add_model()
+            start = stop
+        if self.settings.weights == "replay":
+            self._reweight(X1, targets)
+
+    def _reweight(self, X1: Floats, targets: Floats) -> None:
+        if len(self.models):
+            outputs = np.clip(X1 @ self.models, -1.0, 1.0)
+            losses = ((1.0 - targets * outputs) ** 2 / 4.0).mean(axis=2)
+            self.log_weights = reweight(self.log_weights, losses.T, self.settings.weight_step)
+
+    def _add_model(self) -> None:
+        """Fit a model near the weighted combination, drop the oldest if there are too many, reset the weights."""
+        centre = np.tensordot(self.weights, self.models, axes=1)
+        new = biased_ridge(self._buffer_X, self._buffer_t, centre, self.settings.bias)
+        self.models = np.concatenate([self.models, new[None]])[-self.settings.pool :]
+        self.log_weights = np.full(len(self.models), -np.log(len(self.models)))
+        self._buffer_X, self._buffer_t = self._buffer_X[:0], self._buffer_t[:0]
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return linear_labels(with_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
+
+    def state_size(self) -> int:
+        """Return parameters and weights of the models (and samples waiting for the next model)."""
+        return self.models.size + self.log_weights.size + self._buffer_X.size + self._buffer_t.size

@@ -1,0 +1,229 @@
+"""GEM, gradient episodic memory: project each step so that no earlier task's memory loss grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from imrc._checks import check_int, check_real
+from imrc.baselines._network import HIDDEN, Layout, group_gradients, loss_gradient, network_labels
+from imrc.baselines.base import Baseline, Floats, Labels, Settings
+
+_LARGEST = 1e50
+"""Gradients beyond this have no meaning, and their products would overflow."""
+
+
+@dataclass(frozen=True)
+class GEMSettings(Settings):
+    """Hyper-parameters of GEM.
+
+    Attributes
+    ----------
+    learning_rate : float
+        Step size of plain SGD, above 0.
+    batch_size, epochs : int
+        Samples per step and passes over a task.
+    memory : int
+        Samples kept per task, at most (a task with fewer keeps all).
+    margin : float
+        gamma >= 0, weight every constraint gets at least when a projection happens.
+    ridge : float
+        epsilon >= 0, added to the diagonal of the quadratic program.
+    """
+
+    learning_rate: float = 0.1
+    batch_size: int = 10
+    epochs: int = 1
+    memory: int = 256
+    margin: float = 0.5
+    ridge: float = 1e-3
+
+    def __post_init__(self) -> None:
+        check_real("learning_rate", self.learning_rate, 0.0, low_open=True)
+        check_int("batch_size", self.batch_size, 1)
+        check_int("epochs", self.epochs, 1)
+        check_int("memory", self.memory, 1)
+        check_real("margin", self.margin, 0.0)
+        check_real("ridge", self.ridge, 0.0)
+
+
+def project_gradient(
+    gradient: Floats, memory_gradients: Floats, *, margin: float = 0.0, ridge: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return the projected gradient and the multipliers of the memory constraints.
+
+    Solves min over v >= margin of 1/2 v'(G G' + ridge I) v + (G g)'v and returns g + G'v. With v = u + margin and
+    R'R = G G' + ridge I this is a non-negative least squares problem in u, which has an exact active-set solution.
+    If no constraint is violated (G g >= 0), g comes back unchanged and v = 0.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (P,)
+        Gradient g of the batch.
+    memory_gradients : ndarray of shape (J, P)
+        Rows of G: gradient of each earlier task's memory loss.
+    margin, ridge : float
+        gamma and epsilon.
+
+    Returns
+    -------
+    projected : ndarray of shape (P,)
+    multipliers : ndarray of shape (J,)
+
+    Examples
+    --------
+    >>> projected, v = project_gradient(np.array([1.0, 0.0]), np.array([[-1.0, 2.0]]))
+    >>> projected.round(12).tolist(), v.round(12).tolist()
+    ([0.8, 0.4], [0.2])
+    """
+    products = memory_gradients @ gradient
+    if len(products) == 0 or products.min() >= 0.0:
+        return gradient, np.zeros(len(products))
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    gram = memory_gradients @ memory_gradients.T
+    gram[np.diag_indices_from(gram)] += ridge
+    root = _cholesky(gram)
+    target = -solve_triangular(root, products + margin * gram.sum(axis=1), trans="T")
+    v = nnls(root, target, maxiter=100 * len(products))[0] + margin
+    return gradient + v @ memory_gradients, v
+
+
+def _cholesky(gram: Floats) -> Floats:
+    """Upper triangular R with R'R = gram; without a ridge the matrix may be singular, so a hair is added then."""
+    try:
+        return np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
+    except np.linalg.LinAlgError:
+        lifted = gram.copy()
+        lifted[np.diag_indices_from(lifted)] += 1e-10 * max(float(np.trace(gram)) / len(gram), 1e-300)
+        return np.asarray(np.linalg.cholesky(lifted).T, dtype=np.float64)
+
+
+class GEM(Baseline):
+    """Gradient episodic memory.
+
+    One network for all tasks. Each mini-batch first goes into the task's memory; then the batch gradient is projected
+    so that, to first order, the loss on the memory of no earlier task grows. Parameters: see `Baseline` and
+    `GEMSettings`; profiles ``"default"`` (the scripts of the authors' repository), ``"argparse"`` (its command line
+    defaults, with a memory), ``"retuned"`` (values of the authors of MER).
+
+    Attributes
+    ----------
+    n_projections, n_diverged : int
+        Steps that were projected, and steps left out because numbers overflowed.
+
+    Examples
+    --------
+    >>> gem = GEM(n_classes=2, n_features=1, random_state=0)
+    >>> for step in range(2):
+    ...     _ = gem.partial_fit_task(step, [[-1.0], [1.0]] * 20, [0, 1] * 20)
+    >>> gem.predict([[-2.0], [2.0]]).tolist()
+    [0, 1]
+    """
+
+    title: ClassVar[str] = "GEM"
+    paper: ClassVar[str] = "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
+    year: ClassVar[int] = 2017
+    needs_task_id: ClassVar[bool] = False
+    deviations: ClassVar[tuple[str, ...]] = (
+        "Only filled memory slots are used; the authors' code takes the gradient over uninitialised slots when a "
+        "task has fewer samples than the memory.",
+        "The gradients of all memories come from one batched pass, and the quadratic program is solved exactly as "
+        "non-negative least squares.",
+        "Steps that overflow are left out and counted; the authors' code would go on with NaN.",
+        "float64 throughout; the samples of a task are visited in random order.",
+    )
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": GEMSettings(),
+        "argparse": GEMSettings(learning_rate=0.001, margin=0.0),
+        "retuned": GEMSettings(learning_rate=0.01, margin=1.0),
+    }
+    settings: GEMSettings
+
+    def _start(self) -> None:
+        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
+        self.theta = self._layout.initial(self.random)
+        self._memory_X = np.zeros((0, 0, self.n_features))
+        self._memory_y = np.zeros((0, 0), dtype=np.int64)
+        self._counts = np.zeros(0, dtype=np.int64)
+        self.n_projections = 0
+        self.n_diverged = 0
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        s = self.settings
+        self._open_memory(min(s.memory, len(X)))
+        written = 0
+        for _ in range(s.epochs):
+            order = self.random.permutation(len(X))
+            for start in range(0, len(X), s.batch_size):
+                rows = order[start : start + s.batch_size]
+                written = self._remember(X[rows], y[rows], written)
+                self._step(step, X[rows], y[rows])
+
+    def _step(self, step: int, X: Floats, y: Labels) -> None:
+        """Take one projected step; leave theta as it is where numbers overflow."""
+        # With a margin, every projection adds margin times the sum of all memory gradients, so the effective step
+        # grows with the number of tasks and plain SGD can diverge.
+        with np.errstate(over="ignore", invalid="ignore"):
+            theta = self._projected(step, X, y)
+        if theta is None or not np.isfinite(theta).all():
+            self.n_diverged += 1
+        else:
+            self.theta = theta
+
+    def _projected(self, step: int, X: Floats, y: Labels) -> Floats | None:
+        """Return theta after one step, or None if gradients are not finite."""
+        gradient = loss_gradient(self._layout, self.theta, X, y)
+        if step > 0:
+            slots = int(self._counts[:step].max())
+            past = group_gradients(
+                self._layout,
+                self.theta,
+                self._memory_X[:step, :slots],
+                self._memory_y[:step, :slots],
+                self._counts[:step],
+            )
+            if not max(np.abs(past).max(), np.abs(gradient).max()) < _LARGEST:  # also catches NaN
+                return None
+            try:
+                projected, _ = project_gradient(gradient, past, margin=self.settings.margin, ridge=self.settings.ridge)
+            except (np.linalg.LinAlgError, RuntimeError):  # no solution in floating point: numbers too far apart
+                return None
+            self.n_projections += projected is not gradient
+            gradient = projected
+        return np.asarray(self.theta - self.settings.learning_rate * gradient)
+
+    def _open_memory(self, slots: int) -> None:
+        """Add an empty memory for a new task; all memories are padded to the largest."""
+        tasks, old, width = self._memory_X.shape
+        X = np.zeros((tasks + 1, max(slots, old), width))
+        y = np.zeros(X.shape[:2], dtype=np.int64)
+        X[:tasks, :old], y[:tasks, :old] = self._memory_X, self._memory_y
+        self._memory_X, self._memory_y = X, y
+        self._counts = np.append(self._counts, 0)
+        self._slots = slots
+
+    def _remember(self, X: Floats, y: Labels, written: int) -> int:
+        """Write a batch into the newest memory, in ring order once it is full."""
+        places = (written + np.arange(len(X))) % self._slots
+        self._memory_X[-1, places], self._memory_y[-1, places] = X, y
+        self._counts[-1] = min(self._slots, written + len(X))
+        return written + len(X)
+
+    @classmethod
+    def expected_seconds(cls, settings: GEMSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
+        """Return about how long one repetition takes on one core: every step visits all memories."""
+        steps = settings.epochs * -(-n // settings.batch_size)
+        visited = steps * min(settings.memory, n) * tasks**2 / 2
+        return tasks * 1e-3 + visited * Layout(n_features, HIDDEN, n_classes).size * 3e-10
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return network_labels(self._layout, self.theta, X)
+
+    def state_size(self) -> int:
+        """Return P + samples in the memories times (D + 1)."""
+        return self.theta.size + int(self._counts.sum()) * (self.n_features + 1)

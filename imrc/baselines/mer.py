@@ -1,0 +1,224 @@
+"""MER, meta-experience replay: Reptile-style interpolation of single-sample steps over a reservoir of past samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice, check_int, check_real
+from imrc.baselines._network import HIDDEN, Layout, network_labels
+from imrc.baselines.base import Baseline, Floats, Labels, Settings
+
+Algorithm = Literal["1", "6", "7"]
+Precision = Literal["float32", "float64"]
+Reservoir = Literal["textbook", "released"]
+
+
+@dataclass(frozen=True)
+class MERSettings(Settings):
+    """Hyper-parameters of MER.
+
+    Attributes
+    ----------
+    learning_rate : float
+        alpha, step size of single-sample SGD.
+    within, across : float
+        beta and gamma in [0, 1]: interpolation after each batch and after all batches of a sample.
+    memory : int
+        Slots m of the reservoir.
+    replay : int
+        Samples r drawn from the reservoir per batch.
+    batches : int
+        Batches s per arriving sample; with algorithm 7 the factor of the current sample's loss.
+    algorithm : {"1", "6", "7"}
+        Variant of the publication. 6: current sample last, one interpolation (gamma) per batch. 7: one batch with the
+        current sample at a random place and its loss times s.
+    reservoir : {"textbook", "released"}
+        Place of sample number a (from 1) drawn from 0..a-1, or from 0..a as in the authors' code.
+    precision : {"float32", "float64"}
+        Of the network while it is trained; the authors' code uses single precision.
+    """
+
+    learning_rate: float = 0.03
+    within: float = 0.03
+    across: float = 1.0
+    memory: int = 5120
+    replay: int = 100
+    batches: int = 10
+    algorithm: Algorithm = "1"
+    reservoir: Reservoir = "textbook"
+    precision: Precision = "float32"
+
+    def __post_init__(self) -> None:
+        check_real("learning_rate", self.learning_rate, 0.0, low_open=True)
+        check_real("within", self.within, 0.0, 1.0)
+        check_real("across", self.across, 0.0, 1.0)
+        check_int("memory", self.memory, 1)
+        check_int("replay", self.replay, 0)
+        check_int("batches", self.batches, 1)
+        check_choice("algorithm", self.algorithm, get_args(Algorithm))
+        check_choice("reservoir", self.reservoir, get_args(Reservoir))
+        check_choice("precision", self.precision, get_args(Precision))
+
+
+def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
+    """Return the slot for sample number `seen` (from 1), or -1 if it is not kept.
+
+    Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory.
+
+    Parameters
+    ----------
+    seen : int
+        Samples seen, this one included.
+    filled, slots : int
+        Samples in memory, and its size.
+    generator : Generator
+        Source of randomness.
+    extra : int
+        1 draws from 0..seen instead of 0..seen - 1.
+    """
+    if filled < slots:
+        return filled
+    place = int(generator.integers(seen + extra))
+    return place if place < slots else -1
+
+
+class MER(Baseline):
+    """Meta-experience replay, algorithm 1 of the publication by default.
+
+    Parameters: see `Baseline` and `MERSettings`; profiles ``"default"`` (values of the authors' README: 1010 steps per
+    sample), ``"argparse"`` (command line defaults, which make it sequential replay: 21 steps per sample), ``"small"``
+    (authors' line for 500 memories), ``"algorithm6"``, ``"algorithm7"``.
+
+    Attributes
+    ----------
+    n_diverged : int
+        Samples whose steps were undone because numbers overflowed (inputs on a large scale).
+
+    Examples
+    --------
+    >>> mer = MER(n_classes=2, n_features=1, random_state=0, profile="argparse", learning_rate=0.1)
+    >>> _ = mer.partial_fit_task(0, [[-1.0], [1.0]] * 20, [0, 1] * 20)
+    >>> mer.predict([[-2.0], [2.0]]).tolist()
+    [0, 1]
+    """
+
+    title: ClassVar[str] = "MER"
+    paper: ClassVar[str] = (
+        "M. Riemer et al. Learning to Learn without Forgetting by Maximizing Transfer and Minimizing Interference. "
+        "ICLR 2019"
+    )
+    year: ClassVar[int] = 2019
+    deviations: ClassVar[tuple[str, ...]] = (
+        "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a. Both are "
+        "available.",
+        "Task numbers are not stored with the samples: the authors' code keeps them but never uses them.",
+    )
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": MERSettings(),
+        "argparse": MERSettings(learning_rate=0.001, within=1.0, across=1.0, replay=20, batches=1),
+        "small": MERSettings(learning_rate=0.1, within=0.01, memory=500, replay=10),
+        "algorithm6": MERSettings(across=0.1, algorithm="6"),
+        "algorithm7": MERSettings(across=0.03, batches=5, algorithm="7"),
+    }
+    settings: MERSettings
+
+    def _start(self) -> None:
+        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
+        dtype = np.dtype(self.settings.precision)
+        self.theta: NDArray[Any] = self._layout.initial(self.random).astype(dtype)
+        self.n_seen = 0
+        self.n_diverged = 0
+        self.filled = 0
+        # Row 0 holds the arriving sample, rows 1.. the reservoir; the array grows up to memory + 1 rows.
+        self._X = np.zeros((1, self.n_features), dtype)
+        self._y = np.zeros(1, dtype=np.int64)
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self._reserve(min(self.settings.memory, self.filled + len(X)))
+        for i in self.random.permutation(len(X)):
+            self._X[0], self._y[0] = X[i], y[i]
+            before = self.theta.copy()
+            with np.errstate(over="ignore", invalid="ignore"):
+                if self.settings.algorithm == "7":
+                    self._replay_weighted()
+                else:
+                    self._replay()
+            if not np.isfinite(self.theta).all():
+                self.theta = before
+                self.n_diverged += 1
+            self._keep()
+
+    def _replay(self) -> None:
+        """Algorithms 1 and 6: s batches of the current sample and r drawn from memory."""
+        s = self.settings
+        before_all = self.theta.copy()
+        size = min(s.replay, self.filled)
+        draws = self.random.integers(1, self.filled + 1, size=(s.batches, size)) if size else None
+        for batch in range(s.batches):
+            before = self.theta.copy()
+            order = np.zeros(size + 1, dtype=np.int64)
+            if draws is not None:
+                order[1:] = draws[batch]
+            if s.algorithm == "6":
+                order = order[::-1].copy()
+            self._descend(order, np.full(size + 1, s.learning_rate))
+            self._interpolate(before, s.within if s.algorithm == "1" else s.across)
+        if s.algorithm == "1":
+            self._interpolate(before_all, s.across)
+
+    def _replay_weighted(self) -> None:
+        """Algorithm 7: one batch, the current sample at a random place with its loss multiplied by s."""
+        s = self.settings
+        if self.n_seen == 0:
+            return
+        size = min(s.replay, self.filled)
+        order = np.insert(self.random.integers(1, self.filled + 1, size=size), self.random.integers(size + 1), 0)
+        before = self.theta.copy()
+        self._descend(order, np.where(order == 0, s.batches, 1.0) * s.learning_rate)
+        self._interpolate(before, s.across)
+
+    def _descend(self, order: Labels, rates: Floats) -> None:
+        from imrc.baselines._network_kernels import sgd_sequence
+
+        sgd_sequence(self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates.astype(self.theta.dtype))
+
+    def _interpolate(self, before: NDArray[Any], share: float) -> None:
+        """Go from `before` only the given share of the way to theta; a share of 1 leaves theta bit for bit."""
+        if share != 1.0:
+            self.theta -= before
+            self.theta *= self.theta.dtype.type(share)
+            self.theta += before
+
+    def _keep(self) -> None:
+        """Put the current sample into the reservoir, perhaps."""
+        self.n_seen += 1
+        extra = int(self.settings.reservoir == "released")
+        slot = reservoir_slot(self.n_seen, self.filled, self.settings.memory, self.random, extra=extra)
+        if slot >= 0:
+            self._X[slot + 1], self._y[slot + 1] = self._X[0], self._y[0]
+            self.filled = max(self.filled, slot + 1)
+
+    def _reserve(self, rows: int) -> None:
+        more = rows + 1 - len(self._y)
+        if more > 0:
+            self._X = np.vstack([self._X, np.zeros((more, self.n_features), self._X.dtype)])
+            self._y = np.append(self._y, np.zeros(more, dtype=np.int64))
+
+    @classmethod
+    def expected_seconds(cls, settings: MERSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
+        """Return about how long one repetition takes on one core: s (1 + r) steps per sample."""
+        batches = 1 if settings.algorithm == "7" else settings.batches
+        steps = tasks * n * batches * (1 + min(settings.replay, tasks * n))
+        return tasks * 1e-3 + steps * Layout(n_features, HIDDEN, n_classes).size * 1e-10
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return network_labels(self._layout, self.theta, X.astype(self.theta.dtype))
+
+    def state_size(self) -> int:
+        """Return P + samples in the reservoir times (D + 1)."""
+        return self.theta.size + self.filled * (self.n_features + 1)

@@ -1,0 +1,200 @@
+"""Trivial references: what anyone would try first, and an oracle with all the data of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from imrc._checks import check_int, check_real
+from imrc.baselines._logistic import fit_multinomial
+from imrc.baselines.base import Baseline, Floats, Kind, Labels, Settings
+
+_COX = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
+
+
+@dataclass(frozen=True)
+class LogisticSettings(Settings):
+    """Hyper-parameter of logistic regression.
+
+    Attributes
+    ----------
+    C : float
+        Inverse strength of the L2 penalty, above 0; 1 as in scikit-learn.
+    """
+
+    C: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_real("C", self.C, 0.0, low_open=True)
+
+
+@dataclass(frozen=True)
+class RecentSettings(LogisticSettings):
+    """Hyper-parameters of logistic regression on the last tasks.
+
+    Attributes
+    ----------
+    b : int
+        Tasks before the newest that are used as well.
+    """
+
+    b: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("b", self.b, 0)
+
+
+class MajorityClass(Baseline):
+    """Always answers the most frequent class of all labels seen so far (ties to the smallest).
+
+    Examples
+    --------
+    >>> majority = MajorityClass(classes=["a", "b"], n_features=1)
+    >>> majority.partial_fit_task(0, [[0.0]] * 3, ["b", "a", "b"]).predict([[5.0]])
+    array(['b'], dtype='<U1')
+    """
+
+    title: ClassVar[str] = "Majority class"
+    paper: ClassVar[str] = ""
+    year: ClassVar[int] = 0
+    kind: ClassVar[Kind] = "reference"
+
+    def _start(self) -> None:
+        self.counts = np.zeros(self.n_classes, dtype=np.int64)
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self.counts = self.counts + np.bincount(y, minlength=self.n_classes)
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return np.full(len(X), self.counts.argmax(), dtype=np.int64)
+
+    def state_size(self) -> int:
+        """Return C."""
+        return self.n_classes
+
+
+class _RulePerTask(Baseline):
+    """Logistic regression with one rule per task, which stays as it was learnt."""
+
+    kind: ClassVar[Kind] = "reference"
+    paper: ClassVar[str] = _COX
+    year: ClassVar[int] = 1958
+    needs_task_id: ClassVar[bool] = True
+    keeps_old_rules: ClassVar[bool] = True
+    fixed_old_rules: ClassVar[bool] = True
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
+    settings: LogisticSettings
+
+    def _start(self) -> None:
+        self.rules: list[Floats] = []
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self.rules.append(fit_multinomial(X, y, self.n_classes, self.settings.C))
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return _labels(self.rules[task], X)
+
+    def state_size(self) -> int:
+        """Return the numbers of all rules."""
+        return sum(rule.size for rule in self.rules)
+
+
+class SingleTaskLogistic(_RulePerTask):
+    """Logistic regression on each task's own samples.
+
+    Examples
+    --------
+    >>> one = SingleTaskLogistic(n_classes=2, n_features=1).partial_fit_task(0, [[0.0], [1.0]], [0, 1])
+    >>> one.partial_fit_task(1, [[0.0], [1.0]], [1, 0]).predict([[2.0]], task=0).tolist()
+    [1]
+    """
+
+    title: ClassVar[str] = "Logistic, single task"
+
+
+class OracleLogistic(_RulePerTask):
+    """Logistic regression on each task's whole pool: what static learning could reach with all the data of a task."""
+
+    title: ClassVar[str] = "Oracle, all the pool"
+    uses_pool: ClassVar[bool] = True
+
+
+class RecentLogistic(_RulePerTask):
+    """Logistic regression on a task and the b before it, one rule per task.
+
+    Examples
+    --------
+    >>> recent = RecentLogistic(n_classes=2, n_features=1, b=1)
+    >>> for step in range(3):
+    ...     _ = recent.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+    >>> recent.state_size()  # three rules of 2 x 2 numbers, one stored task of two samples
+    16
+    """
+
+    title: ClassVar[str] = "Logistic, last b + 1 tasks"
+    shared_settings: ClassVar[tuple[str, ...]] = ("b",)
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
+    settings: RecentSettings
+
+    def _start(self) -> None:
+        super()._start()
+        self._kept: list[tuple[Floats, Labels]] = []
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        parts = [*self._kept, (X, y)]
+        super()._fit_task(step, np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+        self._kept = [(a.copy(), c) for a, c in parts[max(0, len(parts) - self.settings.b) :]]
+
+    def state_size(self) -> int:
+        """Return the numbers of all rules and of the stored samples."""
+        return super().state_size() + sum(X.size + y.size for X, y in self._kept)
+
+
+class SeenLogistic(Baseline):
+    """Logistic regression on everything seen so far, one rule for all tasks.
+
+    Examples
+    --------
+    >>> seen = SeenLogistic(n_classes=2, n_features=1)
+    >>> for step in range(2):
+    ...     _ = seen.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+    >>> seen.predict([[2.0]]).tolist(), seen.state_size()
+    ([1], 12)
+    """
+
+    title: ClassVar[str] = "Logistic, everything seen"
+    paper: ClassVar[str] = _COX
+    year: ClassVar[int] = 1958
+    kind: ClassVar[Kind] = "reference"
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
+    settings: LogisticSettings
+
+    def _start(self) -> None:
+        self._X = np.zeros((0, self.n_features))
+        self._y = np.zeros(0, dtype=np.int64)
+        self.rule: Floats | None = None
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self._X, self._y = np.vstack([self._X, X]), np.append(self._y, y)
+        self.rule = fit_multinomial(self._X, self._y, self.n_classes, self.settings.C, self.rule)
+
+    @classmethod
+    def expected_seconds(cls, settings: LogisticSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
+        """Return about how long one repetition takes on one core: each task is learnt with all before it."""
+        return tasks * (2e-3 + tasks * n / 2 * n_features * n_classes * 1e-8)
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return _labels(np.asarray(self.rule), X)
+
+    def state_size(self) -> int:
+        """Return the numbers of the rule and of all samples seen."""
+        return (0 if self.rule is None else self.rule.size) + self._X.size + self._y.size
+
+
+def _labels(rule: Floats, X: Floats) -> Labels:
+    """Return the class of the largest score."""
+    return np.asarray((X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1), dtype=np.int64)

@@ -1,0 +1,75 @@
+"""All methods by name: lists in the app, choices on the command line, tables and checks are made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from imrc._checks import check_choice
+from imrc.baselines.aue import AUE
+from imrc.baselines.base import Baseline
+from imrc.baselines.condor import Condor
+from imrc.baselines.driftsurf import DriftSurf
+from imrc.baselines.ella import ELLA
+from imrc.baselines.ewc import EWC
+from imrc.baselines.gem import GEM
+from imrc.baselines.mer import MER
+from imrc.baselines.references import (
+    MajorityClass,
+    OracleLogistic,
+    RecentLogistic,
+    SeenLogistic,
+    SingleTaskLogistic,
+)
+
+registry: Mapping[str, type[Baseline]] = MappingProxyType(
+    {
+        "gem": GEM,
+        "mer": MER,
+        "ella": ELLA,
+        "ewc": EWC,
+        "condor": Condor,
+        "driftsurf": DriftSurf,
+        "aue": AUE,
+        "majority": MajorityClass,
+        "logistic_single": SingleTaskLogistic,
+        "logistic_recent": RecentLogistic,
+        "logistic_seen": SeenLogistic,
+        "oracle": OracleLogistic,
+    }
+)
+"""Name -> class, published methods first, in the order of the paper's tables."""
+
+PUBLISHED = tuple(name for name, cls in registry.items() if cls.kind == "published")
+REFERENCES = tuple(name for name, cls in registry.items() if cls.kind == "reference")
+
+
+def parse_method(name: str) -> tuple[str, str]:
+    """Return method and profile of ``"name"`` or ``"name:profile"``.
+
+    Raises
+    ------
+    ValueError
+        If either is unknown; the message lists what there is.
+
+    Examples
+    --------
+    >>> parse_method("mer:argparse"), parse_method("gem")
+    (('mer', 'argparse'), ('gem', 'default'))
+    """
+    method, _, profile = name.partition(":")
+    check_choice("method", method, tuple(registry))
+    return method, check_choice("profile", profile or "default", tuple(registry[method].profiles))
+
+
+def method_title(name: str) -> str:
+    """Return the name for people of ``"name"`` or ``"name:profile"``.
+
+    Examples
+    --------
+    >>> method_title("gem"), method_title("aue:hoeffding")
+    ('GEM', 'AUE (hoeffding)')
+    """
+    method, profile = parse_method(name)
+    title = registry[method].title
+    return title if profile == "default" else f"{title} ({profile})"

@@ -1,0 +1,118 @@
+"""Risk bounds of Theorems 1 to 4 with their constants exposed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_int, check_real
+from imrc.core.theory._closed import _check_positive
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RiskBound:
+    """Upper bounds of the minimax risk, one per effective sample size."""
+
+    value: Floats
+    """R_inf + margin."""
+    margin: Floats
+    """M (kappa + 1) sqrt(2 log(2 m / delta)) / sqrt(ESS) ||mu_inf||_1."""
+    trivial: float
+    """1 - 1/C: no minimax risk is above it, so a bound above it says nothing."""
+
+    @property
+    def is_vacuous(self) -> NDArray[np.bool_]:
+        """Where the bound is not below the risk of guessing."""
+        return np.asarray(self.value >= self.trivial)
+
+
+def risk_bound(
+    ess: ArrayLike,
+    *,
+    m: int,
+    mu_norm: ArrayLike,
+    smallest_risk: ArrayLike = 0.0,
+    delta: float = 0.05,
+    M: float = 1.0,
+    kappa: float = 1.0,
+    n_classes: int = 2,
+) -> RiskBound:
+    """Bound of the minimax risk of a task, eqs. (5), (8) and (11): single-task, Theorem 1 and Theorem 3.
+
+    The three bounds are one formula; only the effective sample size differs (n_j, forward, forward and
+    backward). Theorems 2 and 4 put closed forms in its place.
+
+    Parameters
+    ----------
+    ess : array-like
+        Effective sample sizes, above 0.
+    m : int
+        Number of components C (D + 1).
+    mu_norm : array-like
+        ||mu_inf||_1 of the rule for exactly known mean vectors; broadcasts with `ess`.
+    smallest_risk : array-like
+        R_inf, the minimax risk for exactly known mean vectors.
+    delta : float
+        The bound holds with probability at least 1 - delta; in (0, 1).
+    M : float
+        Bound of all components of the feature mapping.
+    kappa : float
+        Ratio of the sub-Gaussian parameters of the feature mapping and of the changes to the standard
+        deviations used. A sub-Gaussian parameter is never below the standard deviation, so kappa is at least
+        1 when the standard deviations are exact (equality for normal variables); 1 is the most favourable
+        value.
+    n_classes : int
+        Number of classes C, at least 2: the risk of guessing is 1 - 1/C.
+
+    Returns
+    -------
+    RiskBound
+
+    Examples
+    --------
+    >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
+    >>> bound.value.round(3).tolist(), bound.is_vacuous.tolist()
+    ([1.147, 0.205], [True, False])
+    """
+    size = _check_positive("ess", ess)
+    norm = _check_positive("mu_norm", mu_norm, zero=True)
+    risk = _check_positive("smallest_risk", smallest_risk, zero=True)
+    m = check_int("m", m, 1)
+    n_classes = check_int("n_classes", n_classes, 2)
+    delta = check_real("delta", delta, 0.0, 1.0, low_open=True)
+    M = check_real("M", M, 0.0, low_open=True)
+    kappa = check_real("kappa", kappa, 0.0)
+    margin = M * (kappa + 1.0) * math.sqrt(2.0 * math.log(2.0 * m / delta)) * norm / np.sqrt(size)
+    return RiskBound(np.asarray(risk + margin), np.asarray(margin), 1.0 - 1.0 / n_classes)
+
+
+def samples_for_bound(
+    margin: float, *, m: int, mu_norm: float, delta: float = 0.05, M: float = 1.0, kappa: float = 1.0
+) -> float:
+    """Effective sample size at which the margin of `risk_bound` falls to a given value.
+
+    Parameters
+    ----------
+    margin : float
+        Wanted margin, above 0.
+    m, mu_norm, delta, M, kappa
+        As in `risk_bound`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> size = samples_for_bound(0.1, m=6, mu_norm=0.5)
+    >>> round(float(risk_bound(size, m=6, mu_norm=0.5).margin), 12)
+    0.1
+    """
+    margin = check_real("margin", margin, 0.0, low_open=True)
+    one = float(risk_bound(1.0, m=m, mu_norm=mu_norm, delta=delta, M=M, kappa=kappa).margin)
+    return (one / margin) ** 2

@@ -1,0 +1,378 @@
+"""The whole diagnosis of a sequence, from data to verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_int, check_real
+from imrc.diagnostics._change import ChangeEstimate, change_estimate, estimate_change
+from imrc.diagnostics._identical import SHUFFLES, WORK_LIMIT, SameMethod, approximate_p_value, exact_p_value
+from imrc.diagnostics._innovations import Innovations, innovations
+from imrc.diagnostics._models import Group, ModelFit, fit_models, group_gaps
+from imrc.diagnostics._order import (
+    ENUMERATED,
+    LEAST_TASKS,
+    OrderTests,
+    centre_twice,
+    combine_order_tests,
+    draw_orders,
+    order_statistics,
+)
+from imrc.diagnostics._pictures import (
+    PartialAutocorrelation,
+    Variogram,
+    partial_autocorrelation,
+    variogram_of,
+    with_envelope,
+    with_pacf_band,
+)
+from imrc.diagnostics._reduction import (
+    Moments,
+    Reduced,
+    given_moments,
+    mapped,
+    noise_components,
+    reduce_moments,
+    resolve_transform,
+    sequence_moments,
+)
+from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, decide, find_returns, word_verdict
+from imrc.tasks import TaskSequence
+
+Floats = NDArray[np.float64]
+
+MANY_TASKS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Verdict on the assumption of evolving tasks, with its evidence.
+
+    Everything is in units of the sampling noise of one average over ``n`` samples; `rho_at` converts.
+    """
+
+    verdict: Verdict
+    """What the evidence says, in words."""
+    name: str
+    """Name of the sequence."""
+    representation: str
+    """Name of the feature map."""
+    labels: tuple[str, ...]
+    """Names of the tasks."""
+    k: int
+    """Tasks."""
+    m: int
+    """Components used."""
+    dropped: int
+    """Components left out because they do not vary."""
+    n: float | None
+    """Samples behind each average (harmonic mean over tasks); None if only means were given."""
+    is_bounded: bool
+    """Whether all features lie in [-1, 1]."""
+    m_noise: float | None
+    """Effective number of independent components of the sampling noise; None if only means were given."""
+    m_eff: float
+    """Effective number of independent components used in likelihoods."""
+    q: float
+    """Variance between tasks over its value for identical tasks, expected 1 if nothing changes."""
+    p_same: float
+    """p-value of "all tasks share one distribution"."""
+    same_method: SameMethod
+    """How it was computed."""
+    p_change: float
+    """Twice the smaller of p_same and p_order: the p-value of "nothing changes"."""
+    order: OrderTests | None
+    """Tests of the order; None below 5 tasks."""
+    pacf: PartialAutocorrelation | None
+    """Partial autocorrelation with its band; None below 4 tasks."""
+    variogram: Variogram | None
+    """Noise-corrected variogram with its envelope."""
+    distance: Floats
+    """Noise-corrected squared distances, shape (k, k)."""
+    returns: tuple[tuple[int, int], ...]
+    """Pairs of tasks (from 0) that are alike although a task between them is not; not searched above 60
+    tasks."""
+    returns_share: float
+    """Their share of all pairs."""
+    change: ChangeEstimate | None
+    """rho = n d^2 / sigma^2 with its interval."""
+    innovations: Innovations | None
+    """Tests on the changes; None below 5 tasks."""
+    models: tuple[ModelFit, ...]
+    """Competing models, best first; empty below 5 tasks."""
+    moments: Moments
+    """Sample averages and their mean squared errors, all components."""
+
+    @property
+    def gaps(self) -> dict[Group, float]:
+        """BIC of the best model of each group behind the best of all."""
+        return group_gaps(self.models)
+
+    @property
+    def p_order(self) -> float | None:
+        """Combined p-value of the order tests."""
+        return None if self.order is None else self.order.p_order
+
+    def rho_at(self, n: float | None = None) -> tuple[float, float, float]:
+        """Return rho and its 95 % interval for averages over `n` samples (None: as diagnosed).
+
+        rho = n d^2 / sigma^2 is proportional to n.
+
+        Raises
+        ------
+        ValueError
+            If nothing could be estimated, or `n` is given although only means are known.
+        """
+        if self.change is None:
+            raise ValueError("There are too few tasks or components to estimate the size of the change.")
+        factor = 1.0
+        if n is not None:
+            if self.n is None:
+                raise ValueError("The samples behind the given means are not known: leave n out.")
+            factor = check_real("n", n, 0.0, low_open=True) / self.n
+        return self.change.rho * factor, self.change.low * factor, self.change.high * factor
+
+    def summary(self, n: float | None = None) -> dict[str, Any]:
+        """Return verdict and main numbers as plain types that JSON can hold (infinite or missing: None).
+
+        Parameters
+        ----------
+        n : float or None
+            Convert rho to this number of samples per task.
+        """
+        out: dict[str, Any] = {
+            "sequence": self.name,
+            "representation": self.representation,
+            "tasks": self.k,
+            "components": self.m,
+            "components_dropped": self.dropped,
+            "samples_per_task": self.n,
+            "verdict": self.verdict.name,
+            "second": self.verdict.second,
+            "title": self.verdict.title,
+            "sentence": self.verdict.sentence,
+            "notes": list(self.verdict.notes),
+            "Q": self.q,
+            "p_same": self.p_same,
+            "p_same_method": self.same_method,
+            "p_order": self.p_order,
+            "p_change": self.p_change,
+            "order_statistics": self.order.statistics if self.order else {},
+            "order_p_values": self.order.p_values if self.order else {},
+            "m_eff": self.m_eff,
+            "m_noise": self.m_noise,
+        }
+        if self.change is not None:
+            rho, low, high = self.rho_at(n)
+            out |= {"rho": rho, "rho_low": low, "rho_high": high, "rho_n": n if n is not None else self.n}
+            out["LR_no_change"] = self.change.lr
+        if self.pacf is not None:
+            out |= {"pacf_mean": self.pacf.mean.tolist(), "pacf_std": self.pacf.std.tolist()}
+        if self.variogram is not None:
+            out |= {"gamma": self.variogram.gamma.tolist(), "growth_exponent": self.variogram.exponent}
+        if self.innovations is not None:
+            tests = self.innovations
+            out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
+        out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
+        out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
+        return {key: _plain(value) for key, value in out.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return numbers as Python floats, infinite ones as None."""
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def assess(
+    data: TaskSequence | ArrayLike,
+    mse: ArrayLike | None = None,
+    *,
+    features: object = None,
+    representation: str | None = None,
+    permutations: int | None = None,
+    seed: int = 0,
+) -> Assessment:
+    """Judge whether tasks evolve: changes between consecutive tasks independent and zero-mean.
+
+    Parameters
+    ----------
+    data : TaskSequence or array-like of shape (k, m)
+        The tasks, all samples of which are used, or sample averages of their mean vectors.
+    mse : array-like, broadcastable to (k, m)
+        Mean squared errors of given averages; required with averages, not allowed with a sequence.
+    features : None, str, FeatureSpec, object with ``transform(X)``, or function X (n, d) -> (n, D)
+        Representation of the instances of a sequence. None: standardised inputs, one scale for all tasks. The
+        verdict can depend on it.
+    representation : str or None
+        Name of the representation for the result.
+    permutations : int or None
+        Random orders compared, 99 to 9999. None: 999 (499 above 1000 tasks). Up to 7 tasks all orders are
+        used.
+    seed : int
+        Seed of everything drawn.
+
+    Returns
+    -------
+    Assessment
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or a value is missing.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> walk = np.cumsum(generator.standard_normal((40, 30)), axis=0)
+    >>> assess(walk + generator.standard_normal((40, 30)), 1.0).verdict.title
+    'evolving'
+    """
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(check_int("seed", seed, 0)).spawn(3)]
+    rows: list[Floats] = []
+    if isinstance(data, TaskSequence):
+        if mse is not None:
+            raise ValueError("mse goes with given means only; the tasks of a sequence bring their own.")
+        transform, told = resolve_transform(features, data, seed)
+        rows = mapped(data, transform)
+        moments, name, labels = sequence_moments(data, rows), data.name, data.labels
+    else:
+        if mse is None:
+            raise ValueError("Given means need mse, their mean squared errors (s = sigma^2 / n).")
+        moments, told, name = given_moments(data, mse), "given means", "given means"
+        labels = tuple(str(j + 1) for j in range(len(moments.tau)))
+    k = len(moments.tau)
+    drawn = (499 if k > MANY_TASKS else 999) if permutations is None else permutations
+    drawn = check_int("permutations", drawn, 99, 9999)
+    head: dict[str, Any] = {
+        "name": name,
+        "representation": representation or told,
+        "labels": labels,
+        "k": k,
+        "moments": moments,
+        "is_bounded": bool(rows) and all(float(np.abs(X1).max()) <= 1.0 + 1e-9 for X1 in rows),
+    }
+    reduced = reduce_moments(moments)
+    head |= {"m": reduced.m, "dropped": int((~reduced.kept).sum()), "n": reduced.n_ref}
+    if k < 2 or reduced.m == 0:
+        return _nothing_to_say(head, reduced)
+    m_noise = None
+    p_same: float | None = None
+    if isinstance(data, TaskSequence):
+        m_noise = noise_components(rows, data, moments, reduced, streams[0])
+        if sum(map(len, rows)) * float(moments.tau.shape[1]) * SHUFFLES <= WORK_LIMIT:
+            classes = [data.encoded(j) for j in range(k)]
+            p_same = exact_p_value(rows, classes, data.n_classes, streams[1])
+    return _judge(head, reduced, m_noise, p_same, drawn, streams[2])
+
+
+def _nothing_to_say(head: dict[str, Any], reduced: Reduced) -> Assessment:
+    """One task, or no component that varies."""
+    k = head["k"]
+    verdict = word_verdict(
+        "too_few", None, k=k, change=None, pairs=(), share=0.0, fits=(), tests=None, is_bounded=False
+    )
+    return Assessment(
+        verdict=verdict,
+        m_noise=None,
+        m_eff=1.0,
+        q=math.nan,
+        p_same=1.0,
+        same_method="chi-squared approximation",
+        p_change=1.0,
+        order=None,
+        pacf=None,
+        variogram=None,
+        distance=np.zeros((k, k)),
+        returns=(),
+        returns_share=0.0,
+        change=None,
+        innovations=None,
+        models=(),
+        **head,
+    )
+
+
+def _judge(
+    head: dict[str, Any],
+    reduced: Reduced,
+    m_noise: float | None,
+    p_same: float | None,
+    permutations: int,
+    generator: np.random.Generator,
+) -> Assessment:
+    """Collect the evidence on a reduced sequence and decide."""
+    k = reduced.k
+    rho, values, projections = estimate_change(reduced)
+    tests = innovations(reduced, rho) if k >= LEAST_TASKS else None
+    m_eff = tests.m_eff if tests else (m_noise or 1.0)
+    change = change_estimate(rho, values, projections, m_eff)
+    method: SameMethod = "permutation of samples"
+    if p_same is None:
+        p_same, method = approximate_p_value(reduced, m_noise, m_eff)
+    # Among many tasks chance pairs abound; they are neither used nor shown there.
+    searched = k <= RETURNS_UP_TO
+    pairs, share = find_returns(reduced.distance, reduced.h, m_noise or m_eff) if searched else ((), 0.0)
+    orders = draw_orders(k, permutations, generator) if k >= 4 else np.arange(k)[None]
+    order: OrderTests | None = None
+    models: tuple[ModelFit, ...] = ()
+    if k >= LEAST_TASKS:
+        factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced else None
+        statistics = order_statistics(centre_twice(reduced.scaled), orders, factor)
+        order = combine_order_tests(statistics, k <= ENUMERATED)
+        models = fit_models(reduced.scaled, reduced.h, m_eff)
+    pictures = _pictures(head["moments"].tau[:, reduced.kept], reduced, orders)
+    name, second, p_change = decide(k, p_same, order.p_order if order else None, change, share, models)
+    verdict = word_verdict(
+        name,
+        second,
+        k=k,
+        change=change,
+        pairs=pairs,
+        share=share,
+        fits=models,
+        tests=tests,
+        is_bounded=head["is_bounded"],
+    )
+    return Assessment(
+        verdict=verdict,
+        m_noise=m_noise,
+        m_eff=m_eff,
+        q=reduced.statistic,
+        p_same=p_same,
+        same_method=method,
+        p_change=p_change,
+        order=order,
+        pacf=pictures[0],
+        variogram=pictures[1],
+        distance=reduced.distance,
+        returns=pairs,
+        returns_share=share,
+        change=change,
+        innovations=tests,
+        models=models,
+        **head,
+    )
+
+
+def _pictures(
+    means: Floats, reduced: Reduced, orders: NDArray[np.int64]
+) -> tuple[PartialAutocorrelation | None, Variogram]:
+    """Partial autocorrelation (from 4 tasks on) and variogram, with bands from 4 tasks on."""
+    curve = variogram_of(reduced)
+    if reduced.k < 4:
+        return None, curve
+    pacf = None
+    if (np.ptp(means, axis=0) > 0).any():
+        pacf = with_pacf_band(partial_autocorrelation(means), means, orders)
+    return pacf, with_envelope(curve, reduced, orders)

@@ -1,0 +1,133 @@
+"""Size of the change: rho = n d^2 / sigma^2, the number that Theorems 2 and 4 need.
+
+Model: every standardised component is a random walk with step variance rho plus noise of variance h_j. In the
+contrasts orthogonal to the mean the restricted likelihood only needs the eigenvalues of the walk and the
+projections of G. The (pseudo-)inverse of the walk's covariance is the Laplacian of a path, so for equal n the
+eigenvectors are cosines and the eigenvalues 1 / (4 sin^2(pi l / (2 k))): nothing has to be decomposed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.diagnostics._reduction import Reduced
+
+Floats = NDArray[np.float64]
+
+GRID = np.concatenate([[0.0], np.logspace(-4, 4, 161)])
+# 95 % point of chi^2_1, halved; and the 5 % point of an equal mixture of 0 and chi^2_1.
+HALF_CHI2 = 1.92
+LR_LIMIT = 2.706
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeEstimate:
+    """Size of the change per step in units of one sample average's noise variance."""
+
+    rho: float
+    """Restricted maximum likelihood estimate of n d^2 / sigma^2."""
+    low: float
+    """Lower end of the 95 % interval; 0 if no change cannot be excluded."""
+    high: float
+    """Upper end of the 95 % interval; infinity if the data set no limit."""
+    lr: float
+    """Likelihood ratio against "no change at all"; above 2.706 is significant at 5 %."""
+    m_eff: float
+    """Effective number of independent components used."""
+    grid: Floats
+    """Values of rho at which the likelihood was computed."""
+    likelihood: Floats
+    """Restricted log-likelihood per component at `grid`, minus its maximum."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether "no change at all" is rejected at 5 %; independent scatter does that too."""
+        return self.lr > LR_LIMIT
+
+
+@lru_cache(maxsize=8)
+def _cosine_basis(k: int) -> tuple[Floats, Floats]:
+    """Eigenvalues (k-1,) and eigenvectors (k, k-1) of a centred random walk of k steps."""
+    waves = np.arange(1, k)
+    values = 1.0 / (4.0 * np.sin(np.pi * waves / (2.0 * k)) ** 2)
+    vectors = np.cos(np.pi * np.outer(np.arange(k) + 0.5, waves) / k) * np.sqrt(2.0 / k)
+    values.flags.writeable = vectors.flags.writeable = False
+    return values, vectors
+
+
+def walk_basis(h: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2).
+
+    K is the covariance of a random walk with steps of variance 1. Its pseudo-inverse in these contrasts is
+    the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
+    """
+    k = len(h)
+    if np.ptp(h) <= 1e-9:
+        return _cosine_basis(k)
+    from scipy.linalg import eigh_tridiagonal
+
+    root = np.sqrt(h)
+    diagonal = np.full(k, 2.0)
+    diagonal[0] = diagonal[-1] = 1.0
+    values, vectors = eigh_tridiagonal(diagonal * h, -root[:-1] * root[1:])
+    return 1.0 / values[1:], np.asarray(vectors[:, 1:])
+
+
+def log_likelihood(rho: Floats, values: Floats, projections: Floats) -> Floats:
+    """Return -1/2 sum_i [log v_i + g_i / v_i], v = 1 + rho lam: the likelihood per component."""
+    v = 1.0 + np.multiply.outer(np.asarray(rho), values)
+    return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=-1))
+
+
+def project(scaled: Floats, vectors: Floats) -> Floats:
+    """Return g_i = v_i' G v_i for the columns of `vectors`."""
+    return np.asarray(((scaled @ vectors) * vectors).sum(axis=0))
+
+
+def estimate_rho(values: Floats, projections: Floats) -> float:
+    """Return the grid point (20 per decade) with the largest restricted likelihood."""
+    return float(GRID[int(np.argmax(log_likelihood(GRID, values, projections)))])
+
+
+def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[float, float]:
+    """Return where the likelihood has dropped by `limit`, interpolated in log rho."""
+    inside = drop >= -limit
+    low_index = best
+    while low_index > 0 and inside[low_index - 1]:
+        low_index -= 1
+    high_index = best
+    while high_index < len(grid) - 1 and inside[high_index + 1]:
+        high_index += 1
+
+    def crossing(inner: int, outer: int) -> float:
+        if grid[min(inner, outer)] == 0.0:  # no logarithm of 0: linear between 0 and the first point
+            share = (drop[inner] + limit) / (drop[inner] - drop[outer])
+            return float(grid[inner] + share * (grid[outer] - grid[inner]))
+        share = (drop[inner] + limit) / (drop[inner] - drop[outer])
+        return float(np.exp(np.log(grid[inner]) + share * (np.log(grid[outer]) - np.log(grid[inner]))))
+
+    low = 0.0 if low_index == 0 else crossing(low_index, low_index - 1)
+    high = np.inf if high_index == len(grid) - 1 else crossing(high_index, high_index + 1)
+    return low, float(high)
+
+
+def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
+    """Return rho^, the eigenvalues of the walk and the projections of G on its eigenvectors."""
+    values, vectors = walk_basis(reduced.h)
+    projections = project(reduced.scaled, vectors)
+    return estimate_rho(values, projections), values, projections
+
+
+def change_estimate(rho: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
+    """Add test and interval, for which the effective number of components is needed."""
+    grid = GRID
+    likelihood = log_likelihood(grid, values, projections)
+    best = int(np.argmax(likelihood))
+    drop = likelihood - likelihood[best]
+    low, high = _interval(grid, drop, best, HALF_CHI2 / m_eff)
+    lr = float(-2.0 * m_eff * drop[0])
+    return ChangeEstimate(rho, low, high, lr, m_eff, grid, drop)

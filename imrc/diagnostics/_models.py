@@ -1,0 +1,352 @@
+"""Which kind of change? Competing Gaussian models of the averages, compared by BIC.
+
+Every model is a covariance V = I + terms of one standardised component with at most four shared numbers; its
+restricted likelihood needs G only. Terms are either multiples of one kernel (random walk, autoregression,
+integrated walk), handled in the kernel's eigenbasis, or low-rank (trend, jump, season), handled by the
+determinant lemma.
+
+Unequal n: rows are scaled to noise variance 1 and kernels with them. A term a I stays a multiple of the
+identity in the scaled rows, an approximation for unequal n (scatter then shrinks with the noise).
+
+Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC; models that are
+behind the best by less than that are refined before they are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.diagnostics._change import GRID, log_likelihood, project, walk_basis
+
+Floats = NDArray[np.float64]
+Group = Literal["no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic"]
+
+LONGEST = 400
+PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+SEASON_PHIS = (0.3, 0.6, 0.8, 0.9)
+COMPOSITE_TASKS = 12
+A_GRID = np.concatenate([[0.0], np.logspace(-2, 4, 36)])
+B_GRID = np.concatenate([[0.0], np.logspace(-2, 6, 36)])
+GRID_COST = 0.0025
+
+
+@dataclass(frozen=True)
+class ModelFit:
+    """One model at its best parameters."""
+
+    name: str
+    """Name of the model, for example "rw+iid"."""
+    group: Group
+    """What it says about the tasks."""
+    likelihood: float
+    """Restricted log-likelihood per component."""
+    bic: float
+    """-2 m_eff l + p log((k - 1) m_eff) + 2 log(candidates)."""
+    parameters: dict[str, float]
+    """Best values: rho, a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """A covariance in its eigenbasis within the contrasts, and G in it."""
+
+    values: Floats
+    vectors: Floats
+    projections: Floats
+
+
+Table = Callable[..., Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A maximum over a grid that can be refined."""
+
+    table: Table
+    """Likelihood for one array of values per axis, result with one axis each."""
+    axes: tuple[Floats, ...]
+    names: tuple[str, ...]
+
+    def best(self) -> tuple[float, dict[str, float], tuple[int, ...]]:
+        """Return maximum, parameters and place on the grid."""
+        values = self.table(*self.axes)
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(values)), values.shape))
+        parameters = {name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)}
+        return float(values[place]), parameters, place
+
+    def refined(self) -> tuple[float, dict[str, float]]:
+        """Return maximum and parameters after refining twice around the best point, 9 points per axis."""
+        search = self
+        value, parameters, place = search.best()
+        for _ in range(2):
+            axes = tuple(
+                np.linspace(axis[max(i - 1, 0)], axis[min(i + 1, len(axis) - 1)], 9)
+                for axis, i in zip(search.axes, place, strict=True)
+            )
+            search = replace(search, axes=axes)
+            value, parameters, place = search.best()
+        return value, parameters
+
+
+def _contrast_eigen(kernel: Floats, h: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors (k, k-1) of a kernel in the contrasts, rows scaled to equal noise."""
+    _, basis = walk_basis(h)
+    root = np.sqrt(h)
+    scaled = kernel / np.outer(root, root)
+    values, vectors = np.linalg.eigh(basis.T @ scaled @ basis)
+    return np.maximum(values, 0.0), np.asarray(basis @ vectors)
+
+
+@lru_cache(maxsize=40)
+def _cached_eigen(kind: str, k: int, noise: bytes) -> tuple[Floats, Floats]:
+    """Eigenbasis of an autoregressive or integrated-walk kernel; `noise` holds h."""
+    time = np.arange(k)
+    if kind == "irw":
+        below = np.tril(np.ones((k, k)), -1)
+        twice = below @ below
+        kernel = twice @ twice.T
+    else:
+        kernel = float(kind) ** np.abs(time[:, None] - time[None, :])
+    values, vectors = _contrast_eigen(kernel, np.frombuffer(noise))
+    values.flags.writeable = vectors.flags.writeable = False
+    return values, vectors
+
+
+@lru_cache(maxsize=8)
+def _season_vectors(k: int, noise: bytes) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Frequencies, orthonormal cosine and sine columns (F, k, 2) in the contrasts, and their ranks."""
+    few = np.array([1 / 3, 2 / 5, 1 / 2])
+    # From 8 tasks on: 2/k, 2/k + 1/(4k), ..., 1/2.
+    frequencies = few if k < 8 else np.arange(8, 2 * k + 1) / (4.0 * k)
+    angle = 2.0 * np.pi * np.outer(frequencies, np.arange(k))
+    pairs = np.stack([np.cos(angle), np.sin(angle)], axis=2)
+    constant = np.frombuffer(noise) ** -0.5
+    constant = constant / np.linalg.norm(constant)
+    pairs = pairs * np.frombuffer(noise)[None, :, None] ** -0.5
+    pairs = pairs - constant[None, :, None] * (constant @ pairs)[:, None, :]
+    left, singular, _ = np.linalg.svd(pairs, full_matrices=False)
+    alive = singular > 1e-6 * singular[:, :1]
+    columns = left * alive[:, None, :]
+    for array in (frequencies, columns):
+        array.flags.writeable = False
+    return frequencies, columns, alive.sum(axis=1)
+
+
+def _one_kernel(kernel: _Kernel, grid: Floats, name: str) -> _Search:
+    """Search over V = I + (size) K."""
+    return _Search(lambda size: log_likelihood(size, kernel.values, kernel.projections), (grid,), (name,))
+
+
+def _contrast(vector: Floats, h: Floats) -> Floats:
+    """Scale a fixed effect like the rows, remove the mean direction, normalise."""
+    constant = h**-0.5 / np.linalg.norm(h**-0.5)
+    scaled = vector / np.sqrt(h)
+    scaled = scaled - constant * (constant @ scaled)
+    return np.asarray(scaled / np.linalg.norm(scaled))
+
+
+class _Fitter:
+    """Fits all models to one matrix G (rows scaled to noise variance 1)."""
+
+    def __init__(self, scaled: Floats, h: Floats, m_eff: float) -> None:
+        self.k = len(h)
+        self.G = scaled
+        self.h = h
+        self.noise = h.tobytes()
+        self.m_eff = m_eff
+        values, vectors = walk_basis(h)
+        self.walk = _Kernel(values, vectors, project(scaled, vectors))
+        self.trace = float(self.walk.projections.sum())
+        self.fits: list[ModelFit] = []
+        self.searches: dict[str, _Search] = {}
+
+    def kernel(self, kind: str) -> _Kernel:
+        """Return an autoregressive ("0.6") or integrated-walk ("irw") kernel."""
+        values, vectors = _cached_eigen(kind, self.k, self.noise)
+        return _Kernel(values, vectors, project(self.G, vectors))
+
+    def add(self, name: str, group: Group, value: float, p: int, candidates: int, **parameters: float) -> None:
+        """Record a fitted model with its BIC."""
+        penalty = p * np.log((self.k - 1) * self.m_eff) + 2.0 * np.log(candidates)
+        bic = float(-2.0 * self.m_eff * value + penalty)
+        self.fits.append(ModelFit(name, group, value, bic, parameters))
+
+    def search(self, name: str, group: Group, search: _Search, p: int, candidates: int, **fixed: float) -> None:
+        """Record a model maximised over a grid, and how to refine it."""
+        value, parameters, _ = search.best()
+        self.add(name, group, value, p, candidates, **fixed, **parameters)
+        self.searches[name] = search
+
+    def refine(self) -> None:
+        """Refine the models that are behind the best by less than a grid step can cost."""
+        limit = min(fit.bic for fit in self.fits) + GRID_COST * self.k * self.m_eff
+        for position, fit in enumerate(self.fits):
+            if fit.bic <= limit and fit.name in self.searches:
+                value, parameters = self.searches[fit.name].refined()
+                gain = 2.0 * self.m_eff * (value - fit.likelihood)
+                self.fits[position] = replace(
+                    fit, likelihood=value, bic=fit.bic - gain, parameters={**fit.parameters, **parameters}
+                )
+
+    # -- models without low-rank terms
+    # -------------------------------------------------------------------------
+    def plain(self) -> None:
+        """No change, scatter, random walk, random walk with scatter."""
+        self.add("identical", "no_change", -0.5 * self.trace, 0, 1)
+        value, a, _ = self._on_white(0.0, 0)
+        self.add("iid", "iid", value, 1, 1, a=a)
+        values, projections = self.walk.values, self.walk.projections
+        self.search("rw", "evolving", _one_kernel(self.walk, GRID, "rho"), 1, 1)
+
+        def table(a: Floats, rho: Floats) -> Floats:
+            v = 1.0 + a[:, None, None] + rho[None, :, None] * values
+            return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=2))
+
+        self.search("rw+iid", "evolving", _Search(table, (A_GRID, A_GRID), ("a", "rho")), 2, 1)
+
+    def autoregression(self) -> None:
+        """Mean-reverting tasks: a phi^|i - j|."""
+        searches = {phi: _one_kernel(self.kernel(str(phi)), A_GRID, "a") for phi in PHIS}
+        phi = max(PHIS, key=lambda phi: searches[phi].best()[0])
+        self.search("ar", "mean_reverting", searches[phi], 2, 1, phi=phi)
+
+    # -- low-rank terms on white noise: closed in two numbers
+    # ---------------------------------------------------
+    def _on_white(self, energy: float, rank: int) -> tuple[float, float, float]:
+        """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact."""
+        rest = self.k - 1 - rank
+        variance = max((self.trace - energy) / rest, 1.0) if rest > 0 else 1.0
+        top = energy / rank if rank else variance
+        if top < variance:  # b = 0 binds
+            top = variance = max(self.trace / (self.k - 1), 1.0)
+        value = rest * np.log(variance) + (self.trace - energy) / variance + rank * np.log(top) + energy / top
+        return float(-0.5 * value), variance - 1.0, top - variance
+
+    def trend_and_jump(self) -> None:
+        """Straight line, and one step at the best place."""
+        line = _contrast(np.arange(self.k, dtype=np.float64), self.h)
+        value, a, b = self._on_white(float(line @ self.G @ line), 1)
+        self.add("trend", "trend", value, 2, 1, a=a, b=b)
+        steps = np.tril(np.ones((self.k, self.k)))[:, 1:]  # column c - 1 is 1 from task c on
+        columns = np.stack([_contrast(steps[:, c], self.h) for c in range(self.k - 1)], axis=1)
+        energies = project(self.G, columns)
+        place = int(np.argmax(energies))
+        value, a, b = self._on_white(float(energies[place]), 1)
+        self.add("jump", "jump", value, 2, self.k - 1, a=a, b=b, c=float(place + 1))
+
+    def season(self) -> Floats:
+        """Scatter plus one frequency; returns tr(P_f G) of all frequencies."""
+        frequencies, columns, ranks = _season_vectors(self.k, self.noise)
+        flat = columns.transpose(1, 0, 2).reshape(self.k, -1)
+        energies = project(self.G, flat).reshape(len(frequencies), 2).sum(axis=1)
+        best: tuple[float, float, float, float] = (-np.inf, 0.0, 0.0, 0.0)
+        for rank in np.unique(ranks):
+            where = np.flatnonzero(ranks == rank)
+            choice = where[int(np.argmax(energies[where]))]
+            value, a, b = self._on_white(float(energies[choice]), int(rank))
+            best = max(best, (value, a, b, float(frequencies[choice])))
+        value, a, b, f = best
+        self.add("season", "periodic", value, 2, max(1, self.k // 2), a=a, b=b, f=f)
+        return np.asarray(energies)
+
+    # -- low-rank terms on a kernel
+    # -----------------------------------------------------------------------------
+    def _on_kernel(self, kernel: _Kernel, columns: Floats, name: str) -> _Search:
+        """Search over V = I + (size) K + b W W'; the size of the kernel is called `name`."""
+        weights = kernel.vectors.T @ columns
+        weights = weights[:, (weights**2).sum(axis=0) > 1e-12]
+        rank, count = weights.shape[1], len(kernel.values)
+
+        def table(size: Floats, b: Floats) -> Floats:
+            v = 1.0 + np.multiply.outer(size, kernel.values)
+            base = np.log(v).sum(axis=1) + (kernel.projections / v).sum(axis=1)
+            x = weights[None] / v[:, :, None]
+            inner = np.einsum("kr,aks->ars", weights, x)
+            flat = x.transpose(1, 0, 2).reshape(count, -1)
+            image = (kernel.vectors.T @ (self.G @ (kernel.vectors @ flat))).reshape(count, len(size), rank)
+            outer = np.einsum("akr,kas->ars", x, image)
+            # Determinant lemma and Sherman-Morrison-Woodbury in the eigenbasis of W' V^-1 W.
+            values, vectors = np.linalg.eigh(inner)
+            rotated = np.einsum("ari,ars,asi->ai", vectors, outer, vectors)
+            scale = 1.0 + b[None, :, None] * values[:, None, :]
+            extra = np.log(scale) - b[None, :, None] * rotated[:, None, :] / scale
+            return np.asarray(-0.5 * (base[:, None] + extra.sum(axis=2)))
+
+        return _Search(table, (A_GRID, B_GRID), (name, "b"))
+
+    def moving_trends(self) -> None:
+        """Walk with drift, and integrated walk with a line."""
+        line = _contrast(np.arange(self.k, dtype=np.float64), self.h)[:, None]
+        self.search("drift", "trend", self._on_kernel(self.walk, line, "rho"), 2, 1)
+        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "rho"), 2, 1)
+
+    def composite_seasons(self, energies: Floats) -> None:
+        """Season on a walk or on an autoregression, at the few frequencies that stand out."""
+        frequencies, columns, _ = _season_vectors(self.k, self.noise)
+        chosen = self._standing_out(frequencies, energies)
+        candidates = max(1, self.k // 2)
+        walks = {f: self._on_kernel(self.walk, columns[f], "rho") for f in chosen}
+        f = max(chosen, key=lambda f: walks[f].best()[0])
+        self.search("rw+season", "periodic", walks[f], 3, candidates, f=float(frequencies[f]))
+        pairs = {
+            (phi, f): self._on_kernel(self.kernel(str(phi)), columns[f], "a") for phi in SEASON_PHIS for f in chosen
+        }
+        phi, f = max(pairs, key=lambda pair: pairs[pair].best()[0])
+        self.search("ar+season", "periodic", pairs[phi, f], 4, candidates, f=float(frequencies[f]), phi=phi)
+
+    def _standing_out(self, frequencies: Floats, energies: Floats) -> list[int]:
+        """Return the peaks of the differences' periodogram, its maximum, and the best frequency of levels."""
+        differences = np.diff(np.diff(self.G, axis=0), axis=1)
+        waves = np.exp(-2j * np.pi * np.outer(np.arange(self.k - 1), frequencies))
+        power = (waves.conj() * (differences @ waves)).sum(axis=0).real
+        inner = np.flatnonzero((power[1:-1] >= power[:-2]) & (power[1:-1] >= power[2:])) + 1
+        highest = sorted(inner, key=lambda i: -power[i])[:3]
+        return sorted({*map(int, highest), int(np.argmax(power)), int(np.argmax(energies))})
+
+
+def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
+    """Fit all models to G (rows scaled to noise variance 1) and sort them by BIC.
+
+    Parameters
+    ----------
+    scaled : ndarray of shape (k, k)
+        Products of standardised averages, G_ij / sqrt(h_i h_j). Only the last 400 tasks are used.
+    h : ndarray of shape (k,)
+        Noise variances, mean 1.
+    m_eff : float
+        Effective number of independent components.
+
+    Returns
+    -------
+    tuple of ModelFit
+        Best first.
+    """
+    offset = max(0, len(h) - LONGEST)
+    fitter = _Fitter(np.ascontiguousarray(scaled[offset:, offset:]), np.ascontiguousarray(h[offset:]), m_eff)
+    fitter.plain()
+    fitter.autoregression()
+    fitter.trend_and_jump()
+    energies = fitter.season()
+    fitter.moving_trends()
+    if fitter.k >= COMPOSITE_TASKS:
+        fitter.composite_seasons(energies)
+    fitter.refine()
+    shifted = [
+        replace(fit, parameters={**fit.parameters, "c": fit.parameters["c"] + offset}) if fit.name == "jump" else fit
+        for fit in fitter.fits
+    ]
+    return tuple(sorted(shifted, key=lambda fit: fit.bic))
+
+
+def group_gaps(fits: tuple[ModelFit, ...]) -> dict[Group, float]:
+    """Return for each group how far its best model is behind the best of all, in BIC."""
+    gaps: dict[Group, float] = {}
+    for fit in fits:
+        gaps.setdefault(fit.group, fit.bic - fits[0].bic)
+    return gaps

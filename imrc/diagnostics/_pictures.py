@@ -1,0 +1,229 @@
+"""The two pictures: partial autocorrelation and variogram, with permutation bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_int, check_matrix
+from imrc.diagnostics._reduction import Reduced, given_moments, reduce_moments
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BAND = (0.025, 0.975)
+BAND_COMPONENTS = 64
+# Longer sequences: the envelope of the variogram is computed at this many lags.
+ENVELOPE_LAGS = 48
+
+
+@dataclass(frozen=True, eq=False)
+class PartialAutocorrelation:
+    """Partial autocorrelation of the components of the mean vectors over the sequence of tasks."""
+
+    lags: Ints
+    """1, ..., nlags."""
+    values: Floats
+    """One column per non-constant component, shape (nlags, components)."""
+    mean: Floats
+    """Average over components, shape (nlags,)."""
+    std: Floats
+    """Standard deviation over components (ddof = 0): spread of components, not an error bar."""
+    low: Floats | None = None
+    """2.5 % quantile of the average when the order of the tasks does not matter."""
+    high: Floats | None = None
+    """97.5 % quantile."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variogram:
+    """Squared distance of tasks by lag, minus what sampling noise adds."""
+
+    lags: Ints
+    """1, ..., largest lag."""
+    gamma: Floats
+    """Average over pairs, in units of the noise variance of one sample average; unbiased, so it may be
+    negative."""
+    pairs: Ints
+    """Pairs of tasks behind each value."""
+    exponent: float | None
+    """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
+    envelope_lags: Ints | None = None
+    """Lags at which the envelope was computed."""
+    low: Floats | None = None
+    """2.5 % quantile when the order of the tasks does not matter, at `envelope_lags`."""
+    high: Floats | None = None
+    """97.5 % quantile."""
+
+
+def default_nlags(k: int) -> int:
+    """Return the number of lags to draw: min(10, k // 2 - 1), at least 1."""
+    return max(1, min(10, k // 2 - 1))
+
+
+def _centred_components(means: Floats) -> Floats:
+    """Return the components that are not constant, centred and scaled to unit sum of squares."""
+    centred = means - means.mean(axis=0)
+    squares = (centred**2).sum(axis=0)
+    varying = squares > 1e-20 * len(means) * np.abs(means).max(axis=0, initial=0.0) ** 2
+    return np.ascontiguousarray(centred[:, varying] / np.sqrt(squares[varying]))
+
+
+def durbin_levinson(autocovariance: Floats) -> Floats:
+    """Partial autocorrelations of many series at once.
+
+    Parameters
+    ----------
+    autocovariance : ndarray of shape (nlags + 1, m)
+        Autocovariances at lags 0, ..., nlags; lag 0 positive.
+
+    Returns
+    -------
+    ndarray of shape (nlags, m)
+        Zero beyond the lag at which a series is predicted without error.
+    """
+    nlags = len(autocovariance) - 1
+    phi = np.zeros((nlags + 1, autocovariance.shape[1]))
+    out = np.zeros((nlags, autocovariance.shape[1]))
+    variance = autocovariance[0].copy()
+    for t in range(1, nlags + 1):
+        top = autocovariance[t] - (phi[1:t] * autocovariance[t - 1 : 0 : -1]).sum(axis=0)
+        alive = variance > 1e-14 * autocovariance[0]
+        last = np.where(alive, top / np.where(alive, variance, 1.0), 0.0)
+        phi[1:t] -= last * phi[t - 1 : 0 : -1].copy()
+        phi[t] = last
+        variance = variance * (1.0 - last**2)
+        out[t - 1] = last
+    return out
+
+
+def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
+    """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
+
+    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` for every component; all components are
+    done at once.
+
+    Parameters
+    ----------
+    means : array-like of shape (k, m)
+        Sample averages of the mean vector, one row per task.
+    nlags : int or None
+        Largest lag, 1 to k - 1. None: min(10, k // 2 - 1), at least 1.
+
+    Returns
+    -------
+    PartialAutocorrelation
+        Constant components are left out.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 tasks, the lag is too large, or every component is constant.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> walk = np.cumsum(generator.standard_normal((200, 50)), axis=0)
+    >>> partial_autocorrelation(walk, 3).mean.round(2).tolist()
+    [0.97, -0.01, 0.01]
+    """
+    means = check_matrix("means", means)
+    k = len(means)
+    if k < 2:
+        raise ValueError(f"Partial autocorrelation needs at least 2 tasks; got {k}.")
+    nlags = default_nlags(k) if nlags is None else check_int("nlags", nlags, 1, k - 1)
+    x = _centred_components(means)
+    if x.shape[1] == 0:
+        raise ValueError("Every component of means is constant over the tasks.")
+    autocovariance = np.stack([(x[: k - t] * x[t:]).sum(axis=0) for t in range(nlags + 1)])
+    values = durbin_levinson(autocovariance)
+    return PartialAutocorrelation(np.arange(1, nlags + 1), values, values.mean(axis=1), values.std(axis=1))
+
+
+def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) -> PartialAutocorrelation:
+    """Add the band of the average under permuted orders.
+
+    At most 64 components, evenly spaced, carry the band when k m > 1e5; the number of orders is cut to keep
+    the work bounded, never below 99.
+    """
+    from imrc.diagnostics._kernels import mean_pacf
+
+    x = _centred_components(means)
+    k, m = x.shape
+    nlags = len(pacf.lags)
+    if k * m > 100_000 and m > BAND_COMPONENTS:
+        x = np.ascontiguousarray(x[:, np.linspace(0, m - 1, BAND_COMPONENTS).round().astype(int)])
+    count = int(np.clip(2e8 / (x.size * nlags), 99, len(orders)))
+    low, high = np.quantile(mean_pacf(x, orders[: count + 1], nlags), BAND, axis=0)
+    return PartialAutocorrelation(pacf.lags, pacf.values, pacf.mean, pacf.std, low, high)
+
+
+def growth_exponent(lags: Ints, gamma: Floats, k: int) -> float | None:
+    """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive."""
+    near = lags <= k / 4
+    if near.sum() < 2 or (gamma[near] <= 0).any():
+        return None
+    return float(np.polyfit(np.log(lags[near]), np.log(gamma[near]), 1)[0])
+
+
+def variogram_of(reduced: Reduced, max_lag: int | None = None) -> Variogram:
+    """Variogram of a reduced sequence."""
+    k = reduced.k
+    largest = min(max(1, (2 * k) // 3), max(1, k - 2)) if max_lag is None else max_lag
+    distance = reduced.distance
+    lags = np.arange(1, largest + 1)
+    gamma = np.array([np.diagonal(distance, t).mean() for t in lags])
+    return Variogram(lags, gamma, k - lags, growth_exponent(lags, gamma, k))
+
+
+def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> Variogram:
+    """Mean squared distance between tasks t apart, corrected for sampling noise.
+
+    gamma(t) = mean_i (D_(i, i+t) - h_i - h_(i+t)) in units of the noise variance of one sample average,
+    averaged over components. Identical tasks: 0. Independent tasks: flat. Random walk: n d^2 t / sigma^2.
+
+    Parameters
+    ----------
+    means : array-like of shape (k, m)
+        Sample averages, one row per task.
+    mse : array-like, broadcastable to (k, m)
+        Their mean squared errors s = sigma^2 / n.
+    max_lag : int or None
+        Largest lag, up to k - 1. None: floor(2 k / 3), and never k - 1, a single pair.
+
+    Returns
+    -------
+    Variogram
+
+    Examples
+    --------
+    >>> variogram([[0.0], [1.0], [2.0], [3.0], [4.0]], 0.1, max_lag=4).gamma.round(9).tolist()
+    [8.0, 38.0, 88.0, 158.0]
+    """
+    moments = given_moments(means, mse)
+    k = len(moments.tau)
+    if k < 2:
+        raise ValueError(f"A variogram needs at least 2 tasks; got {k}.")
+    if max_lag is not None:
+        max_lag = check_int("max_lag", max_lag, 1, k - 1)
+    reduced = reduce_moments(moments)
+    if reduced.m == 0:
+        raise ValueError("mse is 0 in every component: there is no noise to measure distances in.")
+    return variogram_of(reduced, max_lag)
+
+
+def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogram:
+    """Add the 2.5-97.5 % envelope of gamma under permuted orders."""
+    from imrc.diagnostics._kernels import lag_sums, lag_sums_direct
+
+    lags = result.lags.astype(np.int64)
+    kernel = lag_sums
+    if reduced.k > 120:
+        spaced = np.geomspace(1, lags[-1], ENVELOPE_LAGS).round().astype(np.int64)
+        lags, kernel = np.unique(spaced), lag_sums_direct
+        orders = orders[: max(100, int(2e8 / (reduced.k * len(lags))))]
+    sums = kernel(reduced.distance, orders, lags) / (reduced.k - lags)
+    low, high = np.quantile(sums, BAND, axis=0)
+    return Variogram(result.lags, result.gamma, result.pairs, result.exponent, lags, low, high)

@@ -1,0 +1,224 @@
+"""Reduction of a sequence to one k x k matrix on which all diagnostics work.
+
+Sample averages are divided by the pooled standard deviation of a sample, so that in every component the
+average of a task has noise variance h_j (1 on average over tasks). G = Z Z' / m then holds all that the tests
+need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_matrix
+from imrc.core.moments import sample_moments
+from imrc.tasks import TaskSequence
+
+Floats = NDArray[np.float64]
+Transform = Callable[[Floats], Floats]
+
+# Components whose pooled variance is below this share of the largest are constant but for rounding.
+CONSTANT = 1e-10
+PAIRS = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sample averages of Phi(x, y) and variances, task by task."""
+
+    tau: Floats
+    """Sample averages, shape (k, m)."""
+    s: Floats
+    """Their mean squared errors sigma_j^2 / n_j, shape (k, m)."""
+    n: NDArray[np.int64] | None
+    """Samples per task, shape (k,); None if only means are known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Standardised sample averages and the matrix of their products."""
+
+    Z: Floats
+    """Standardised averages of the components kept, shape (k, m)."""
+    h: Floats
+    """Noise variance of each row of Z in every component, shape (k,), mean 1."""
+    G: Floats
+    """Z Z' / m, shape (k, k)."""
+    kept: NDArray[np.bool_]
+    """Which components were kept."""
+    variance: Floats
+    """Pooled variance of one sample (of one average, if only means are known), all components."""
+    n_ref: float | None
+    """Harmonic mean of the samples per task; None if only means are known."""
+    total: int | None
+    """Samples in all tasks."""
+
+    @property
+    def k(self) -> int:
+        """Number of tasks."""
+        return len(self.Z)
+
+    @property
+    def m(self) -> int:
+        """Components kept."""
+        return int(self.Z.shape[1])
+
+    @property
+    def scaled(self) -> Floats:
+        """G_ij / sqrt(h_i h_j): every row with noise variance 1."""
+        return np.asarray(self.G / np.sqrt(np.outer(self.h, self.h)))
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether all tasks have the same noise variance."""
+        return bool(np.ptp(self.h) <= 1e-9)
+
+    @property
+    def statistic(self) -> float:
+        """Q: variance between tasks in units of the sampling noise; 1 if all tasks are identical."""
+        return float((self.Z**2 / self.h[:, None]).sum() / self.m / (self.k - 1))
+
+    @property
+    def distance(self) -> Floats:
+        """Squared distances of tasks minus what noise adds, shape (k, k); diagonal 0."""
+        diagonal = np.diag(self.G)
+        squared = diagonal[:, None] + diagonal[None, :] - 2.0 * self.G
+        out = squared - self.h[:, None] - self.h[None, :]
+        np.fill_diagonal(out, 0.0)
+        return np.asarray(out)
+
+
+def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
+    """Return a function X -> (n, D) and its name from what the caller gave as representation.
+
+    Accepted: None (standardised inputs, one scale from all tasks), the name or `FeatureSpec` of a feature
+    map, an object with `transform`, or a function.
+    """
+    from imrc.features import FeatureSpec, Standardised, make
+    from imrc.features._spec import TITLES
+
+    if features is None:
+        learnt = Standardised.learn(np.concatenate([task.X for task in sequence]))
+        return learnt.transform, "standardised inputs (one scale for all tasks)"
+    if isinstance(features, str | FeatureSpec):
+        spec = FeatureSpec.parse(features)
+        return make(spec, sequence, seed).transform, TITLES[spec.kind].lower()
+    method: Any = getattr(features, "transform", features)
+    if not callable(method):
+        raise TypeError(
+            "features must be None, the name of a feature map, an object with transform(X), or a function; "
+            f"got {type(features).__name__}."
+        )
+    return method, type(features).__name__ if method is not features else "given features"
+
+
+def mapped(sequence: TaskSequence, transform: Transform) -> list[Floats]:
+    """Return [1, phi(x)] of every task, each of shape (n_j, D + 1)."""
+    out = []
+    for number, task in enumerate(sequence):
+        phi = check_matrix(f"features of task {number}", transform(task.X))
+        if len(phi) != len(task):
+            raise ValueError(f"features gave {len(phi)} rows for the {len(task)} samples of task {number} (from 0).")
+        out.append(np.concatenate([np.ones((len(phi), 1)), phi], axis=1))
+    return out
+
+
+def sequence_moments(sequence: TaskSequence, rows: list[Floats]) -> Moments:
+    """Return sample averages and their mean squared errors of every task."""
+    pairs = [sample_moments(X1, sequence.encoded(j), sequence.n_classes) for j, X1 in enumerate(rows)]
+    return Moments(np.stack([tau for tau, _ in pairs]), np.stack([s for _, s in pairs]), sequence.sizes)
+
+
+def given_moments(means: ArrayLike, mse: ArrayLike) -> Moments:
+    """Check means (k, m) and their mean squared errors (scalar, (k, 1), (m,) or (k, m))."""
+    tau = check_matrix("means", means)
+    s = np.asarray(mse, dtype=np.float64)
+    try:
+        s = np.broadcast_to(s, tau.shape)
+    except ValueError:
+        raise ValueError(f"mse must have the shape of means, {tau.shape}; got {np.shape(mse)}.") from None
+    if not np.isfinite(s).all() or (s < 0).any():
+        row, column = np.argwhere(~np.isfinite(s) | (s < 0))[0]
+        raise ValueError(f"mse must be finite and not negative; see row {row}, column {column} (from 0).")
+    return Moments(tau, s, None)
+
+
+def reduce_moments(moments: Moments) -> Reduced:
+    """Standardise with pooled variances, drop constant components, form G.
+
+    A task's own variance is never used: with 10 samples it is far too noisy, and 0 where a class is absent.
+    """
+    tau, s, n = moments.tau, moments.s, moments.n
+    k = len(tau)
+    n_ref = None if n is None else float(k / (1.0 / n).sum())
+    if n is None:
+        variance = s.mean(axis=0)
+    else:
+        weights = (n - 1.0)[:, None]
+        freedom = max(float(weights.sum()), 1.0)
+        variance = (weights * s * n[:, None]).sum(axis=0) / freedom
+    kept = variance > CONSTANT * max(float(variance.max()), 0.0) if variance.size else variance > 0
+    if n is None or n_ref is None:
+        noise = variance[kept]
+        h = (s[:, kept] / noise).mean(axis=1) if kept.any() else np.ones(k)
+    else:
+        noise = variance[kept] / n_ref
+        h = np.asarray(n_ref / n, dtype=np.float64)
+    if (h <= 0).any():
+        raise ValueError(f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component.")
+    weights_mean = (1.0 / h) / (1.0 / h).sum()
+    Z = (tau[:, kept] - weights_mean @ tau[:, kept]) / np.sqrt(noise)
+    G = Z @ Z.T / max(Z.shape[1], 1)
+    total = None if n is None else int(n.sum())
+    return Reduced(Z, h, (G + G.T) / 2.0, kept, variance, n_ref, total)
+
+
+def noise_components(
+    rows: list[Floats],
+    sequence: TaskSequence,
+    moments: Moments,
+    reduced: Reduced,
+    generator: np.random.Generator,
+) -> float:
+    """Effective number of independent components of the sampling noise, in [1, m].
+
+    Residuals of two samples of different tasks have a squared inner product of m^2 / m_noise on average.
+    """
+    sizes = sequence.sizes
+    task_of = np.repeat(np.arange(len(sizes)), sizes)
+    first = generator.integers(task_of.size, size=PAIRS)
+    second = generator.integers(task_of.size, size=PAIRS)
+    same = task_of[first] == task_of[second]
+    while same.any():
+        second[same] = generator.integers(task_of.size, size=int(same.sum()))
+        same = task_of[first] == task_of[second]
+    usable = (sizes[task_of[first]] > 1) & (sizes[task_of[second]] > 1)
+    if not usable.any():
+        return 1.0
+    first, second = first[usable], second[usable]
+    classes = np.concatenate([sequence.encoded(j) for j in range(len(sizes))])
+    stacked = np.concatenate(rows)
+    width = stacked.shape[1]
+    root = np.sqrt(np.where(reduced.kept, reduced.variance, 1.0))
+    kept = reduced.kept
+
+    def residuals(index: NDArray[np.int64]) -> Floats:
+        task = task_of[index]
+        out = -moments.tau[task]
+        for c in range(sequence.n_classes):
+            inside = classes[index] == c
+            out[inside, c * width : (c + 1) * width] += stacked[index[inside]]
+        scale = np.sqrt(sizes[task] / (sizes[task] - 1.0))
+        return np.asarray((out / root)[:, kept] * scale[:, None])
+
+    squared = [
+        (residuals(first[a : a + 500]) * residuals(second[a : a + 500])).sum(axis=1) ** 2
+        for a in range(0, len(first), 500)
+    ]
+    mean = float(np.concatenate(squared).mean())
+    m = reduced.m
+    return float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))

@@ -1,0 +1,214 @@
+"""From evidence to verdict, and its wording."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.diagnostics._change import ChangeEstimate
+from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._models import Group, ModelFit, group_gaps
+
+Floats = NDArray[np.float64]
+VerdictName = Literal[
+    "no_change",
+    "too_few",
+    "differ",
+    "recurring",
+    "iid",
+    "evolving",
+    "mean_reverting",
+    "trend",
+    "jump",
+    "periodic",
+]
+
+LEVEL = 0.05
+NAMED: tuple[Group, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic")
+RECURRING_SHARE = 0.15
+RECURRING_BELOW = 10
+SHORT_BELOW = 20
+RETURNS_UP_TO = 60
+LEAST_ORDER = 5
+LEAD = 2.0
+
+TITLES: dict[VerdictName, str] = {
+    "no_change": "no detectable change",
+    "too_few": "too few tasks or samples to tell",
+    "differ": "tasks differ; too few to say whether the order matters",
+    "recurring": "recurring",
+    "iid": "i.i.d.-like: the order does not matter",
+    "evolving": "evolving",
+    "mean_reverting": "mean-reverting",
+    "trend": "trend",
+    "jump": "jump",
+    "periodic": "periodic",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the evidence says."""
+
+    name: VerdictName
+    """Best supported name."""
+    second: VerdictName | None
+    """Second name, when the models cannot be told apart."""
+    title: str
+    """A few words, for a heading."""
+    sentence: str
+    """What speaks for it, in one sentence."""
+    notes: tuple[str, ...]
+    """Reservations: short sequence, dependent changes, bounded features."""
+
+
+def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
+    """Find pairs of tasks that are alike although some task between them is not.
+
+    Parameters
+    ----------
+    distance : ndarray of shape (k, k)
+        Squared distances minus noise.
+    h : ndarray of shape (k,)
+        Noise variances.
+    components : float
+        Effective number of independent components of the noise.
+
+    Returns
+    -------
+    pairs : tuple of (int, int)
+        Tasks from 0, most alike first.
+    share : float
+        Their share of all pairs.
+
+    Examples
+    --------
+    >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
+    >>> find_returns(far, np.full(3, 0.1), 10.0)
+    (((0, 2),), 0.3333333333333333)
+    """
+    k = len(h)
+    error = math.sqrt(2.0) * (h[:, None] + h[None, :]) / math.sqrt(components)
+    found = []
+    for i, j in np.argwhere(np.triu(distance <= 2.0 * error, 2)):
+        near, se = distance[i, j], error[i, j]
+        between = np.minimum(distance[i, i + 1 : j], distance[i + 1 : j, j]).max()
+        if between >= max(4.0 * se, 4.0 * near):
+            found.append((float(near), int(i), int(j)))
+    pairs = tuple((i, j) for _, i, j in sorted(found))
+    return pairs, len(pairs) / (k * (k - 1) / 2) if k > 1 else 0.0
+
+
+def decide(
+    k: int,
+    p_same: float,
+    p_order: float | None,
+    change: ChangeEstimate,
+    returns_share: float,
+    fits: tuple[ModelFit, ...],
+) -> tuple[VerdictName, VerdictName | None, float]:
+    """Apply the rules; return the verdict, a second name or None, and p_change."""
+    smallest = p_same if p_order is None else min(p_same, p_order)
+    p_change = min(1.0, 2.0 * smallest)
+    if p_change > LEVEL:
+        return ("no_change" if k >= 3 and change.high <= 1.0 else "too_few"), None, p_change
+    if p_order is None or k < LEAST_ORDER:
+        return "differ", None, p_change
+    if p_order > LEVEL:
+        if k < RECURRING_BELOW:
+            return ("recurring" if returns_share >= RECURRING_SHARE else "differ"), None, p_change
+        return "iid", None, p_change
+    gaps = {group: gap for group, gap in group_gaps(fits).items() if group in NAMED}
+    ranked = sorted(gaps, key=lambda group: gaps[group])
+    first, second = ranked[0], ranked[1]
+    return first, (second if gaps[second] - gaps[first] < LEAD else None), p_change
+
+
+def _named_sentence(name: VerdictName, fit: ModelFit) -> str:
+    """Return what supports one of the named kinds of change."""
+    if name == "evolving":
+        return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
+    if name == "mean_reverting":
+        half = math.log(0.5) / math.log(fit.parameters["phi"])
+        return f"Neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)."
+    if name == "trend":
+        return "Changes keep a direction: not zero-mean."
+    if name == "jump":
+        return f"Abrupt change at task {int(fit.parameters['c']) + 1}."
+    return f"Comes back about every {1.0 / fit.parameters['f']:.1f} tasks."
+
+
+def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
+    shown = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:4])
+    return shown + (f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else "")
+
+
+def _limit_text(change: ChangeEstimate) -> str:
+    if math.isinf(change.high):
+        return "The data set no limit to the change per step."
+    return (
+        f"Change per step at most {change.high:.2g} times the noise of one sample average "
+        "(95 %, from the random-walk model)."
+    )
+
+
+def word_verdict(
+    name: VerdictName,
+    second: VerdictName | None,
+    *,
+    k: int,
+    change: ChangeEstimate | None,
+    pairs: tuple[tuple[int, int], ...],
+    share: float,
+    fits: tuple[ModelFit, ...],
+    tests: Innovations | None,
+    is_bounded: bool,
+) -> Verdict:
+    """Put the verdict into words; nothing is ever called proved."""
+    notes: list[str] = []
+    title = TITLES[name]
+    if second is not None:
+        title = f"{TITLES[name]} or {TITLES[second]}"
+    best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
+    if name == "no_change":
+        sentence = "Tasks look identical. " + (_limit_text(change) if change else "")
+    elif name == "too_few":
+        sentence = "A change cannot be seen, but a large one cannot be excluded. "
+        sentence += _limit_text(change) if change else "No component varies."
+    elif name == "differ":
+        sentence = f"The tasks are not all alike, but with {k} tasks the order can hardly be judged."
+    elif name == "recurring":
+        verb = "are" if pairs else "is"
+        sentence = f"Tasks {_pairs_text(pairs)} {verb} alike, while tasks between them are not."
+    elif name == "iid":
+        sentence = "The tasks differ, but neighbours are no more alike than other pairs."
+        if share >= RECURRING_SHARE and k <= SHORT_BELOW:
+            notes.append(f"Some tasks come back: {_pairs_text(pairs)}.")
+        if k < SHORT_BELOW:
+            notes.append("With fewer than 20 tasks a slow change could be missed.")
+    else:
+        sentence = _named_sentence(name, best[name])
+        if second is not None:
+            other = _named_sentence(second, best[second])
+            sentence = f"The models cannot be told apart. As {TITLES[name]}: {_lower(sentence)} "
+            sentence += f"As {TITLES[second]}: {_lower(other)}"
+        if name == "evolving" and tests is not None and tests.is_flagged:
+            direction = "go the same way" if tests.largest > 0 else "come back"
+            title += f", but consecutive changes are not independent (they tend to {direction})"
+            sentence = "Neighbours are alike and distance grows with lag." if second is None else sentence
+        if is_bounded and "mean_reverting" in (name, second):
+            notes.append(
+                "The features are bounded, and bounded mean vectors cannot walk for ever: "
+                "long walks are read as pulled back."
+            )
+    if k < SHORT_BELOW and name != "too_few":
+        notes.append(f"{k} tasks only.")
+    return Verdict(name, second, title, sentence.strip(), tuple(notes))
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]

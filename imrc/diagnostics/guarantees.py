@@ -1,0 +1,119 @@
+"""Risk bounds of Theorems 1 and 3 for a sequence, with plug-in values for what cannot be known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import check_int
+from imrc.core.moments import sample_moments
+from imrc.core.theory import risk_bound
+from imrc.diagnostics._reduction import mapped, resolve_transform
+from imrc.solvers._api import solve_subgradient
+from imrc.tasks import TaskSequence
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PlugIn:
+    """Stand-ins, from all samples of a task, for the quantities of the bounds that only the truth would give."""
+
+    tasks: NDArray[np.int64]
+    """Tasks treated, from 0."""
+    risk: Floats
+    """Minimax risk with the averages over all samples of the task taken as exact: stands for R_inf."""
+    mu_norm: Floats
+    """||mu||_1 of that rule: stands for ||mu_inf||_1."""
+    M: float
+    """Largest |component| of Phi seen."""
+    m: int
+    """Number of components."""
+    n_classes: int
+    """Number of classes."""
+
+
+def plug_in(
+    sequence: TaskSequence, features: object = None, *, largest: int = 24, max_iter: int = 1000, seed: int = 0
+) -> PlugIn:
+    """Estimate R_inf, ||mu_inf||_1 and M from all samples of each task.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    features : object
+        Representation, as in `imrc.diagnostics.assess`.
+    largest : int
+        At most this many tasks, evenly spaced, are treated.
+    max_iter : int
+        Iterations of the subgradient method; it starts from zero, and stopping early keeps ||mu||_1 small, which
+        favours the bound.
+    seed : int
+        Seed of the feature map.
+
+    Returns
+    -------
+    PlugIn
+    """
+    count = min(len(sequence), check_int("largest", largest, 1))
+    tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))
+    transform, _ = resolve_transform(features, sequence, seed)
+    rows = mapped(TaskSequence(tuple(sequence[j] for j in tasks), classes=sequence.classes), transform)
+    risks, norms = [], []
+    for j, X1 in zip(tasks, rows, strict=True):
+        tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
+        zero = np.zeros_like(tau)
+        solution = solve_subgradient(X1, tau, zero, sequence.n_classes, max_iter, zero, zero)
+        risks.append(max(solution.value, 0.0))
+        norms.append(float(np.abs(solution.mu).sum()))
+    return PlugIn(
+        tasks=tasks,
+        risk=np.array(risks),
+        mu_norm=np.array(norms),
+        M=max(float(np.abs(X1).max()) for X1 in rows),
+        m=sequence.n_classes * rows[0].shape[1],
+        n_classes=sequence.n_classes,
+    )
+
+
+def bound_table(
+    stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
+) -> tuple[pd.DataFrame, float]:
+    """Evaluate the bounds of the treated tasks.
+
+    Parameters
+    ----------
+    stand_in : PlugIn
+        From `plug_in`.
+    ess : dict of str to array-like of shape (k,)
+        Effective sample sizes of all tasks, by rule.
+    delta, kappa : float
+        As in `imrc.core.theory.risk_bound`.
+
+    Returns
+    -------
+    table : DataFrame
+        Column task (from 1) and one column per rule.
+    trivial : float
+        Risk of guessing.
+    """
+    table = pd.DataFrame({"task": stand_in.tasks + 1})
+    trivial = 1.0 - 1.0 / stand_in.n_classes
+    for rule, sizes in ess.items():
+        bound = risk_bound(
+            np.asarray(sizes, dtype=np.float64)[stand_in.tasks],
+            m=stand_in.m,
+            mu_norm=stand_in.mu_norm,
+            smallest_risk=stand_in.risk,
+            delta=delta,
+            M=stand_in.M,
+            kappa=kappa,
+            n_classes=stand_in.n_classes,
+        )
+        table[rule] = bound.value
+        trivial = bound.trivial
+    return table, trivial

@@ -1,0 +1,391 @@
+"""A simulation for a class: two-dimensional tasks whose means drift, with the truth known.
+
+`teach` learns one simulated sequence step by step and keeps what a picture needs: boundaries, tracked components with
+their bands, uncertainty sets, exact errors. `coverage_study` repeats the tracking over many runs and counts how often
+the truth lies inside the bands. `average_lesson` repeats the learning and averages the exact errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from imrc._checks import check_int, check_real
+from imrc.core.change import backward_change, forward_change, squared_differences
+from imrc.core.learner import RULES, Learner
+from imrc.core.settings import resolve_settings
+from imrc.core.tracking import combine, track_forward
+
+Floats = NDArray[np.float64]
+
+SEPARATION = 2.5
+COMPONENTS = (
+    "share of class 1",
+    "class 1, first feature",
+    "class 1, second feature",
+    "share of class 2",
+    "class 2, first feature",
+    "class 2, second feature",
+)
+NOMINAL = 0.6826894921370859
+"""Probability that a normal variable lies within one standard deviation of its mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """One simulated sequence, learnt step by step.
+
+    Components are those of Phi(x, y) = e_y (x) [1, x]: class 1 (share, first, second feature), then class 2.
+    Classes and features count from 0 in arrays.
+    """
+
+    X: Floats
+    """Samples, shape (k, n, 2)."""
+    y: NDArray[np.int64]
+    """Classes 0 and 1, shape (k, n)."""
+    class_means: Floats
+    """True class means, shape (k, 2, 2)."""
+    truth: Floats
+    """True expectation of Phi(x, y), shape (k, 6)."""
+    mean: dict[str, Floats]
+    """Estimates by rule, shape (k steps, k tasks, 6); NaN before a task has arrived."""
+    mse: dict[str, Floats]
+    """Their mean squared errors, same shape."""
+    boundary: dict[str, Floats]
+    """Rules as w0 + w1 x1 + w2 x2 (positive: class 2), shape (k steps, k tasks, 3)."""
+    error: dict[str, Floats]
+    """Exact error probabilities, shape (k steps, k tasks)."""
+    bayes: Floats
+    """Smallest possible error of each task, shape (k,)."""
+    n: int
+    """Samples per task."""
+    change: float
+    """Standard deviation of one change of a class mean, per feature."""
+    b: int
+    """Backward steps."""
+
+    @property
+    def k(self) -> int:
+        """Number of tasks."""
+        return len(self.truth)
+
+    @property
+    def ratio(self) -> float:
+        """Ratio n d^2 / sigma^2 of the features' components, averaged over tasks (truth)."""
+        return float(self.n * _true_change(self.change) / component_variance(self.class_means)[:, [1, 2, 4, 5]].mean())
+
+
+def _true_change(change: float) -> float:
+    """Return d^2 of a component: E{1(y = c) x_f} moves by half the class mean's step."""
+    return change**2 / 4.0
+
+
+def class_paths(k: int, change: float, generator: np.random.Generator, runs: int = 1) -> Floats:
+    """Random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
+    angle = generator.uniform(0.0, 2.0 * np.pi, runs)
+    start = SEPARATION / 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    steps = change * generator.standard_normal((runs, k, 2, 2))
+    steps[:, 0] = np.stack([start, -start], axis=1)
+    return np.asarray(np.cumsum(steps, axis=1))
+
+
+def component_means(class_means: Floats) -> Floats:
+    """Return the expectation of Phi(x, y) with equally likely classes, shape (..., 6)."""
+    share = np.full((*class_means.shape[:-1], 1), 1.0)
+    return np.asarray(0.5 * np.concatenate([share, class_means], axis=-1).reshape(*class_means.shape[:-2], 6))
+
+
+def component_variance(class_means: Floats) -> Floats:
+    """Variance of Phi(x, y) of one sample, shape (..., 6): E x^2 / 2 - (E x / 2)^2 for unit-variance features."""
+    second = np.concatenate([np.full((*class_means.shape[:-1], 1), 1.0), class_means**2 + 1.0], axis=-1)
+    second = 0.5 * second.reshape(*class_means.shape[:-2], 6)
+    return np.asarray(second - component_means(class_means) ** 2)
+
+
+def linear_error(w: Floats, class_means: Floats) -> Floats:
+    """Exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
+
+    Parameters
+    ----------
+    w : ndarray of shape (..., 3)
+        Boundary; where w1 = w2 = 0 the sign of w0 decides.
+    class_means : ndarray of shape (..., 2, 2)
+        Means of class 1 and class 2.
+
+    Returns
+    -------
+    ndarray of shape (...)
+
+    Examples
+    --------
+    >>> means = np.array([[-1.0, 0.0], [1.0, 0.0]])
+    >>> float(linear_error(np.array([0.0, 1.0, 0.0]), means).round(4))
+    0.1587
+    """
+    from scipy.special import ndtr
+
+    length = np.linalg.norm(w[..., 1:], axis=-1)
+    score = w[..., None, 0] + (w[..., None, 1:] * class_means).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        margin = np.where(length[..., None] > 0, score / length[..., None], np.sign(score) * np.inf)
+    margin = np.where(np.isnan(margin), 0.0, margin)
+    return np.asarray(0.5 * (ndtr(margin[..., 0]) + ndtr(-margin[..., 1])))
+
+
+def bayes_error(class_means: Floats) -> Floats:
+    """Smallest possible error of two unit-variance normal classes, equally likely, shape (...)."""
+    from scipy.special import ndtr
+
+    gap = class_means[..., 0, :] - class_means[..., 1, :]
+    return np.asarray(ndtr(-0.5 * np.linalg.norm(gap, axis=-1)))
+
+
+def _draw(class_means: Floats, n: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
+    """Draw n samples per task: X (..., k, n, 2) and classes; both classes occur in every task of two or more."""
+    shape = (*class_means.shape[:-2], n)
+    y = generator.integers(2, size=shape)
+    if n >= 2:
+        y[..., :2] = [0, 1]
+    picked = np.take_along_axis(class_means[..., None, :, :], y[..., None, None], axis=-2)[..., 0, :]
+    return picked + generator.standard_normal((*shape, 2)), y
+
+
+def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int = 0) -> Lesson:
+    """Simulate and learn one sequence of two-dimensional tasks.
+
+    Parameters
+    ----------
+    n : int
+        Samples per task, 2 to 1000.
+    change : float
+        Standard deviation of one change of a class mean, per feature, in units of the standard deviation inside a
+        class; 0 to 5.
+    b : int
+        Backward steps, 0 to 60.
+    k : int
+        Tasks, 2 to 60.
+    seed : int
+        Seed of everything drawn.
+
+    Returns
+    -------
+    Lesson
+
+    Examples
+    --------
+    >>> lesson = teach(n=10, change=0.2, k=6)
+    >>> lesson.boundary["forward"].shape
+    (6, 6, 3)
+    """
+    n, k = check_int("n", n, 2, 1000), check_int("k", k, 2, 60)
+    b = check_int("b", b, 0, 60)
+    change = check_real("change", change, 0.0, 5.0)
+    generator = np.random.default_rng([check_int("seed", seed, 0), 17])
+    class_means = class_paths(k, change, generator)[0]
+    X, y = _draw(class_means, n, generator)
+    learner = Learner(resolve_settings("paper", b=b, W=2), 2)
+    table = {
+        name: {rule: np.full((k, k, size), np.nan) for rule in RULES}
+        for name, size in (("mean", 6), ("mse", 6), ("boundary", 3))
+    }
+    for j in range(k):
+        update = learner.step(np.column_stack([np.ones(n), X[j]]), y[j])
+        found = {"single": {j: update.single}, "forward": {j: update.forward}}
+        found["forward_backward"] = {j: update.forward, **update.revised}
+        for rule, estimates in found.items():
+            for task, estimate in estimates.items():
+                # From this step on, until a later one revises it.
+                table["mean"][rule][j:, task] = estimate.mean
+                table["mse"][rule][j:, task] = estimate.mse
+                table["boundary"][rule][j:, task] = estimate.coef[3:] - estimate.coef[:3]
+    error = {rule: linear_error(w, class_means[None]) for rule, w in table["boundary"].items()}
+    arrived = np.arange(k)[:, None] >= np.arange(k)[None]
+    return Lesson(
+        X=X,
+        y=y,
+        class_means=class_means,
+        truth=component_means(class_means),
+        mean=table["mean"],
+        mse=table["mse"],
+        boundary=table["boundary"],
+        error={rule: np.where(arrived, values, np.nan) for rule, values in error.items()},
+        bayes=bayes_error(class_means),
+        n=n,
+        change=change,
+        b=b,
+    )
+
+
+@lru_cache(maxsize=64)
+def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
+    """Exact errors averaged over simulated sequences.
+
+    Parameters
+    ----------
+    n, change, b, k, seed
+        As in `teach`.
+    runs : int
+        Simulated sequences, at least 2.
+
+    Returns
+    -------
+    DataFrame
+        One row per rule and for "bayes", the smallest possible error: error of the newest task (mean over steps) and
+        mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean
+        difference to single-task learning, paired over runs, with its standard error (.._gain, .._gain_se).
+    """
+    runs = check_int("runs", runs, 2, 1000)
+    values: dict[str, list[tuple[float, float]]] = {rule: [] for rule in (*RULES, "bayes")}
+    for run in range(runs):
+        lesson = teach(n, change, b, k, 1000 * (seed + 1) + run)
+        for rule, error in lesson.error.items():
+            values[rule].append((float(np.diagonal(error).mean()), float(error[-1].mean())))
+        values["bayes"].append((float(lesson.bayes.mean()),) * 2)
+    rows = []
+    for rule, pairs in values.items():
+        row: dict[str, float | str] = {"rule": rule}
+        for column, name in enumerate(("newest", "all")):
+            own = np.array(pairs)[:, column]
+            gain = own - np.array(values["single"])[:, column]
+            root = np.sqrt(runs)
+            row |= {name: own.mean(), f"{name}_se": own.std(ddof=1) / root}
+            row |= {f"{name}_gain": gain.mean(), f"{name}_gain_se": gain.std(ddof=1) / root}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _track_with_window(tau: Floats, s: Floats, W: int, b: int) -> dict[str, tuple[Floats, Floats]]:
+    """Single, forward, and forward and backward at the last step, changes estimated by eq. (7) as in a run."""
+    k = len(tau)
+    squared = squared_differences(tau)
+    d = np.zeros_like(tau)
+    for j in range(1, k):
+        d[j] = forward_change(squared, j, W)
+    forward, s_fwd = track_forward(tau, s, d)
+    both, s_both = forward.copy(), s_fwd.copy()
+    for j in range(k - 1):
+        last = min(k - 1, j + b)
+        mean, mse = tau[last], s[last]
+        for i in range(last - 1, j - 1, -1):
+            mse = mse + backward_change(squared, i, last, W)
+            if i == j:
+                both[j], s_both[j] = combine(forward[j], s_fwd[j], mean, mse)
+            else:
+                mean, mse = combine(tau[i], s[i], mean, mse)
+    return {"single": (tau, s), "forward": (forward, s_fwd), "forward_backward": (both, s_both)}
+
+
+def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[Floats, Floats]]:
+    """Do the same with known variances and a known change."""
+    d = np.full_like(tau, d2)
+    forward, s_fwd = track_forward(tau, s, d)
+    both, s_both = forward.copy(), s_fwd.copy()
+    for j in range(len(tau) - 1):
+        last = min(len(tau) - 1, j + b)
+        mean, mse = tau[last], s[last]
+        for i in range(last - 1, j, -1):
+            mean, mse = combine(tau[i], s[i], mean, mse + d2)
+        if last > j:
+            both[j], s_both[j] = combine(forward[j], s_fwd[j], mean, mse + d2)
+    return {"single": (tau, s), "forward": (forward, s_fwd), "forward_backward": (both, s_both)}
+
+
+@lru_cache(maxsize=64)
+def coverage_study(
+    n: int, change: float, b: int, k: int = 15, W: int = 2, runs: int = 400, seed: int = 0
+) -> pd.DataFrame:
+    """How often the truth lies within tau +- sqrt(s), over simulated sequences.
+
+    Parameters
+    ----------
+    n, change, b, k, seed
+        As in `teach`.
+    W : int
+        Window of the estimated change.
+    runs : int
+        Simulated sequences.
+
+    Returns
+    -------
+    DataFrame
+        Columns knowledge ("known": variances and change are the true ones; "estimated": as in a run, eq. (7)), rule,
+        task (from 1), coverage, coverage_se, efficiency (n times the mean squared error over the variance of one
+        sample: 1 for single-task learning). Components are the four of the features; the standard error is over runs.
+    """
+    n, runs = check_int("n", n, 2, 1000), check_int("runs", runs, 2, 10_000)
+    generator = np.random.default_rng([check_int("seed", seed, 0), 23])
+    class_means = class_paths(k, change, generator, runs)
+    X, y = _draw_free(class_means, n, generator)
+    phi = np.zeros((runs, k, n, 2, 2))
+    np.put_along_axis(phi, y[..., None, None], X[..., None, :], axis=-2)
+    flat = phi.reshape(runs, k, n, 4)
+
+    # Components of all runs side by side: the recursions work component by component.
+    def side(a: Floats) -> Floats:
+        return np.ascontiguousarray(a.transpose(1, 0, 2).reshape(k, -1))
+
+    tau = side(flat.mean(axis=2))
+    s = side(flat.var(axis=2, ddof=1) / n)
+    features = [1, 2, 4, 5]
+    truth = side(component_means(class_means)[..., features])
+    variance = side(component_variance(class_means)[..., features])
+    frames = []
+    for knowledge, tracks in (
+        ("known", _track_known(tau, variance / n, _true_change(change), b)),
+        ("estimated", _track_with_window(tau, s, W, b)),
+    ):
+        for rule, (mean, mse) in tracks.items():
+            inside = (np.abs(mean - truth) <= np.sqrt(mse)).reshape(k, runs, 4).mean(axis=2)
+            efficiency = (n * (mean - truth) ** 2 / variance).mean(axis=1)
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "knowledge": knowledge,
+                        "rule": rule,
+                        "task": np.arange(1, k + 1),
+                        "coverage": inside.mean(axis=1),
+                        "coverage_se": inside.std(axis=1, ddof=1) / np.sqrt(runs),
+                        "efficiency": efficiency,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _draw_free(class_means: Floats, n: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
+    """Draw like `_draw` but with free class counts, so that averages are unbiased."""
+    shape = (*class_means.shape[:-2], n)
+    y = generator.integers(2, size=shape)
+    picked = np.take_along_axis(class_means[..., None, :, :], y[..., None, None], axis=-2)[..., 0, :]
+    return picked + generator.standard_normal((*shape, 2)), y
+
+
+def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
+    """Say what forward and backward learning gain in the simulation, and why.
+
+    Parameters
+    ----------
+    average : DataFrame
+        From `average_lesson`, indexed by rule.
+    ratio : float
+        n d^2 / sigma^2.
+    n, b : int
+        Samples per task and backward steps.
+    """
+
+    def effect(column: str, rule: str, what: str) -> str:
+        gain, error = average.loc[rule, f"{column}_gain"], average.loc[rule, f"{column}_gain_se"]
+        if abs(gain) <= 2.0 * error:
+            return f"{what} no clear difference ({gain:+.3f} ± {error:.3f})"
+        word = "fewer" if gain < 0 else "more"
+        return f"{what} {abs(gain) / average.loc['single', column]:.0%} {word} errors".replace("%", " %")
+
+    forward = effect("newest", "forward", "forward learning makes on the newest task")
+    both = effect("all", "forward_backward", f"with {b} backward steps, over all tasks, there are")
+    size = "small: neighbours are nearly the same task" if ratio < 0.1 else "moderate"
+    size = "large: neighbours say little about a task, and nothing helps much" if ratio > 2 else size
+    return f"Here n d² / σ² = {ratio:.2g} at n = {n}, {size}. On average {forward}; {both}.".replace("-0.", "−0.")

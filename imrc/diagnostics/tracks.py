@@ -1,0 +1,142 @@
+"""One component over the tasks, and the change at each step: tables behind the pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from imrc._checks import check_int
+from imrc.core.tracking import smooth, track_forward
+from imrc.diagnostics._assess import Assessment
+
+Floats = NDArray[np.float64]
+
+
+def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
+    """Sample averages of one component with forward and smoothed estimates.
+
+    Variances are pooled over tasks, and the change per step is the estimated rho times the noise of one
+    average, as in the diagnosis: one rate of change for all components.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `assess`.
+    component : int
+        Component of the mean vector, from 0 (class times D + 1, plus 0 for the intercept or the feature from
+        1).
+
+    Returns
+    -------
+    DataFrame
+        Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se. Standard errors
+        are 0 for a constant component.
+    """
+    component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
+    tau = result.moments.tau[:, component : component + 1]
+    own, n = result.moments.s[:, component], result.moments.n
+    if n is None:
+        s = np.full_like(tau, own.mean())
+    else:
+        pooled = ((n - 1) * own * n).sum() / max(float((n - 1).sum()), 1.0)
+        s = (pooled / n)[:, None]
+    rho = result.change.rho if result.change is not None else 0.0
+    d = np.full_like(s, rho * s.mean())
+    forward, s_fwd = track_forward(tau, s, d)
+    smoothed, s_smooth = smooth(forward, s_fwd, d)
+    columns = {
+        "mean": tau,
+        "mean_se": np.sqrt(s),
+        "forward": forward,
+        "forward_se": np.sqrt(s_fwd),
+        "smooth": smoothed,
+        "smooth_se": np.sqrt(np.maximum(s_smooth, 0.0)),
+    }
+    table = pd.DataFrame({name: values[:, 0] for name, values in columns.items()})
+    table.insert(0, "task", np.arange(1, result.k + 1))
+    table.insert(1, "label", list(result.labels))
+    return table
+
+
+def step_changes(result: Assessment) -> pd.DataFrame:
+    """Change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
+
+    Parameters
+    ----------
+    result : Assessment
+        Of at least 2 tasks.
+
+    Returns
+    -------
+    DataFrame
+        Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry
+        if nothing changed.
+    """
+    change = np.diagonal(result.distance, 1)
+    h = _noise(result)
+    components = result.m_noise or result.m_eff
+    se = np.sqrt(2.0) * (h[:-1] + h[1:]) / np.sqrt(components)
+    return pd.DataFrame(
+        {
+            "task": np.arange(2, result.k + 1),
+            "label": list(result.labels[1:]),
+            "change": change,
+            "noise_se": se,
+        }
+    )
+
+
+def _noise(result: Assessment) -> Floats:
+    """Noise variance of each average relative to the mean over tasks."""
+    if result.moments.n is None or result.n is None:
+        return np.ones(result.k)
+    return np.asarray(result.n / result.moments.n)
+
+
+def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
+    """Name a component within its class block.
+
+    Parameters
+    ----------
+    position : int
+        From 0; 0 is the intercept, whose average is the share of the class.
+    width : int
+        D + 1.
+    names : tuple of str
+        Names of the inputs; used if there is one per feature.
+
+    Examples
+    --------
+    >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
+    ('share of the class', 'height', 'feature 2')
+    """
+    if position == 0:
+        return "share of the class"
+    return names[position - 1] if len(names) == width - 1 else f"feature {position}"
+
+
+def as_json(result: Assessment, n: float | None = None) -> str:
+    """Return verdict and evidence as JSON text, rho converted to n samples per task."""
+    import json
+
+    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def most_changing(result: Assessment) -> int:
+    """Return the component whose averages vary most between tasks, relative to their noise.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `assess`.
+
+    Returns
+    -------
+    int
+        From 0.
+    """
+    tau, s = result.moments.tau, result.moments.s.mean(axis=0)
+    usable = s > 1e-10 * max(float(s.max()), 1e-300)
+    ratio = np.where(usable, tau.var(axis=0) / np.where(usable, s, 1.0), -1.0)
+    return int(np.argmax(ratio))

@@ -1,0 +1,397 @@
+"""Comparing methods: one score per repetition, tables, paired tests with correction, average ranks.
+
+A comparison works on a tidy table of scores (`score_table`): one row per dataset, n, method and repetition. All methods
+of a dataset and n share their draws, so repetition r of one method is paired with repetition r of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.baselines import method_title, parse_method, registry
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.significance import PairedTest, Test, holm, paired_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+ScoreKind = Literal["average", "newest", "own"]
+SCORE_KINDS: dict[ScoreKind, str] = {
+    "average": "mean over steps of the mean over the tasks seen",
+    "newest": "mean over steps of the error on the newest task",
+    "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
+}
+
+IMRC_RULES = {
+    "forward_backward": "IMRC",
+    "forward": "IMRC, forward only",
+    "single": "IMRC, single task",
+}
+
+
+def imrc_key(preset: str, rule: str = "forward_backward") -> str:
+    """Return the method name of an IMRC rule in score tables.
+
+    Examples
+    --------
+    >>> imrc_key("paper"), imrc_key("paper", "single")
+    ('imrc:paper', 'imrc:paper:single')
+    """
+    return f"imrc:{preset}" if rule == "forward_backward" else f"imrc:{preset}:{rule}"
+
+
+def title_of_method(name: str) -> str:
+    """Return the name for people of a method in score tables.
+
+    Examples
+    --------
+    >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
+    ('IMRC, single task (paper)', 'MER (argparse)')
+    """
+    if not name.startswith("imrc"):
+        return method_title(name)
+    _, preset, rule = (*name.split(":"), "forward_backward")[:3]
+    return f"{IMRC_RULES[rule]} ({preset})"
+
+
+def own_kind(name: str) -> Literal["average", "newest"]:
+    """Return which error sums a method up: "average", or "newest" for methods that adapt to the last task only."""
+    return "average" if name.startswith("imrc") else registry[parse_method(name)[0]].headline
+
+
+def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
+    """Return one row per dataset, n, method and repetition.
+
+    Parameters
+    ----------
+    results : RunResult or iterable of RunResult
+        Runs; several of one dataset and n must share seed, tasks and representation, so that draws are paired.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before
+        (test then train, NaN for IMRC), seconds (processor seconds per task, all IMRC rules together), state (numbers
+        kept at the end).
+
+    Raises
+    ------
+    ValueError
+        If runs of one dataset and n do not share their draws.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
+    >>> score_table(result)[["method", "repetition"]].head(2).to_numpy().tolist()
+    [['majority', 1], ['majority', 2]]
+    """
+    import pandas as pd
+
+    frames = []
+    seen: dict[tuple[str, int], tuple[object, ...]] = {}
+    for result in [results] if isinstance(results, RunResult) else results:
+        s = result.settings
+        pairing = (result.fingerprint, s.seed, s.repetitions, s.features)
+        if seen.setdefault((result.name, s.n), pairing) != pairing:
+            raise ValueError(
+                f"Runs on {result.name} with n = {s.n} differ in tasks, seed, repetitions or representation, so their "
+                "repetitions are not paired. Run them with the same settings."
+            )
+        for rule, table in result.error_tables.items():
+            method = imrc_key(s.preset, rule) if rule in IMRC_RULES else rule
+            source = "imrc" if rule in IMRC_RULES else rule
+            before = result.before.get(rule)
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "dataset": result.name,
+                        "n": s.n,
+                        "method": method,
+                        "repetition": np.arange(1, s.repetitions + 1),
+                        "average": table.average(),
+                        "newest": table.newest().mean(axis=1),
+                        "released": result.per_repetition(rule, "released"),
+                        "before": np.nan if before is None or before.shape[1] < 2 else before[:, 1:].mean(axis=1),
+                        "seconds": result.method_time_s[source].mean(axis=1),
+                        "state": result.state_sizes[source][:, -1],
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
+    check_choice("kind", kind, get_args(ScoreKind))
+    if kind != "own":
+        return scores[kind]
+    newest = scores["method"].map(own_kind) == "newest"
+    return scores["average"].where(~newest, scores["newest"])
+
+
+def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
+    """Errors with one row per repetition and one column per method, in the order of the scores."""
+    wide = scores.assign(error=_score_column(scores, kind)).pivot_table(
+        index="repetition", columns="method", values="error", sort=False
+    )
+    if wide.isna().any(axis=None):
+        raise ValueError("Methods have different repetitions, so they cannot be paired.")
+    return wide[list(dict.fromkeys(scores["method"]))]
+
+
+def default_reference(methods: Sequence[str]) -> str:
+    """Return what the others are tested against: IMRC's forward-and-backward rule if there, else the first method.
+
+    Examples
+    --------
+    >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
+    ('imrc:paper', 'mer')
+    """
+    rules = [name for name in methods if name.startswith("imrc:") and name.count(":") == 1]
+    recommended = imrc_key("recommended")
+    return recommended if recommended in rules else (rules or list(methods))[0]
+
+
+def comparison_table(
+    scores: pd.DataFrame,
+    *,
+    kind: ScoreKind = "average",
+    reference: str | None = None,
+    test: Test = "automatic",
+    level: float = 0.05,
+) -> pd.DataFrame:
+    """Return one row per method for one dataset and n, best first.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `score_table`, of one dataset and n.
+    kind : {"average", "newest", "own"}
+        Which error; `SCORE_KINDS` has the definitions.
+    reference : str or None
+        Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
+    test : {"automatic", "wilcoxon", "t"}
+        Paired test over repetitions, see `paired_test`; p-values are corrected by Holm's method.
+    level : float
+        Corrected p-values below this count as a clear difference.
+
+    Returns
+    -------
+    DataFrame
+        Columns method, title, error, std (over repetitions), stderr, average, newest, before, rank (mean over
+        repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr (to the
+        reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference", "untested"),
+        printed, printed_std (the paper's, NaN where it has none).
+
+    Raises
+    ------
+    ValueError
+        If the scores are of several datasets or n, or the reference is not among the methods.
+    """
+    import pandas as pd
+
+    from imrc.evaluation.printed import printed_errors
+
+    cells = scores[["dataset", "n"]].drop_duplicates()
+    if len(cells) != 1:
+        raise ValueError(f"comparison_table needs scores of one dataset and n, got {len(cells)} combinations.")
+    wide = _errors_by_method(scores, kind)
+    mean = wide.mean().sort_values(kind="stable")
+    if reference is None:
+        reference = default_reference([str(name) for name in mean.index])
+    check_choice("reference", reference, tuple(wide.columns))
+    others = [name for name in mean.index if name != reference]
+    tests = {name: paired_test(wide[name].to_numpy(), wide[reference].to_numpy(), test) for name in others}
+    corrected = dict(zip(others, holm(np.array([tests[name].p for name in others])), strict=True))
+    ranks = wide.rank(axis=1).mean()
+    columns = scores.groupby("method", sort=False)[["average", "newest", "before", "seconds", "state"]].mean()
+    printed = printed_errors(str(cells["dataset"].iloc[0]), int(cells["n"].iloc[0]))
+    rows = []
+    for name in mean.index:
+        result = tests.get(name, PairedTest(0.0, 0.0, float("nan"), "none"))
+        p_holm = corrected.get(name, float("nan"))
+        spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
+        shown = printed.get(_printed_name(name), (float("nan"), float("nan")))
+        rows.append(
+            {
+                "method": name,
+                "title": title_of_method(name),
+                "error": mean[name],
+                "std": spread,
+                "stderr": spread / np.sqrt(len(wide)),
+                **columns.loc[name].to_dict(),
+                "rank": ranks[name],
+                "difference": result.difference,
+                "difference_stderr": result.stderr,
+                "p": result.p,
+                "p_holm": p_holm,
+                "test": result.test,
+                "verdict": "reference" if name == reference else _verdict(result.difference, p_holm, level),
+                "printed": shown[0],
+                "printed_std": shown[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _verdict(difference: float, p: float, level: float) -> str:
+    if not np.isfinite(p):
+        return "untested"
+    if p >= level or difference == 0.0:
+        return "no clear difference"
+    return "better" if difference < 0 else "worse"
+
+
+def _printed_name(name: str) -> str:
+    """Name in the paper's tables: only default profiles and the forward-and-backward rule stand beside them."""
+    if name == imrc_key("paper"):
+        return "imrc"
+    return name if ":" not in name else ""
+
+
+@dataclass(frozen=True, eq=False)
+class AverageRanks:
+    """Ranks of methods averaged over datasets.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Columns method, title, rank (1 = best), sorted.
+    datasets : int
+        Number of datasets. Different n of one dataset are averaged first: they are not independent.
+    friedman_p : float
+        p-value of Friedman's test that all methods are alike; NaN with fewer than 3 methods or 2 datasets.
+    critical_difference : float
+        Nemenyi's: ranks closer than this are not clearly different at level .05; NaN as above.
+    """
+
+    table: pd.DataFrame
+    datasets: int
+    friedman_p: float
+    critical_difference: float
+
+
+def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> AverageRanks:
+    """Rank the methods on each dataset and average the ranks.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `score_table`, of one or more datasets. Methods missing in some dataset and n are left out.
+    kind : {"average", "newest", "own"}
+        Which error.
+
+    Returns
+    -------
+    AverageRanks
+
+    Raises
+    ------
+    ValueError
+        If no method was run everywhere.
+    """
+    import pandas as pd
+
+    cells = scores.assign(error=_score_column(scores, kind)).pivot_table(
+        index=["dataset", "n"], columns="method", values="error", aggfunc="mean", sort=False
+    )
+    cells = cells[list(dict.fromkeys(scores["method"]))].dropna(axis=1)
+    if cells.shape[1] == 0:
+        raise ValueError("No method was run on every dataset and n, so there is nothing to rank.")
+    by_dataset = cells.rank(axis=1).groupby(level="dataset").mean()
+    mean = by_dataset.mean().sort_values(kind="stable")
+    count, methods = len(by_dataset), len(mean)
+    p = difference = float("nan")
+    if methods >= 3 and count >= 2:
+        from scipy import stats
+
+        p = float(stats.friedmanchisquare(*(by_dataset[name] for name in mean.index)).pvalue)
+        quantile = float(stats.studentized_range.ppf(0.95, methods, np.inf)) / np.sqrt(2.0)
+        difference = float(quantile * np.sqrt(methods * (methods + 1) / (6.0 * count)))
+    table = pd.DataFrame(
+        {"method": mean.index, "title": [title_of_method(name) for name in mean.index], "rank": mean.to_numpy()}
+    )
+    return AverageRanks(table, count, p, difference)
+
+
+def curve_table(
+    results: Iterable[RunResult], *, by: Literal["step", "k"] = "step", kind: Literal["average", "newest"] = "average"
+) -> pd.DataFrame:
+    """Return the error of every method as tasks arrive.
+
+    Parameters
+    ----------
+    results : iterable of RunResult
+        Runs on one sequence and n.
+    by : {"step", "k"}
+        "step": error at each step. "k": error of a run that ends after k tasks, the mean over its steps. No second run
+        is needed for that, because what happens up to step k does not depend on later tasks.
+    kind : {"average", "newest"}
+        Error of a step: mean over the tasks seen, or of the newest task.
+
+    Returns
+    -------
+    DataFrame
+        Columns method, title, x (from 1), value, stderr (NaN with one repetition).
+    """
+    import pandas as pd
+
+    check_choice("by", by, ("step", "k"))
+    check_choice("kind", kind, ("average", "newest"))
+    frames = []
+    for result in results:
+        for rule, table in result.error_tables.items():
+            method = imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
+            values = table.by_step() if kind == "average" else table.newest()
+            steps = np.arange(1, values.shape[1] + 1)
+            if by == "k":
+                values = np.cumsum(values, axis=1) / steps
+            repetitions = len(values)
+            spread = (
+                values.std(axis=0, ddof=1) / np.sqrt(repetitions) if repetitions > 1 else np.full(len(steps), np.nan)
+            )
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "method": method,
+                        "title": title_of_method(method),
+                        "x": steps,
+                        "value": values.mean(axis=0),
+                        "stderr": spread,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
+    """Return the error of every method against n, from the scores of runs that differ in n only.
+
+    Columns method, title, x (n), value, stderr.
+    """
+    grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
+    table = grouped.agg(value="mean", stderr="sem").reset_index().rename(columns={"n": "x"})
+    table.insert(1, "title", table["method"].map(title_of_method))
+    order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
+    return table.sort_values(
+        ["method", "x"], key=lambda column: column.map(order) if column.name == "method" else column
+    )
+
+
+def sample_sizes(largest: int, current: int) -> list[int]:
+    """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
+
+    Examples
+    --------
+    >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
+    ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
+    """
+    ladder = [size for size in (5, 10, 20, 40 if largest < 100 else 50, 100, 200) if size <= largest]
+    return sorted({*ladder, current})

@@ -1,0 +1,161 @@
+"""Running compared methods beside IMRC: same draws, same representation, time and memory recorded."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.baselines import Baseline, parse_method, registry
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.splits import TaskDraw, method_seed
+from imrc.features import make
+from imrc.tasks import TaskSequence
+
+Floats = NDArray[np.float64]
+Rows = Callable[[int, NDArray[np.int64]], Floats]
+"""Mapped rows of a task, with the intercept in the first column."""
+
+
+@dataclass(frozen=True, eq=False)
+class MethodRecord:
+    """What one compared method did at one step of one repetition.
+
+    Attributes
+    ----------
+    errors : dict of int to float
+        Error per task tested now. Tasks whose rule cannot have changed are not tested again.
+    before : float
+        Error on the newest task of the state before it was learnt (test then train); NaN at the first step.
+    time_s : float
+        Processor seconds of learning the task.
+    state_size : int
+        Numbers kept after the step.
+    """
+
+    errors: dict[int, float]
+    before: float
+    time_s: float
+    state_size: int
+
+
+def make_method(
+    name: str, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
+) -> Baseline:
+    """Return the learner of ``"name"`` or ``"name:profile"`` with the settings it shares with the run.
+
+    Its randomness depends on the repetition and the method only: neither on which other methods run nor on the profile.
+    """
+    method, profile = parse_method(name)
+    cls = registry[method]
+    return cls(
+        n_classes=n_classes,
+        n_features=n_features,
+        random_state=method_seed(repetition, method),
+        profile=profile,
+        **{key: getattr(settings, key) for key in cls.shared_settings},
+    )
+
+
+def warm_up(names: tuple[str, ...]) -> None:
+    """Compile kernels and load libraries, so that no task's time contains it."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5]]), np.array([0, 1, 0])
+    for name in names:
+        method, profile = parse_method(name)
+        learner = registry[method](n_classes=2, n_features=2, random_state=0, profile=profile)
+        for step in range(2):
+            learner.partial_fit_task(step, X, y if step == 0 else 1 - y)
+        learner.predict(X)
+
+
+class ComparedMethods:
+    """The compared methods of one repetition.
+
+    Parameters
+    ----------
+    settings : RunSettings
+        Names of the methods and what they share with the run.
+    n_classes, n_features : int
+        Classes, and mapped features without intercept.
+    repetition : SeedSequence
+        Seed of the repetition.
+    """
+
+    def __init__(
+        self, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
+    ) -> None:
+        self._learners = {
+            name: make_method(name, settings, n_classes, n_features, repetition) for name in settings.compared
+        }
+        # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
+        self._again = any(not learner.fixed_old_rules for learner in self._learners.values())
+        self._tests: list[NDArray[np.int64]] = []
+        self._labels: list[NDArray[np.int64]] = []
+
+    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: Rows) -> dict[str, MethodRecord]:
+        """Let every method learn a task; return what it did."""
+        if not self._learners:
+            return {}
+        self._tests.append(draw.test)
+        self._labels.append(y[draw.test])
+        first = 0 if self._again else task
+        tests = [rows(j, self._tests[j])[:, 1:] for j in range(first, task + 1)]
+        X = np.concatenate(tests)
+        train = np.ascontiguousarray(rows(task, draw.train)[:, 1:]), y[draw.train]
+        pool = None
+        records = {}
+        for name, learner in self._learners.items():
+            if learner.uses_pool and pool is None:
+                pool = np.ascontiguousarray(rows(task, draw.pool)[:, 1:]), y[draw.pool]
+            data = pool if learner.uses_pool and pool is not None else train
+            before = float("nan")
+            if task > 0:
+                before = float(np.mean(learner.predict(tests[-1]) != self._labels[task]))
+            started = time.thread_time()
+            learner.partial_fit_task(task, *data)
+            spent = time.thread_time() - started
+            records[name] = MethodRecord(self._test(learner, task, X, tests), before, spent, learner.state_size())
+        return records
+
+    def _test(self, learner: Baseline, task: int, X: Floats, tests: list[Floats]) -> dict[int, float]:
+        """Errors on the tasks seen whose rule may have changed."""
+        if learner.fixed_old_rules:
+            return {task: float(np.mean(learner.predict(tests[-1], task=task) != self._labels[task]))}
+        if learner.keeps_old_rules:
+            return {j: float(np.mean(learner.predict(tests[j], task=j) != self._labels[j])) for j in range(task + 1)}
+        wrong = learner.predict(X) != np.concatenate(self._labels)
+        ends = np.cumsum([len(labels) for labels in self._labels])
+        return {j: float(part.mean()) for j, part in enumerate(np.split(wrong, ends[:-1]))}
+
+
+def expected_seconds(name: str, settings: RunSettings, sequence: TaskSequence, n_features: int | None = None) -> float:
+    """Return about how long a method takes in a run, all repetitions together, to be said before it starts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the registry, with a profile after a colon if not the default one.
+    settings : RunSettings
+        The run.
+    sequence : TaskSequence
+        The tasks.
+    n_features : int, optional
+        Mapped features, if known; else the feature map is made to count them.
+
+    Returns
+    -------
+    float
+        Seconds, right within a factor of about three.
+    """
+    method, profile = parse_method(name)
+    cls = registry[method]
+    tasks = len(sequence) if settings.k is None else min(settings.k, len(sequence))
+    outputs = n_features or make(settings.features, sequence, settings.seed).n_outputs
+    n = int(sequence.sizes.mean()) if cls.uses_pool else settings.n
+    once = cls.expected_seconds(cls.profiles[profile], tasks, n, outputs, sequence.n_classes)
+    workers = max(1, min(settings.repetitions, os.cpu_count() or 1))
+    return once * settings.repetitions / workers

@@ -1,0 +1,401 @@
+"""Pictures of the diagnosis: autocorrelation, variogram, distances, changes, models, components."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from imrc.diagnostics import Assessment, PartialAutocorrelation
+from imrc.plots._axes import whole_numbers
+from imrc.plots._style import COLOURS, SEQUENTIAL, finish, rgba
+
+Floats = NDArray[np.float64]
+
+DATA = "#0072B2"
+"""Blue: what the data show, before any learning."""
+
+GROUP_NAMES = {
+    "no_change": "no change",
+    "iid": "independent (i.i.d.-like)",
+    "evolving": "evolving",
+    "mean_reverting": "mean-reverting",
+    "trend": "trend",
+    "jump": "jump",
+    "periodic": "periodic",
+}
+CELLS = 200
+"""Largest number of rows of the distance heatmap; longer sequences are averaged in blocks."""
+
+
+def _band(x: Floats, low: Floats, high: Floats, colour: str, alpha: float, name: str, **more: object) -> go.Scatter:
+    """Return a filled band with its own entry in the legend."""
+    return go.Scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        fill="toself",
+        mode="none",
+        fillcolor=rgba(colour, alpha),
+        name=name,
+        hoverinfo="skip",
+        **more,
+    )
+
+
+def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
+    """Return averaged partial autocorrelations side by side, as in the last figure of the paper.
+
+    Parameters
+    ----------
+    panels : mapping of str to PartialAutocorrelation
+        Titles of the panels and what they show.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = make_subplots(rows=1, cols=len(panels), subplot_titles=list(panels), shared_yaxes=True)
+    for column, pacf in enumerate(panels.values(), start=1):
+        shown = {"showlegend": column == 1}
+        x = pacf.lags.astype(np.float64)
+        few = len(x) == 1
+        wide = np.array([0.7, 1.3]) if few else x
+        stretch = (lambda values: np.repeat(values, 2)) if few else np.asarray
+        figure.add_trace(
+            _band(
+                wide,
+                stretch(pacf.mean - pacf.std),
+                stretch(pacf.mean + pacf.std),
+                DATA,
+                0.15,
+                "± standard deviation: spread of components, not an error bar",
+                legendgroup="spread",
+                **shown,
+            ),
+            row=1,
+            col=column,
+        )
+        if pacf.low is not None and pacf.high is not None:
+            figure.add_trace(
+                _band(
+                    wide,
+                    stretch(pacf.low),
+                    stretch(pacf.high),
+                    COLOURS["single"],
+                    0.45,
+                    "95 % of the averages if the order did not matter",
+                    legendgroup="reference",
+                    **shown,
+                ),
+                row=1,
+                col=column,
+            )
+        figure.add_scatter(
+            x=x,
+            y=pacf.mean,
+            mode="lines+markers",
+            name="average over components",
+            legendgroup="mean",
+            line={"color": DATA, "width": 2.5},
+            marker={"size": 8},
+            hovertemplate="lag %{x}: %{y:.3f}<extra></extra>",
+            row=1,
+            col=column,
+            **shown,
+        )
+        figure.add_scatter(
+            x=[float(wide[0]), float(wide[-1])],
+            y=[0, 0],
+            mode="lines",
+            name="zero",
+            legendgroup="zero",
+            line={"color": COLOURS["truth"], "width": 1, "dash": "dash"},
+            hoverinfo="skip",
+            row=1,
+            col=column,
+            **shown,
+        )
+    finish(figure, title="Are neighbouring tasks alike?", height=420)
+    figure.update_xaxes(title_text="lag (tasks)", tickformat="d", dtick=1)
+    figure.update_yaxes(title_text="partial autocorrelation", col=1)
+    figure.update_annotations(font_size=14)
+    figure.update_layout(margin={"t": 84, "b": 130})
+    return figure
+
+
+def variogram_chart(result: Assessment) -> go.Figure:
+    """Return the variogram with what independent orders and the fitted random walk would give.
+
+    Parameters
+    ----------
+    result : Assessment
+        Of at least 2 tasks.
+
+    Returns
+    -------
+    Figure
+    """
+    curve = result.variogram
+    figure = go.Figure()
+    if curve is not None:
+        lags = curve.lags.astype(np.float64)
+        if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
+            figure.add_trace(
+                _band(
+                    curve.envelope_lags.astype(np.float64),
+                    curve.low,
+                    curve.high,
+                    COLOURS["single"],
+                    0.35,
+                    "95 % of the orders if the order did not matter (flat)",
+                )
+            )
+        figure.add_scatter(
+            x=lags,
+            y=curve.gamma,
+            mode="lines+markers" if len(lags) <= 60 else "lines",
+            name="distance minus noise, mean over pairs",
+            line={"color": DATA, "width": 2.5},
+            customdata=curve.pairs,
+            hovertemplate="lag %{x}: %{y:.3g}<br>%{customdata} pairs<extra></extra>",
+        )
+        if result.change is not None:
+            figure.add_scatter(
+                x=[0, lags[-1]],
+                y=[0, result.change.rho * lags[-1]],
+                mode="lines",
+                name=f"random walk with the estimated change, ρ = {result.change.rho:.2g} per task",
+                line={"color": COLOURS["forward"], "width": 2, "dash": "dash"},
+                hoverinfo="skip",
+            )
+            top = max(float(np.max(curve.gamma)), float(np.max(curve.high)) if curve.high is not None else 0.0)
+            bottom = min(float(np.min(curve.gamma)), float(np.min(curve.low)) if curve.low is not None else 0.0, 0.0)
+            room = 0.08 * max(top - bottom, 1e-9)
+            figure.update_yaxes(range=[bottom - room, top + 2 * room])
+    finish(figure, title="Does the distance between tasks grow with time?", height=420)
+    ticks = whole_numbers(0 if curve is None else len(curve.lags))
+    figure.update_xaxes(title_text="lag (tasks)", rangemode="tozero", **ticks)
+    figure.update_yaxes(title_text="squared distance / noise of one average")
+    figure.update_layout(margin_b=130)
+    return figure
+
+
+def _blocks(distance: Floats) -> tuple[Floats, int]:
+    """Average a long distance matrix in blocks; the diagonal is left out of the averages."""
+    k = len(distance)
+    values = distance.copy()
+    np.fill_diagonal(values, np.nan)
+    size = math.ceil(k / CELLS)
+    if size == 1:
+        return values, 1
+    count = k // size
+    cut = values[: count * size, : count * size].reshape(count, size, count, size)
+    return np.asarray(np.nanmean(cut, axis=(1, 3))), size
+
+
+def distance_heatmap(result: Assessment) -> go.Figure:
+    """Return squared distances of all pairs of tasks minus noise; the diagonal stays blank.
+
+    Parameters
+    ----------
+    result : Assessment
+        Of at least 2 tasks.
+
+    Returns
+    -------
+    Figure
+        Above 200 tasks, averages over blocks of tasks.
+    """
+    values, size = _blocks(result.distance)
+    start = 1 + size * np.arange(len(values))
+    names = [
+        f"task {a} ({result.labels[a - 1]})" if size == 1 else f"tasks {a} to {a + size - 1}" for a in start.tolist()
+    ]
+    finite = values[np.isfinite(values)]
+    top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
+    figure = go.Figure(
+        go.Heatmap(
+            x=start,
+            y=start,
+            z=values,
+            zmin=0.0,
+            zmax=top,
+            colorscale=SEQUENTIAL,
+            customdata=np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
+            hovertemplate="%{customdata}<br>distance %{z:.3g}<extra></extra>",
+            hoverongaps=False,
+            colorbar={"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
+        )
+    )
+    finish(figure, title="Which tasks are alike?", height=460, legend=False)
+    ticks = whole_numbers(result.k, 10)
+    figure.update_xaxes(title_text="task", constrain="domain", showgrid=False, **ticks)
+    figure.update_yaxes(
+        title_text="task", autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, **ticks
+    )
+    return figure
+
+
+def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
+    """Return the change at each step with the common estimate rho.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.diagnostics.tracks.step_changes`.
+    result : Assessment
+        The same sequence.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = go.Figure()
+    x = table["task"].to_numpy(dtype=np.float64)
+    noise = table["noise_se"].to_numpy()
+    few = len(x) <= 150
+    if len(x) > 1:
+        figure.add_trace(
+            _band(x, -2 * noise, 2 * noise, COLOURS["single"], 0.35, "± 2 standard errors around no change at all")
+        )
+    if result.change is not None:
+        change = result.change
+        high = change.high if math.isfinite(change.high) else float(table["change"].max())
+        figure.add_trace(
+            _band(
+                x[[0, -1]],
+                np.full(2, change.low),
+                np.full(2, high),
+                COLOURS["forward"],
+                0.25,
+                "95 % interval of ρ (random-walk model)",
+            )
+        )
+        figure.add_scatter(
+            x=x[[0, -1]],
+            y=[change.rho, change.rho],
+            mode="lines",
+            name=f"ρ = {change.rho:.2g}, one rate for all steps",
+            line={"color": COLOURS["forward"], "width": 2.5, "dash": "dash"},
+            hoverinfo="skip",
+        )
+    figure.add_scatter(
+        x=x,
+        y=table["change"],
+        mode="markers+lines" if few else "lines",
+        name="change of the averages minus noise",
+        line={"color": DATA, "width": 1.5 if few else 1},
+        marker={"size": 7},
+        customdata=table["label"],
+        hovertemplate="step to task %{x} (%{customdata})<br>%{y:.3g}<extra></extra>",
+    )
+    finish(figure, title="When do the tasks change?", height=380)
+    figure.update_xaxes(title_text="step to task", **whole_numbers(len(x)))
+    figure.update_yaxes(title_text="squared change / noise of one average")
+    figure.update_layout(margin_b=124)
+    return figure
+
+
+def model_gaps(result: Assessment) -> go.Figure:
+    """Return how far the best model of each kind is behind the best of all, in BIC.
+
+    Parameters
+    ----------
+    result : Assessment
+        Of at least 5 tasks.
+
+    Returns
+    -------
+    Figure
+        Gaps on a root scale, so that small ones stay visible beside huge ones.
+    """
+    gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
+    named = {result.verdict.name, result.verdict.second}
+    figure = go.Figure()
+    for inside, name, colour in (
+        (True, "named in the verdict", COLOURS["forward_backward"]),
+        (False, "other kinds of change", COLOURS["single"]),
+    ):
+        chosen = [(GROUP_NAMES[group], gap) for group, gap in gaps if (group in named) == inside]
+        if chosen:
+            figure.add_bar(
+                x=[math.sqrt(gap) for _, gap in chosen],
+                y=[label for label, _ in chosen],
+                orientation="h",
+                width=0.12,
+                marker={"color": colour},
+                showlegend=False,
+                hoverinfo="skip",
+            )
+            # A dot at the end: the best has a bar of length 0.
+            figure.add_scatter(
+                x=[math.sqrt(gap) for _, gap in chosen],
+                y=[label for label, _ in chosen],
+                mode="markers+text",
+                name=name,
+                marker={"color": colour, "size": 15},
+                text=[f"   {gap:.1f}" if gap < 100 else f"   {gap:,.0f}" for _, gap in chosen],
+                textposition="middle right",
+                cliponaxis=False,
+                customdata=[gap for _, gap in chosen],
+                hovertemplate="%{y}: %{customdata:.1f} behind the best<extra></extra>",
+            )
+    finish(figure, title="Which kind of change fits best?", height=460)
+    largest = max((gap for _, gap in gaps), default=1.0)
+    figure.update_xaxes(title_text="BIC behind the best (root scale; 0 is best)", showticklabels=False)
+    figure.update_xaxes(range=[0, 1.18 * math.sqrt(max(largest, 1.0))])
+    figure.update_yaxes(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group, _ in gaps])
+    return figure
+
+
+def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
+    """Return one component over the tasks: averages with error bars, forward and smoothed bands.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.diagnostics.tracks.component_tracks`.
+    name : str
+        Name of the component, for the axis.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = go.Figure()
+    x = table["task"].to_numpy(dtype=np.float64)
+    few = len(x) <= 150
+    for column, colour, label, dash in (
+        ("forward", COLOURS["forward"], "forward", "dash"),
+        ("smooth", COLOURS["forward_backward"], "forward and backward", "solid"),
+    ):
+        value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
+        figure.add_trace(_band(x, value - se, value + se, colour, 0.22, f"{label}, band ± √s"))
+        figure.add_scatter(
+            x=x,
+            y=value,
+            mode="lines",
+            name=label,
+            line={"color": colour, "width": 2, "dash": dash},
+            hovertemplate="%{y:.4g}<extra>" + label + "</extra>",
+        )
+    figure.add_scatter(
+        x=x,
+        y=table["mean"],
+        mode="markers",
+        name="sample average ± √s" if few else "sample average",
+        marker={"color": COLOURS["single"], "size": 7 if few else 3},
+        error_y={"type": "data", "array": table["mean_se"], "color": COLOURS["single"], "width": 0} if few else None,
+        customdata=table["label"],
+        hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
+    )
+    finish(figure, title="What do single components do?", height=420)
+    figure.update_xaxes(title_text="task", **whole_numbers(len(x)))
+    figure.update_yaxes(title_text=name)
+    figure.update_layout(margin_b=124)
+    return figure

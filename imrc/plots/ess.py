@@ -1,0 +1,502 @@
+"""Effective sample sizes: closed-form curves, one sequence's own values, growth with k and b, risk bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+from plotly.subplots import make_subplots
+
+from imrc._checks import check_int, check_real
+from imrc.core import theory
+from imrc.evaluation import RunResult
+from imrc.plots._axes import whole_numbers
+from imrc.plots._style import COLOURS, NAMES, finish, rgba
+
+Floats = NDArray[np.float64]
+
+BARS_UP_TO = 120
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_GREENS = ("#009E73", "#4DBF9F", "#00674B", "#7FD1BA", "#2C8F73", "#00442F")
+_ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
+PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
+
+
+REGIME_NOTES = """
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, with their borders
+at n d² = 1/j² (for the largest j shown) and n d² = 1.
+
+* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
+* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
+* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
+n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
+k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
+r √(n d²) ≥ 0.35. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
+holds from one succeeding task on. The last regime needs at least one succeeding task as well.
+"""
+
+
+class OwnRatio(NamedTuple):
+    """A sequence's n d^2 / sigma^2 with its interval, to be marked on the curves."""
+
+    value: float
+    low: float
+    high: float
+    name: str
+
+
+def ess_curve_table(
+    pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
+) -> pd.DataFrame:
+    """Evaluate Theorems 2 and 4 over a range of n d^2.
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        Tasks j and numbers of tasks k, counted from 1.
+    low, high : float
+        Range of n d^2.
+    points : int
+        Points per curve, log-spaced.
+
+    Returns
+    -------
+    DataFrame
+        Columns rule, j, k, ratio (n d^2), ess (ESS / n). One forward curve per j, one forward and backward
+        curve per pair.
+
+    Examples
+    --------
+    >>> ess_curve_table([(10, 20)], 0.1, 10.0, 3).round(3).query("rule == 'forward'")["ess"].tolist()
+    [3.685, 1.618, 1.092]
+    """
+    low = check_real("low", low, 0.0, low_open=True)
+    ratio = np.geomspace(low, check_real("high", high, low, low_open=True), check_int("points", points, 2))
+    frames = []
+    for j in sorted({j for j, _ in pairs}):
+        ess = theory.ess_forward(j, 1, ratio)
+        frames.append(pd.DataFrame({"rule": "forward", "j": j, "k": j, "ratio": ratio, "ess": ess}))
+    for j, k in sorted(set(pairs)):
+        ess = theory.ess_forward_backward(j, k, 1, ratio)
+        frames.append(pd.DataFrame({"rule": "forward_backward", "j": j, "k": k, "ratio": ratio, "ess": ess}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
+    """Return the paper's figure: ESS / n against n d^2 on logarithmic axes, regimes marked.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `ess_curve_table`.
+    own : OwnRatio or None
+        The sequence's own ratio, drawn as a line with its interval.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = go.Figure()
+    top = float(table["ess"].max()) * 1.6
+    low, high = float(table["ratio"].min()), float(table["ratio"].max())
+    if own is not None and own.high > 0:
+        _mark_own(figure, own, low, high, top)
+    tasks = sorted(table["j"].unique())
+    pairs = sorted({(j, k) for j, k in zip(table["j"], table["k"], strict=True)})
+    for (rule, j, k), part in table.groupby(["rule", "j", "k"], sort=False):
+        forward = rule == "forward"
+        dash = _DASHES[tasks.index(j) % len(_DASHES)]
+        shades = _ORANGES if forward else _GREENS
+        shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
+        name = f"forward, j = {j}" if forward else f"forward and backward, j = {j}, k = {k}"
+        figure.add_scatter(
+            x=part["ratio"],
+            y=part["ess"],
+            mode="lines",
+            name=name,
+            line={"color": shade, "width": 2.5, "dash": dash},
+            hovertemplate="n d² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
+        )
+    borders = [1.0 / max(tasks) ** 2, 1.0]
+    for border, name in zip(borders, (f"n d² = 1/{max(tasks)}²", "n d² = 1"), strict=True):
+        figure.add_scatter(
+            x=[border, border],
+            y=[0.9, top],
+            mode="lines",
+            name=f"border of regimes, {name}",
+            line={"color": COLOURS["reference"], "width": 1, "dash": "dot"},
+            hoverinfo="skip",
+        )
+    _name_regimes(figure, low, high, borders)
+    finish(figure, title="How many times its own samples is a task worth?", height=520)
+    figure.update_xaxes(type="log", title_text="n d²  (change per step over noise of one sample average)")
+    figure.update_xaxes(range=[np.log10(low), np.log10(high)], exponentformat="power", dtick=1)
+    figure.update_yaxes(type="log", title_text="ESS / n", range=[np.log10(0.9), np.log10(top)])
+    figure.update_yaxes(tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
+    figure.update_layout(margin={"t": 76, "b": 150})
+    return figure
+
+
+def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: float) -> None:
+    """Draw the sequence's own ratio: a band for the interval, a line for the estimate."""
+    left, right = (float(np.clip(value, low, high)) for value in (own.low, own.high))
+    figure.add_scatter(
+        x=[left, right, right, left],
+        y=[0.9, 0.9, top, top],
+        fill="toself",
+        mode="none",
+        fillcolor=rgba(COLOURS["single"], 0.2),
+        name=f"{own.name}: 95 % interval",
+        hoverinfo="skip",
+    )
+    position = float(np.clip(own.value, low, high))
+    reached = "" if own.value >= low else " (or smaller)"
+    figure.add_scatter(
+        x=[position, position],
+        y=[0.9, top],
+        mode="lines",
+        name=f"{own.name}: n d² / σ² = {own.value:.2g}{reached}",
+        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        hovertemplate=f"{own.name}<br>n d² / σ² = {own.value:.2g}<extra></extra>",
+    )
+
+
+def _name_regimes(figure: go.Figure, low: float, high: float, borders: list[float]) -> None:
+    """Write the names of the three regimes above the plot."""
+    edges = [low, *borders, high]
+    names = ("proportional to k", "grows like 1/√(n d²)", "little to gain")
+    for name, left, right in zip(names, edges[:-1], edges[1:], strict=True):
+        if right <= left:
+            continue
+        figure.add_annotation(
+            x=np.log10(np.sqrt(left * right)),
+            y=1.0,
+            xref="x",
+            yref="paper",
+            yanchor="bottom",
+            text=name,
+            showarrow=False,
+            font={"size": 12, "color": COLOURS["reference"]},
+        )
+
+
+def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
+    """Return one row per task: task (from 1), label and the three parts of its effective sample size.
+
+    Parameters
+    ----------
+    parts : array-like of shape (k, 3)
+        From `imrc.core.theory.ess_parts`.
+    labels : sequence of str
+        Names of the tasks.
+    """
+    values = np.asarray(parts, dtype=np.float64)
+    table = pd.DataFrame(values, columns=list(PARTS))
+    table.insert(0, "task", np.arange(1, len(values) + 1))
+    table.insert(1, "label", [str(label) for label in labels])
+    table["ess"] = values.sum(axis=1)
+    return table
+
+
+def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
+    """Return stacked effective sample sizes by task: own, from preceding, from succeeding tasks.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `ess_parts_table`.
+
+    Returns
+    -------
+    Figure
+        Bars up to 120 tasks, areas above.
+    """
+    figure = go.Figure()
+    colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
+    few = len(table) <= BARS_UP_TO
+    for name, colour in zip(PARTS, colours, strict=True):
+        text = "<b>task %{x}</b> (%{customdata[0]})<br>" + name + ": %{customdata[1]:.1f}<br>all: %{customdata[2]:.1f}"
+        common = {
+            "x": table["task"],
+            "y": table[name],
+            "name": name,
+            "customdata": table[["label", name, "ess"]],
+            "hovertemplate": text + "<extra></extra>",
+        }
+        if few:
+            figure.add_bar(marker={"color": colour, "line": {"width": 0}}, **common)
+        else:
+            figure.add_scatter(
+                mode="lines",
+                stackgroup="parts",
+                line={"width": 0, "color": colour},
+                fillcolor=rgba(colour, 0.85),
+                **common,
+            )
+    finish(figure, title="How many samples is each task worth?", height=400)
+    figure.update_layout(barmode="stack", bargap=0.15, legend_traceorder="normal")
+    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
+    figure.update_yaxes(title_text="effective sample size", rangemode="tozero")
+    return figure
+
+
+def ess_growth_table(n: float, rho: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Effective sample sizes as tasks arrive, and as b grows.
+
+    Parameters
+    ----------
+    n : float
+        Samples per task.
+    rho : float
+        n d^2 / sigma^2.
+    k, b : int
+        Number of tasks and backward steps.
+    largest_b : int
+        Largest b of the second table.
+
+    Returns
+    -------
+    by_k : DataFrame
+        Columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
+        b).
+    by_b : DataFrame
+        Columns b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
+    """
+    k, b = check_int("k", k, 1), check_int("b", b, 0)
+    counts = np.arange(1, k + 1)
+    d2 = rho / n
+    settled = theory.ess_forward_backward(counts, counts + b, n, d2)
+    cumulated = np.concatenate([[0.0], np.cumsum(settled)])
+    averages = []
+    for number in range(1, k + 1):
+        recent = np.arange(max(1, number - b), number + 1)  # these have fewer than b tasks after them
+        new = theory.ess_forward_backward(recent, number, n, d2).sum()
+        averages.append((cumulated[recent[0] - 1] + new) / number)
+    newest = theory.ess_forward(counts, n, d2)
+    by_k = pd.concat(
+        [
+            pd.DataFrame({"rule": "forward", "k": counts, "ess": newest}),
+            pd.DataFrame({"rule": "forward_backward", "k": counts, "ess": averages}),
+        ],
+        ignore_index=True,
+    )
+    steps = np.arange(0, min(k - 1, largest_b) + 1)
+    mean = np.array([theory.ess_forward_backward(counts, np.minimum(k, counts + b_), n, d2).mean() for b_ in steps])
+    full = theory.ess_forward_backward(counts, k, n, d2).mean() - newest.mean()
+    share = (mean - newest.mean()) / full if full > 0 else np.ones_like(mean)
+    return by_k, pd.DataFrame({"b": steps, "ess": mean, "share": share})
+
+
+def enough_steps(by_b: pd.DataFrame, share: float = 0.95) -> int | None:
+    """Return the smallest b in the table that reaches a share of the full gain, None if none does."""
+    reached = by_b.loc[by_b["share"] >= share - 1e-12, "b"]
+    return int(reached.iloc[0]) if len(reached) else None
+
+
+def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: float = 0.95) -> go.Figure:
+    """Return how the effective sample size grows with the number of tasks and with b.
+
+    Parameters
+    ----------
+    by_k, by_b : DataFrame
+        From `ess_growth_table`.
+    n : float
+        Samples per task, drawn as reference.
+    b : int
+        The b in use.
+    share : float
+        Share of the full gain that counts as enough.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = make_subplots(
+        rows=1,
+        cols=2,
+        subplot_titles=("As tasks arrive", f"With b steps back (now {b})"),
+        horizontal_spacing=0.1,
+    )
+    names = {
+        "forward": f"{NAMES['forward']}: the newest task",
+        "forward_backward": f"{NAMES['forward_backward']}: mean over all tasks",
+    }
+    for rule, part in by_k.groupby("rule", sort=False):
+        figure.add_scatter(
+            x=part["k"],
+            y=part["ess"],
+            mode="lines",
+            name=names[rule],
+            legendgroup=rule,
+            line={"color": COLOURS[rule], "width": 2.5, "dash": "dash" if rule == "forward" else "solid"},
+            hovertemplate="k = %{x}: ESS %{y:.1f}<extra></extra>",
+            row=1,
+            col=1,
+        )
+    figure.add_scatter(
+        x=by_b["b"],
+        y=by_b["ess"],
+        mode="lines+markers" if len(by_b) <= 40 else "lines",
+        name=names["forward_backward"],
+        legendgroup="forward_backward",
+        showlegend=False,
+        line={"color": COLOURS["forward_backward"], "width": 2.5},
+        customdata=100 * by_b["share"],
+        hovertemplate="b = %{x}: ESS %{y:.1f}<br>%{customdata:.0f} % of the backward gain<extra></extra>",
+        row=1,
+        col=2,
+    )
+    for column, last in ((1, float(by_k["k"].max())), (2, float(max(by_b["b"].max(), 1)))):
+        figure.add_scatter(
+            x=[0, last],
+            y=[n, n],
+            mode="lines",
+            name=f"{NAMES['single']}: n = {n:g}",
+            legendgroup="single",
+            showlegend=column == 1,
+            line={"color": COLOURS["single"], "width": 2, "dash": "dot"},
+            hoverinfo="skip",
+            row=1,
+            col=column,
+        )
+    enough = enough_steps(by_b, share)
+    if enough is not None and len(by_b) > 1:
+        figure.add_scatter(
+            x=[enough, enough],
+            y=[0, float(by_b["ess"].max())],
+            mode="lines",
+            name=f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %"),
+            line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
+            hoverinfo="skip",
+            row=1,
+            col=2,
+        )
+    finish(figure, title="Do more tasks and more backward steps still help?", height=400)
+    figure.update_xaxes(title_text="tasks k", **whole_numbers(int(by_k["k"].max()), 8), col=1)
+    figure.update_xaxes(title_text="backward steps b", **whole_numbers(len(by_b), 8), col=2)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="effective sample size", col=1)
+    figure.update_annotations(font_size=14)
+    figure.update_layout(margin={"t": 84, "b": 112})
+    return figure
+
+
+def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
+    """Return the bound of Theorem 3 next to minimax risk and error, task by task.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns task, label, single, forward, forward_backward (bounds), risk, error.
+    trivial : float
+        1 - 1/C, above which a bound says nothing.
+
+    Returns
+    -------
+    Figure
+    """
+    figure = go.Figure()
+    for rule, dash in (("single", "dot"), ("forward", "dash"), ("forward_backward", "solid")):
+        figure.add_scatter(
+            x=table["task"],
+            y=table[rule],
+            mode="lines+markers",
+            name=f"bound, {NAMES[rule].lower()}",
+            line={"color": COLOURS[rule], "width": 2, "dash": dash},
+            hovertemplate="task %{x}: bound %{y:.2f}<extra></extra>",
+        )
+    for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
+        figure.add_scatter(
+            x=table["task"],
+            y=table[column],
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 8, "color": COLOURS["truth"]},
+            hovertemplate="task %{x}: %{y:.3f}<extra>" + name + "</extra>",
+        )
+    ends = [float(table["task"].min()), float(table["task"].max())]
+    figure.add_scatter(
+        x=ends,
+        y=[trivial, trivial],
+        mode="lines",
+        name=f"guessing, 1 − 1/C = {trivial:.2f}: a bound above says nothing",
+        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
+        hoverinfo="skip",
+    )
+    finish(figure, title="Does the guarantee say anything here?", height=420)
+    values = table[["single", "forward", "forward_backward"]].to_numpy()
+    lowest = table[["risk", "error"]].to_numpy()
+    if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
+        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
+    figure.update_yaxes(title_text="error probability")
+    figure.update_layout(margin_b=120)
+    return figure
+
+
+def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
+    """Read pairs (j, k) typed by people.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Two whole numbers each, separated by a comma, a semicolon or spaces.
+    largest : int
+        Largest k.
+
+    Returns
+    -------
+    pairs : list of (int, int)
+        Those with 1 <= j <= k <= `largest`.
+    wrong : list of str
+        The others, shortened.
+
+    Examples
+    --------
+    >>> parse_pairs(["10, 13", "5 4", "x"])
+    ([(10, 13)], ['5 4', 'x'])
+    """
+    pairs, wrong = [], []
+    for text in texts:
+        pieces = text.replace(",", " ").replace(";", " ").split()
+        digits = [piece for piece in pieces if piece.isascii() and piece.isdigit() and len(piece) <= 7]
+        j, k = (int(digits[0]), int(digits[1])) if len(digits) == len(pieces) == 2 else (0, 0)
+        if 1 <= j <= k <= largest:
+            pairs.append((j, k))
+        else:
+            wrong.append(text[:30])
+    return pairs, wrong
+
+
+def run_parts(result: RunResult) -> Floats:
+    """Own, preceding and succeeding samples of each task at the last step of a run, means over repetitions.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    ndarray of shape (k, 3)
+    """
+    own, forward, both = (
+        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
+    )
+    return np.stack([own, forward - own, both - forward], axis=1)
+
+
+def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
+    """Add minimax risk and test error of forward and backward learning at the last step to a table of bounds."""
+    index = bounds["task"].to_numpy() - 1
+    risk = result.risk_tables["forward_backward"].final().mean(axis=0)
+    error = result.error_tables["forward_backward"].final().mean(axis=0)
+    inside = index < len(risk)  # a run that was stopped has fewer tasks
+    return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])

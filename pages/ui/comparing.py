@@ -1,0 +1,153 @@
+"""Running compared methods for a page: one at a time, each with progress, each kept in the store."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+import imrc
+from imrc.baselines import PUBLISHED, method_title, registry
+from imrc.core.settings import PRESETS
+from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind
+from imrc.evaluation.methods import expected_seconds
+from imrc.features import make
+from pages.ui.running import ensure_compiled, store
+
+LONG_S = 60.0
+"""A method expected to take longer than this is announced and waits for a click."""
+
+DEFAULT_METHODS = (*PUBLISHED, "majority", "logistic_single", "logistic_seen", "oracle")
+
+
+def choices() -> list[str]:
+    """Return all methods and profiles a visitor can choose, defaults first."""
+    defaults = list(registry)
+    others = [f"{name}:{profile}" for name in registry for profile in registry[name].profiles if profile != "default"]
+    return defaults + others
+
+
+def imrc_settings(settings: RunSettings) -> list[RunSettings]:
+    """Return the run of every preset; custom values belong to no method of this comparison."""
+    return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
+
+
+def curves_shown(ranking: list[str]) -> list[str]:
+    """Return the methods whose curves are drawn first: IMRC, its single-task rule, the best three others, majority."""
+    rules = [name for name in ranking if name.startswith("imrc:") and not name.endswith(":forward")]
+    others = [name for name in ranking if not name.startswith("imrc:") and name not in ("majority", "oracle")]
+    return [name for name in ranking if name in (*rules, *others[:3], "majority")]
+
+
+def columns(kind: ScoreKind) -> dict[str, Any]:
+    """Return how the columns of the comparison are shown, with what they mean."""
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    return {
+        "Error": text(help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
+        "Paper": text(help="Mean ± standard deviation the paper prints for this dataset and n."),
+        "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
+        "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),
+        "p, corrected": text(help="p-value of that test, corrected for all comparisons by Holm's method."),
+        "All tasks seen": text(help=SCORE_KINDS["average"]),
+        "Newest task": text(help=SCORE_KINDS["newest"]),
+        "Before learning": text(help="Error on each task of the state before learning it (test, then train)."),
+        "ms per task": number(
+            format="%.2f",
+            help="Processor time of learning one task. IMRC: single-task, forward and backward rules together.",
+        ),
+        "Numbers kept": number(
+            format="localized", help="Parameters, memories, statistics and samples held after the last task."
+        ),
+    }
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> duration(42), duration(200), duration(9000)
+    ('42 s', '3 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _expected(fingerprint: str, name: str, settings: RunSettings, _sequence: imrc.TaskSequence) -> float:
+    width = make(settings.features, _sequence, settings.seed).n_outputs
+    return expected_seconds(name, settings, _sequence, width)
+
+
+def long_methods(sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]) -> dict[str, float]:
+    """Return the methods that would take long and are not stored yet, with the seconds expected."""
+    found = {}
+    for name in names:
+        if store().get((sequence.fingerprint, replace(settings, methods=(name,), overrides=()))) is None:
+            seconds = _expected(sequence.fingerprint, name, settings, sequence)
+            if seconds > LONG_S:
+                found[name] = seconds
+    return found
+
+
+def compared_results(
+    sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]
+) -> tuple[list[RunResult], list[str]]:
+    """Run IMRC and the named methods, or take them from the store.
+
+    Returns the results and the names of methods left out because the visitor pressed Stop.
+    """
+    jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in names)]
+    missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None]
+    slot = st.empty()
+    if missing and st.session_state.get("compare_stopped") != (sequence.fingerprint, settings, names):
+        ensure_compiled()
+        with slot.container():
+            bar = st.progress(0.0)
+            st.button(
+                "Stop",
+                icon=":material/stop:",
+                key=f"compare_stop_{settings.n}",
+                on_click=lambda: st.session_state.update(compare_stopped=(sequence.fingerprint, settings, names)),
+            )
+        for position, job in enumerate(missing):
+            result = _run(sequence, job, bar, position, len(missing))
+            store().put((sequence.fingerprint, job), result)
+    slot.empty()
+    results, left_out = [], []
+    for job in jobs:
+        stored = store().get((sequence.fingerprint, job))
+        if stored is None:
+            left_out.append(_title(job))
+        else:
+            results.append(stored)
+    return results, left_out
+
+
+def _title(settings: RunSettings) -> str:
+    name = settings.methods[0]
+    return f"IMRC ({settings.preset})" if name == "imrc" else method_title(name)
+
+
+def _run(
+    sequence: imrc.TaskSequence,
+    settings: RunSettings,
+    bar: st.delta_generator.DeltaGenerator,
+    position: int,
+    count: int,
+) -> RunResult:
+    steps: list[StepResult] = []
+    started = time.monotonic()
+    with contextlib.closing(iter_run(sequence, settings)) as run:
+        for step in run:
+            steps.append(step)
+            left = (time.monotonic() - started) / step.number * (step.total - step.number)
+            bar.progress(
+                (position + step.number / step.total) / count,
+                text=f"{_title(settings)} ({position + 1} of {count}): task {step.number} of {step.total}, "
+                f"about {left:.0f} s left for it",
+            )
+    return RunResult.from_steps(settings, sequence, steps)

@@ -1,0 +1,87 @@
+"""Evidence on the page Evolving?: cards and the component browser."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import imrc
+from imrc.diagnostics import Assessment, tracks, words
+from imrc.plots import diagnostics as pictures
+from pages.ui import charts
+
+
+def cards(result: Assessment, n: int) -> None:
+    """Show the main tests and the size of the change."""
+    row = st.container(horizontal=True)
+    row.metric(
+        "Are the tasks different?",
+        words.p_text(result.p_same),
+        border=True,
+        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Variance between tasks over its "
+        f"expectation for identical tasks: Q = {result.q:.3g} (1 if nothing changes).",
+    )
+    row.metric(
+        "Does their order matter?",
+        words.p_text(result.p_order),
+        border=True,
+        help="Exact permutation test of *every order of the tasks is equally likely*; it combines neighbours alike, "
+        "slow change and periods. Below 5 tasks no order is unusual enough.",
+    )
+    if result.change is not None:
+        rho, low, high = result.rho_at(n)
+        row.metric(
+            f"n d² / σ² at n = {n}",
+            words.number(rho),
+            f"{words.number(low)} to {words.number(high)}",
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+            help="Change per step over the noise of one sample average, with its 95 % interval, estimated on all "
+            "samples and converted to n. The effective sample sizes of the theorems follow from it.",
+        )
+    if result.innovations is not None:
+        tests = result.innovations
+        row.metric(
+            "Changes: direction, dependence",
+            f"z = {tests.z_mean:.1f}, {tests.largest:.1f}".replace("-", "−"),
+            words.changes_text(tests),
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+            help="On increments with the sampling noise filtered out. First: do changes keep one direction all the way "
+            "(unusual above 1.64)? Second: are changes 2 to 5 tasks apart correlated (noted beyond ± 3; positive: they "
+            f"go the same way for a while)? Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
+            f"noise and ρ alone give {tests.expected_raw_correlation:.2f}.",
+        )
+
+
+def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
+    """Show one component of the mean vectors over the tasks, chosen by class and feature."""
+    width = result.moments.tau.shape[1] // sequence.n_classes
+    first = tracks.most_changing(result)
+    # Another sequence or representation has other components: its widgets start anew.
+    key = f"{sequence.name}-{result.representation}-{width}"
+    left, right = st.columns(2)
+    block = left.selectbox(
+        "Class",
+        range(sequence.n_classes),
+        index=first // width,
+        format_func=sequence.class_names.__getitem__,
+        key=f"part-class-{key}",
+    )
+    position = right.selectbox(
+        "Component",
+        range(width),
+        index=first % width,
+        format_func=lambda i: tracks.feature_label(i, width, sequence.feature_names),
+        key=f"part-feature-{key}",
+        help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
+        "one that changes most.",
+    )
+    component = tracks.component_tracks(result, block * width + position)
+    name = f"{tracks.feature_label(position, width, sequence.feature_names)}, class {sequence.class_names[block]}"
+    charts.show(
+        pictures.component_chart(component, name),
+        name="evolving-component",
+        alt=f"Component {name} over {result.k} tasks: sample averages with error bars, forward and smoothed bands.",
+    )

@@ -1,0 +1,156 @@
+"""Formulas shown beside the charts: LaTeX, what the symbols mean, and where they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One formula.
+
+    Attributes
+    ----------
+    source : str
+        Theorem or equation of the paper, or the name of the method.
+    latex : tuple of str
+        One display line each: short lines stay readable on narrow pages.
+    symbols : str
+        What the symbols mean.
+    """
+
+    source: str
+    latex: tuple[str, ...]
+    symbols: str
+
+
+FORMULAS: dict[str, Formula] = {
+    "ess_closed": Formula(
+        "Theorems 2 and 4",
+        (
+            r"n_j^{\rightharpoonup} \ge n\Big(1+"
+            r"\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big)",
+            r"n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,"
+            r"\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}",
+            r"\alpha = \tfrac{2}{\sqrt{1+4/(n d^2)}-1}",
+        ),
+        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, in units of the "
+        "variance of a sample. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
+        "$n_j^{\\rightleftharpoons k}$: effective sample sizes (ESS) with forward, and forward and backward learning.",
+    ),
+    "ess_recursion": Formula(
+        "Theorems 1 and 3",
+        (
+            r"n_j^{\rightharpoonup} = n_j + n_{j-1}^{\rightharpoonup}\,"
+            r"\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j-1}^{\rightharpoonup}\|d_j^2\|_\infty}",
+            r"n_j^{\rightleftharpoons k} = n_j^{\rightharpoonup} + n_{j+1}^{\leftharpoondown k}\,"
+            r"\tfrac{\|\sigma_j^2\|_\infty}{\|\sigma_j^2\|_\infty + n_{j+1}^{\leftharpoondown k}\|d_{j+1}^2\|_\infty}",
+        ),
+        "$\\sigma_j^2$: variances of the feature mapping in task $j$. $d_j^2$: expected quadratic change from task "
+        "$j-1$ to $j$. $n_{j+1}^{\\leftharpoondown k}$: the same recursion from the last task backwards. Grey, orange "
+        "and green are the three summands: own, preceding, succeeding samples.",
+    ),
+    "steps": Formula(
+        "Theorem 4, with b succeeding tasks",
+        (
+            r"\frac{n_j^{\rightleftharpoons j+b} - n_j^{\rightharpoonup}}"
+            r"{n_j^{\rightleftharpoons k} - n_j^{\rightharpoonup}} \ge 0.95",
+        ),
+        "$b$: backward steps. The marked $b$ is the smallest whose share of the full backward gain, averaged over "
+        "tasks, reaches 95 %.",
+    ),
+    "bound": Formula(
+        "Theorems 1 and 3",
+        (
+            r"R(\mathcal{U}_j) \le R_j^\infty + \frac{M(\kappa+1)\sqrt{2\log(2m/\delta)}}{\sqrt{n_j^{\text{eff}}}}\,"
+            r"\|\mu_j^\infty\|_1",
+        ),
+        "With probability $1-\\delta$. $R_j^\\infty$, $\\mu_j^\\infty$: minimax risk and rule for exactly known mean "
+        "vectors; here the averages over all samples of the task stand in. $M$: bound of the features. $m$: number of "
+        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1. "
+        "$n_j^{\\text{eff}}$: $n$, $n_j^{\\rightharpoonup}$ or $n_j^{\\rightleftharpoons k}$.",
+    ),
+    "pacf": Formula(
+        "Appendix of the paper, last figure",
+        (
+            r"\hat\phi_{tt}^{(i)} = \mathrm{corr}\big("
+            r"\tau_{j}^{(i)}, \tau_{j+t}^{(i)} \,\big|\, \tau_{j+1}^{(i)}, \dots, \tau_{j+t-1}^{(i)}\big)",
+        ),
+        "$\\tau_j^{(i)}$: component $i$ of the sample average of task $j$. $t$: lag. Estimated by Yule-Walker "
+        "equations with biased autocovariances, then averaged over components. In a short sequence without order the "
+        "value at lag 1 is about $-1/k$, not 0. A positive value does not prove that tasks evolve: trend, jump, mean "
+        "reversion and long periods give it too.",
+    ),
+    "variogram": Formula(
+        "Section 2.1 of the paper, corrected for noise",
+        (
+            r"\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]",
+            r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = \rho\,t",
+        ),
+        "$D_{i,l}$: squared distance of the averages of two tasks, mean over components, each divided by the noise "
+        "variance of an average. $h_i$: noise variance of task $i$ (1 on average). Negative values are possible and "
+        "mean: less than noise explains.",
+    ),
+    "rho": Formula(
+        "Theorems 2 and 4 need this number",
+        (
+            r"\rho = \frac{n\,d^2}{\sigma^2}",
+            r"\tau_j = \text{level}_j + \text{noise}, \quad "
+            r"\text{level}_j - \text{level}_{j-1} \sim (0, \rho)",
+        ),
+        "Estimated by restricted maximum likelihood of a random walk in noise, one $\\rho$ for all components; "
+        "interval by the likelihood ratio. $\\rho$ grows in proportion to $n$, so the value for all samples converts "
+        "to the chosen $n$.",
+    ),
+    "models": Formula(
+        "Competing Gaussian models",
+        (
+            r"\mathrm{BIC} = -2\,m_{\text{eff}}\,\ell + p\,"
+            r"\log\big((k-1)\,m_{\text{eff}}\big) + 2\log(\text{candidates})",
+        ),
+        "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
+        "independent components. Candidates: places of a jump, or frequencies. A lead below 2 is no lead: then both "
+        "names are given.",
+    ),
+    "tracks": Formula(
+        "Equations (6) and (10)",
+        (
+            r"\tau_j^{\rightharpoonup} = \tau_j + "
+            r"\tfrac{s_j}{s_{j-1}^{\rightharpoonup}+s_j+d_j^2}(\tau_{j-1}^{\rightharpoonup}-\tau_j)",
+            r"s_j^{\rightharpoonup} = \big(\tfrac{1}{s_j} + \tfrac{1}{s_{j-1}^{\rightharpoonup}+d_j^2}\big)^{-1}",
+            r"\tau_j^{\rightleftharpoons k} = \tau_j^{\rightharpoonup} + "
+            r"\tfrac{s_j^{\rightharpoonup}}{s_j^{\rightharpoonup}+s_{j+1}^{\leftharpoondown k}+d_{j+1}^2}"
+            r"(\tau_{j+1}^{\leftharpoondown k}-\tau_j^{\rightharpoonup})",
+        ),
+        "$\\tau_j$, $s_j$: sample average and its mean squared error. $\\rightharpoonup$ forward, "
+        "$\\leftharpoondown$ backward, $\\rightleftharpoons$ both. $d_j^2$: expected quadratic change.",
+    ),
+    "uncertainty": Formula(
+        "Equations (1) and (3)",
+        (
+            r"\mathcal{U}_j = \{p : |\mathbb{E}_p \Phi(x,y) - \tau_j| \preceq \lambda_j\}",
+            r"\lambda_j = \sqrt{s_j}",
+            r"h_j = \arg\min_h \max_{p \in \mathcal{U}_j} \ell(h, p)",
+        ),
+        "$\\mathcal{U}_j$: distributions that agree with the mean vector $\\tau_j$ up to $\\lambda_j$: a box in every "
+        "pair of components. $h_j$: the rule with the smallest worst-case error over the box; a smaller box that "
+        "still holds the truth gives a better rule.",
+    ),
+    "coverage": Formula(
+        "What s promises",
+        (r"P\big(|\tau_j^\infty - \tau_j| \le \sqrt{s_j}\big) \approx 0.683",),
+        "$\\tau_j^\\infty$: true mean vector. For normal errors whose mean squared error is $s_j$. With estimated "
+        "variances and changes the bands are somewhat too narrow for small $n$.",
+    ),
+}
+
+
+def show(name: str) -> None:
+    """Show one formula with source and symbols, folded below its chart."""
+    formula = FORMULAS[name]
+    with st.expander(f"Formula: {formula.source}", icon=":material/function:"):
+        for line in formula.latex:
+            st.latex(line)
+        st.caption(formula.symbols)

@@ -1,0 +1,128 @@
+"""Compare: IMRC, seven published methods and trivial references on the same draws."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from imrc.baselines import method_title, parse_method, registry
+from imrc.evaluation import largest_n
+from imrc.evaluation.comparison import (
+    SCORE_KINDS,
+    comparison_table,
+    curve_table,
+    default_reference,
+    sample_size_table,
+    sample_sizes,
+    score_table,
+    title_of_method,
+)
+from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
+from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
+from pages.ui import charts, comparing, data
+
+choice = st.session_state["choice"]
+sequence, title = data.current_sequence(), data.title_of(choice.dataset)
+settings = choice.settings
+headline = st.container()
+names = st.multiselect(
+    "Methods",
+    comparing.choices(),
+    default=comparing.DEFAULT_METHODS,
+    format_func=method_title,
+    key="compare_methods",
+    help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
+    "there. All see the same training and test samples in the same representation.",
+)
+kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own"}
+kind = st.segmented_control(
+    "Error",
+    list(kinds),
+    default="average",
+    required=True,
+    format_func=kinds.get,
+    key="compare_kind",
+    help="  \n".join(f"**{kinds[name]}**: {words}." for name, words in SCORE_KINDS.items()),
+)
+long = comparing.long_methods(sequence, settings, tuple(names))
+for name, seconds in long.items():
+    st.checkbox(
+        f"Run {method_title(name)} too: about {comparing.duration(seconds)}",
+        key=f"compare_long_{name}",
+        help="It is left out until you tick this box, because it takes longer than a minute.",
+    )
+names = tuple(name for name in names if name not in long or st.session_state.get(f"compare_long_{name}"))
+
+results, left_out = comparing.compared_results(sequence, settings, names)
+if left_out:
+    st.warning(f"Stopped: {', '.join(left_out)} not run. Press **Run** to start again.", icon=":material/stop:")
+if not results:
+    st.stop()
+scores = score_table(results)
+present = list(dict.fromkeys(scores["method"]))
+if st.session_state.get("compare_reference") not in present:
+    st.session_state["compare_reference"] = default_reference(present)
+reference = st.selectbox(
+    "Tested against",
+    present,
+    format_func=title_of_method,
+    key="compare_reference",
+    help="The method all others are compared with, repetition by repetition.",
+    width=320,
+)
+table = comparison_table(scores, kind=kind, reference=reference)
+headline.markdown(f"#### {comparison_summary(table, title)}")
+alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
+charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
+st.dataframe(
+    comparison_view(table),
+    hide_index=True,
+    height=38 + 35 * len(table),
+    column_config=comparing.columns(kind),
+)
+if len(table) > 1:
+    charts.show(
+        method_differences(table),
+        name="method-differences",
+        alt="Differences to the reference, with bands; hollow where a corrected paired test sees no clear difference.",
+    )
+    st.caption(significance_note(table, settings.repetitions))
+
+shown = st.multiselect(
+    "Methods in the curves",
+    list(table["method"]),
+    default=comparing.curves_shown(list(table["method"])),
+    format_func=title_of_method,
+    key="compare_curves",
+    help="Curves of more than six methods are hard to tell apart.",
+)
+if shown:
+    curve_kind = "newest" if kind == "newest" else "average"
+    by_step = curve_table(results, kind=curve_kind)
+    charts.show(
+        method_curves(by_step[by_step["method"].isin(shown)], newest=curve_kind == "newest"),
+        name="method-curves",
+        alt="Error by step for the chosen methods, with confidence bands.",
+    )
+    sizes = sample_sizes(largest_n(sequence), settings.n)
+    again = tuple(name for name in names if name in shown)
+    if st.toggle(
+        f"Curves against n = {', '.join(map(str, sizes))} and against k",
+        key="compare_sizes",
+        help="Runs the chosen methods for each n; the curve against k needs no further runs.",
+    ):
+        runs = []
+        for n in sizes:
+            runs += comparing.compared_results(sequence, replace(settings, n=n), again)[0]
+        by_n = sample_size_table(score_table(runs), kind=curve_kind)
+        by_k = curve_table(results, by="k", kind=curve_kind)
+        charts.show(
+            sample_and_task_curves(by_n[by_n["method"].isin(shown)], by_k[by_k["method"].isin(shown)]),
+            name="method-sizes",
+            alt="Left: error against samples per task. Right: error against the number of tasks.",
+        )
+with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
+    for method in dict.fromkeys(parse_method(name)[0] for name in names):
+        cls = registry[method]
+        needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
+        st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
+st.download_button("Scores as CSV", scores.to_csv(index=False), f"imrc-compare-{sequence.name}.csv", "text/csv")

@@ -1,0 +1,82 @@
+"""Does the chosen sequence evolve as the theorems assume: verdict and evidence."""
+
+import streamlit as st
+
+from imrc.diagnostics import tracks, words
+from imrc.plots import diagnostics as pictures
+from pages.ui import assessing, charts, data, evidence, formulas
+
+choice = st.session_state["choice"]
+sequence = data.current_sequence()
+title, n = data.title_of(choice.dataset), choice.settings.n
+result = assessing.assessment(choice)
+verdict = result.verdict
+
+st.markdown(f"#### {title}: {verdict.title}")
+st.markdown(verdict.sentence + (" " + words.meaning_sentence(result, n) if result.change is not None else ""))
+for note in verdict.notes:
+    st.info(note, icon=":material/info:")
+st.caption(words.setting_sentence(result))
+
+evidence.cards(result, n)
+
+if result.variogram is None:
+    st.stop()
+COMPARE = {"nothing": "nothing", "independent": "independent tasks", "random_walk": "a random walk"}
+panels = {title: result.pacf} if result.pacf is not None else {}
+if panels:
+    compare = st.segmented_control(
+        "Compare with",
+        list(COMPARE),
+        default="independent",
+        required=True,
+        format_func=COMPARE.get,
+        key="evolving_compare",
+        help="A synthetic sequence with as many tasks, whose kind of change is known.",
+    )
+    if compare != "nothing":
+        panels[f"For comparison: {COMPARE[compare]}"] = assessing.reference(compare, choice).pacf
+    charts.show(
+        pictures.pacf_panels(panels),
+        name=f"evolving-pacf-{compare}",
+        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, with their spread and the "
+        f"band for tasks without order. At lag 1: {result.pacf.mean[0]:.2f}.",
+    )
+    formulas.show("pacf")
+else:
+    st.info("Partial autocorrelations need at least 4 tasks.", icon=":material/info:")
+charts.show(
+    pictures.variogram_chart(result),
+    name="evolving-variogram",
+    alt="Squared distance of tasks by lag minus noise, with the envelope for tasks without order and the fitted random "
+    f"walk. At lag 1: {result.variogram.gamma[0]:.2g}.",
+)
+formulas.show("variogram")
+charts.show(
+    pictures.change_chart(tracks.step_changes(result), result),
+    name="evolving-change",
+    alt=f"Change at each step minus noise, and the common rate {result.change.rho:.2g} with its interval.",
+)
+formulas.show("rho")
+row = st.container(horizontal=True)
+with row.container(width=480):
+    charts.show(
+        pictures.distance_heatmap(result),
+        name="evolving-distances",
+        alt=f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise.",
+    )
+if result.models:
+    with row.container(width=480):
+        charts.show(
+            pictures.model_gaps(result),
+            name="evolving-models",
+            alt="BIC of each kind of change behind the best: "
+            + ", ".join(f"{pictures.GROUP_NAMES[group]} {gap:.0f}" for group, gap in result.gaps.items()),
+        )
+    formulas.show("models")
+
+evidence.component_browser(result, sequence)
+formulas.show("tracks")
+st.download_button(
+    "Download the evidence as JSON", tracks.as_json(result, n), f"imrc-assess-{sequence.name}.json", "application/json"
+)

@@ -1,0 +1,191 @@
+"""Confusion matrix of `imrc.diagnostics.assess` on simulated sequences whose kind of change is known.
+
+One command re-simulates it:
+
+    PYTHONPATH=. python tests/benchmarks/diagnostics_study.py
+
+Two classes with fair labels, x = class mean + N(0, I); the class means move by the scenario with variance nominal / n
+per step and coordinate. Half of the runs use plain features (5 or 8 dimensions, m = 12 or 18), half 50 random
+frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (rho about .35 or 1). Every run has its own seed, derived
+from the seed, the scenario, k and the number of the run.
+
+Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
+``results/diagnostics_rates.csv`` (error rates with standard errors and their limits).
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import imrc
+from imrc.diagnostics import assess
+
+SCENARIOS = (
+    "identical",
+    "iid",
+    "walk",
+    "walk_1_direction",
+    "ar_0.6",
+    "walk_drift",
+    "straight_trend",
+    "period_5",
+    "jump",
+    "three_concepts",
+)
+TASKS = (5, 10, 20, 60)
+RESULTS = Path(__file__).parent / "results"
+
+
+def deviations(scenario: str, k: int, size: int, generator: np.random.Generator) -> np.ndarray:
+    """Path of `size` coordinates over k tasks, unit variance per step."""
+    noise = generator.standard_normal((k, size))
+    time_ = np.arange(k)[:, None]
+    direction = generator.standard_normal(size)
+    direction /= np.linalg.norm(direction)
+    if scenario == "identical":
+        return np.zeros((k, size))
+    if scenario == "iid":
+        return noise
+    if scenario == "walk":
+        return np.cumsum(noise, axis=0)
+    if scenario == "walk_1_direction":
+        # The same total variance per step as in all directions.
+        return np.cumsum(noise[:, :1], axis=0) * direction * np.sqrt(size)
+    if scenario == "ar_0.6":
+        path = noise.copy()
+        path[0] /= np.sqrt(1 - 0.36)
+        for j in range(1, k):
+            path[j] += 0.6 * path[j - 1]
+        return path
+    if scenario == "walk_drift":
+        return np.cumsum(noise, axis=0) + time_ * direction * np.sqrt(size)
+    if scenario == "straight_trend":
+        return 0.5 * time_ * direction * np.sqrt(size)
+    if scenario == "period_5":
+        period = 2 if k == 5 else 5
+        return np.sqrt(2) * np.cos(2 * np.pi * time_ / period + generator.uniform(0, 2 * np.pi, size))
+    if scenario == "jump":
+        place = generator.integers(max(2, k // 4), max(3, 3 * k // 4 + 1))
+        return np.where(time_ >= place, 2.0 * noise[0], 0.0)
+    concepts = generator.standard_normal((2 if k == 5 else 3, size)) * np.sqrt(2)
+    return concepts[generator.integers(len(concepts), size=k)]
+
+
+def simulate(scenario: str, k: int, run: int, seed: int) -> tuple[imrc.TaskSequence, object, dict[str, object]]:
+    """Return a sequence, its representation (None: plain) and the settings drawn for it."""
+    generator = np.random.default_rng([seed, SCENARIOS.index(scenario), k, run])
+    n, nominal = (10, 100)[run % 2], (1.0, 3.0)[run // 2 % 2]
+    dimensions, is_rff = (5, 8)[run // 4 % 2], bool(run // 8 % 2)
+    means = generator.standard_normal((2, dimensions)) / 2
+    path = deviations(scenario, k, 2 * dimensions, generator).reshape(k, 2, dimensions)
+    means = means + np.sqrt(nominal / n) * path
+    tasks = []
+    for j in range(k):
+        y = generator.integers(2, size=n)
+        tasks.append(imrc.Task(means[j, y] + generator.standard_normal((n, dimensions)), y))
+    features: object = lambda X: X  # noqa: E731 - plain features
+    if is_rff:
+        frequencies = generator.standard_normal((dimensions, 50)) / np.sqrt(dimensions)
+        features = lambda X: np.concatenate([np.cos(X @ frequencies), np.sin(X @ frequencies)], axis=1)  # noqa: E731
+    sequence = imrc.TaskSequence(tuple(tasks), name=scenario, classes=[0, 1])
+    return sequence, features, {"n": n, "nominal": nominal, "dimensions": dimensions, "rff": is_rff}
+
+
+def run_study(runs: int, others: int, seed: int) -> pd.DataFrame:
+    """Assess all sequences; one row per run."""
+    rows = []
+    started = time.time()
+    for scenario in SCENARIOS:
+        for k in TASKS:
+            count = runs if scenario in ("identical", "iid") else others
+            count = count if k < 60 else max(16, count // 2)
+            for run in range(count):
+                sequence, features, drawn = simulate(scenario, k, run, seed)
+                result = assess(sequence, features=features, seed=run)
+                rows.append(
+                    {
+                        "scenario": scenario,
+                        "k": k,
+                        "run": run,
+                        **drawn,
+                        "verdict": result.verdict.name,
+                        "second": result.verdict.second or "",
+                        "p_same": result.p_same,
+                        "p_order": result.p_order,
+                        "lr": result.change.lr,
+                    }
+                )
+        print(f"{scenario}: {time.time() - started:.0f} s", flush=True)
+    return pd.DataFrame(rows)
+
+
+def confusion(table: pd.DataFrame) -> pd.DataFrame:
+    """Share of verdicts in percent per scenario and k; two names count as "two names"."""
+    shown = table.assign(verdict=np.where(table["second"] != "", "two names", table["verdict"]))
+    out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
+    out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
+    counts = shown.groupby(["scenario", "k"], sort=False).size()
+    out = (100 * out).round(1)
+    out.insert(0, "runs", counts)
+    return out.reset_index()
+
+
+def rates(table: pd.DataFrame) -> pd.DataFrame:
+    """Error rates on sequences without change or without order, with standard errors."""
+    order_names = ["evolving", "mean_reverting", "trend", "jump", "periodic"]
+    is_evolving = (table["verdict"] == "evolving") | (table["second"] == "evolving")
+    rows = []
+
+    def add(what: str, chosen: pd.Series, event: pd.Series, limit: float) -> None:
+        for k in (*TASKS, "all"):
+            part = chosen if k == "all" else chosen & (table["k"] == k)
+            count, share = int(part.sum()), float(event[part].mean())
+            rows.append(
+                {
+                    "rate": what,
+                    "k": k,
+                    "runs": count,
+                    "percent": round(100 * share, 2),
+                    "standard_error": round(100 * np.sqrt(share * (1 - share) / count), 2),
+                    "limit": limit,
+                }
+            )
+
+    identical, iid = table["scenario"] == "identical", table["scenario"] == "iid"
+    add("any change claimed on identical tasks", identical, ~table["verdict"].isin(["no_change", "too_few"]), 7.0)
+    add("an order claimed on independent tasks", iid, table["verdict"].isin(order_names), 7.0)
+    add("evolving claimed on identical tasks", identical, is_evolving, 4.0)
+    add("evolving claimed on independent tasks", iid, is_evolving, 4.0)
+    add("p_same <= .05 on identical tasks", identical, table["p_same"] <= 0.05, np.nan)
+    add("p_order <= .05 on identical tasks", identical, table["p_order"] <= 0.05, np.nan)
+    add("p_order <= .05 on independent tasks", iid, table["p_order"] <= 0.05, np.nan)
+    add("LR > 2.706 on identical tasks", identical, table["lr"] > 2.706, np.nan)
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    """Run the study from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=320, help="runs per k for identical and i.i.d. tasks")
+    parser.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
+    parser.add_argument("--seed", type=int, default=2024)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    started = time.time()
+    table = run_study(options.runs, options.others, options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    versions = f"numpy {np.__version__}, Python {platform.python_version()}, imrc {imrc.__version__}"
+    for name, frame in (("diagnostics_confusion", confusion(table)), ("diagnostics_rates", rates(table))):
+        frame.assign(seed=options.seed, versions=versions).to_csv(options.out / f"{name}.csv", index=False)
+        print(frame.to_string(index=False))
+    print(f"{len(table)} runs in {time.time() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

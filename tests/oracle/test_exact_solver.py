@@ -1,0 +1,204 @@
+"""The exact solver against HiGHS on another form of the same linear program: one row per instance and label subset."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from imrc.solvers import Problem, _exact, evaluate_objective, prepare_instances, solve, solve_many
+from tests.benchmarks.problems import random_problem
+from tests.conftest import golden_files
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def highs(X1, tau, lam, box=None):
+    """Optimum by HiGHS with a row for every subset; None if the problem has no lower end."""
+    n_classes, p = tau.shape
+    rows, right = [], []
+    for size in range(1, n_classes + 1):
+        for subset in combinations(range(n_classes), size):
+            block = np.zeros((len(X1), n_classes, p))
+            block[:, list(subset)] = X1[:, None] / size
+            rows.append(block.reshape(len(X1), -1))
+            right.append(np.full(len(X1), 1.0 / size))
+    A = np.vstack(rows)
+    A = np.hstack([A, -A, -np.ones((len(A), 1))])
+    cost = np.concatenate([(lam - tau).ravel(), (lam + tau).ravel(), [1.0]])
+    bounds = [(0, box)] * (2 * tau.size) + [(None, None)]
+    for presolve in (True, False):
+        result = linprog(cost, A, np.concatenate(right), bounds=bounds, method="highs", options={"presolve": presolve})
+        if result.status == 0:
+            return 1.0 + result.fun
+        if result.status == 3:
+            return None
+    raise AssertionError(result.message)
+
+
+def check(X1, tau, lam, box=None):
+    """Compare one problem; returns whether the uncertainty set restricted to X was empty."""
+    X, n_classes = X1[:, 1:], len(tau)
+    solution = solve(X, tau.ravel(), lam.ravel(), n_classes=n_classes, method="exact", box=box)
+    expected = highs(X1, tau, lam, box)
+    empty = expected is None
+    assert empty == ("is empty" in solution.status)
+    if empty:
+        assert solution.box == _exact.EMPTY_BOX
+        expected = highs(X1, tau, lam, solution.box)
+    assert solution.converged
+    assert solution.value == pytest.approx(expected, abs=1e-7)
+    assert solution.lower_bound <= expected + 1e-9
+    assert solution.gap == solution.value - solution.lower_bound <= 1e-6
+    at_mu = evaluate_objective(X, tau.ravel(), lam.ravel(), solution.mu, n_classes=n_classes)
+    assert at_mu == pytest.approx(solution.value, abs=1e-11)
+    if solution.box is not None:
+        assert np.abs(solution.mu).max() <= solution.box * (1 + 1e-12)
+    return empty
+
+
+@pytest.mark.parametrize("path", golden_files(), ids=lambda path: path.stem)
+def test_published_inputs(path):
+    """Single-task, forward, and forward-and-backward problems of the authors' code: several hundred."""
+    with np.load(path) as file:
+        golden = dict(file)
+    n_classes, tasks = int(golden["n_classes"]), len(golden["X_train"])
+    checked = empty = 0
+    for j in range(tasks):
+        X1 = np.hstack([np.ones((len(golden["X_train"][j]), 1)), golden["X_train"][j]])
+        vectors = [(golden["tau_single"][j], golden["s_single"][j]), (golden["tau_fwd"][j], golden["s_fwd"][j])]
+        vectors += [
+            pair for pair in zip(golden["tau_fb"][j], golden["s_fb"][j], strict=True) if not np.isnan(pair[0][0])
+        ]
+        for tau, s in vectors:
+            empty += check(X1, tau.reshape(n_classes, -1), np.sqrt(s).reshape(n_classes, -1))
+            checked += 1
+    assert checked >= 19
+    if path.stem == "digits_n10_s0":
+        assert empty >= 5  # own samples, n = 10: backward learning leaves the set empty now and then
+
+
+@pytest.mark.parametrize("kind", ["plain", "moved", "zero", "missing", "repeated", "scales"])
+def test_random_problems(kind):
+    """30 problems of each kind: up to 30 instances, 40 features, 4 classes."""
+    rng = np.random.default_rng(sum(map(ord, kind)))
+    empties = 0
+    for seed in range(30):
+        n_classes = int(rng.integers(2, 5))
+        X1, tau, lam = random_problem(int(rng.integers(2, 30)), int(rng.integers(1, 40)), n_classes, seed)
+        if kind == "moved":  # the mean vector of another task
+            tau = tau + lam * rng.normal(size=tau.shape)
+        elif kind == "zero":  # components known exactly, columns that are zero
+            lam[:, rng.random(lam.shape[1]) < 0.3] = 0.0
+            X1[:, -1], tau[:, -1], lam[:, -1] = 0.0, 0.0, 0.0
+        elif kind == "missing":  # a class that did not appear
+            tau[-1], lam[-1] = 0.0, 0.0
+            tau[0, 0] = 1.0 - tau[1:, 0].sum()
+        elif kind == "repeated":
+            X1 = np.vstack([X1, X1[: len(X1) // 2 + 1]])
+        elif kind == "scales":
+            factor = 10.0 ** rng.uniform(-3, 3, size=X1.shape[1])
+            factor[0] = 1.0
+            X1, tau, lam = X1 * factor, tau * factor, lam * factor
+        empties += check(X1, tau, lam)
+    assert empties > 0 if kind == "moved" else empties < 30
+
+
+@pytest.mark.parametrize("box", [0.05, 0.5, 3.0])
+def test_box(box):
+    for seed in range(5):
+        check(*random_problem(12, 30, 3, seed), box=box)
+
+
+def test_given_box_is_kept_and_a_wide_one_changes_nothing():
+    X1, tau, lam = random_problem(15, 20, 2, seed=2)
+    arguments = {"n_classes": 2, "method": "exact"}
+    free = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
+    wide = solve(X1[:, 1:], tau.ravel(), lam.ravel(), box=50.0, **arguments)
+    tight = solve(X1[:, 1:], tau.ravel(), lam.ravel(), box=0.01, **arguments)
+    assert free.box is None
+    assert free.status == "optimal"
+    assert wide.value == pytest.approx(free.value, abs=1e-7)
+    assert tight.value > free.value + 1e-3
+    assert "|mu| <= 0.01" in tight.status
+
+
+def test_many_instances_are_generated_as_needed():
+    """Above 600 pairs of instance and class the problem is solved over a growing part of X."""
+    for n_classes, n in ((2, 700), (3, 400)):
+        X1, tau, lam = random_problem(n, 12, n_classes, seed=n)
+        assert n * n_classes > _exact._DENSE
+        assert not check(X1, tau, lam)
+    X1, tau, lam = random_problem(400, 8, 2, seed=9)
+    assert check(X1, tau + 0.5, lam)  # no weights on X have such means
+
+
+def test_highs_takes_over_where_the_interior_point_stalls(monkeypatch):
+    X1, tau, lam = random_problem(10, 15, 3, seed=4)
+    good = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
+    poor = _exact._Outcome(np.zeros_like(tau), 1.0, -1.0, 7, False)
+    monkeypatch.setattr(_exact, "_interior", lambda *_: poor)
+    for box, reference in ((None, good.value), (0.1, highs(X1, tau, lam, 0.1))):
+        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact", box=box)
+        assert solution.converged
+        assert solution.value == pytest.approx(reference, abs=1e-7)
+        assert solution.lower_bound <= reference + 1e-9
+    empty = solve(X1[:, 1:], tau.ravel() + 1.0, lam.ravel(), n_classes=3, method="exact")
+    assert "is empty" in empty.status
+    assert empty.value == pytest.approx(highs(X1, tau + 1.0, lam, 1.0), abs=1e-7)
+
+
+def test_unsolved_is_not_called_optimal(monkeypatch):
+    X1, tau, lam = random_problem(10, 15, 2, seed=4)
+    poor = _exact._Outcome(np.zeros_like(tau), 0.9, 0.1, 7, False)
+    monkeypatch.setattr(_exact, "_interior", lambda *_: poor)
+    monkeypatch.setattr(_exact, "_highs", lambda *_: None)
+    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, method="exact")
+    assert not solution.converged
+    assert "before the gap was closed" in solution.status
+    assert solution.gap == pytest.approx(0.8)
+
+
+def test_subgradient_certificates_enclose_the_optimum():
+    with_bound = 0
+    for seed in range(12):
+        X1, tau, lam = random_problem(15, 25, 2 + seed % 3, seed)
+        tau = tau + (0.2 * lam if seed % 2 else 0.0)
+        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=len(tau), max_iter=300)
+        expected = highs(X1, tau, lam)
+        if expected is None:
+            assert solution.lower_bound is None
+            assert "no lower end" in solution.status
+            continue
+        with_bound += 1
+        assert solution.lower_bound <= expected + 1e-9
+        assert solution.lower_bound >= expected - 2e-3
+        assert expected <= solution.value + 1e-9
+        assert solution.gap == solution.value - solution.lower_bound
+    assert with_bound >= 6
+    X1, tau, lam = random_problem(301, 5, 2, seed=1)
+    assert solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, max_iter=5).lower_bound is None
+
+
+def test_exact_in_threads():
+    problems = []
+    for seed in range(6):
+        X1, tau, lam = random_problem(20, 30, 2, seed)
+        problems.append(Problem(prepare_instances(X1), tau.ravel(), lam.ravel()))
+    alone = solve_many(problems, 2, threads=1, method="exact")
+    together = solve_many(problems, 2, threads=2, method="exact")
+    for one, other, problem in zip(alone, together, problems, strict=True):
+        np.testing.assert_array_equal(one.mu, other.mu)
+        assert one.value == pytest.approx(
+            highs(problem.instances.X1, problem.tau.reshape(2, -1), problem.lam.reshape(2, -1)), abs=1e-7
+        )
+
+
+def test_long_subgradient_runs_approach_the_optimum():
+    """The two methods meet: 200 000 iterations are within 1e-3 of the certified optimum."""
+    X1, tau, lam = random_problem(20, 10, 3, seed=11)
+    exact = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
+    long = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, max_iter=200_000)
+    assert exact.value - 1e-9 <= long.value <= exact.value + 1e-3

@@ -1,0 +1,593 @@
+"""ELLA, Condor, DriftSurf, AUE, trees and references: hand-computed values and independent recomputation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+
+from imrc.baselines._hoeffding import HoeffdingTree, entropy, hoeffding_bound
+from imrc.baselines._logistic import expit, fit_logistic, fit_multinomial
+from imrc.baselines._strsaga import Hyper, Model, Stream
+from imrc.baselines.aue import AUE, member_weights, random_guess_error
+from imrc.baselines.base import with_intercept
+from imrc.baselines.condor import Condor, biased_ridge, reweight
+from imrc.baselines.driftsurf import DriftSurf
+from imrc.baselines.ella import ELLA, Basis, sparse_code
+from imrc.baselines.references import (
+    MajorityClass,
+    OracleLogistic,
+    RecentLogistic,
+    SeenLogistic,
+    SingleTaskLogistic,
+)
+
+H = np.array([[2.0, 0.5], [0.5, 1.0]])
+THETA = np.array([1.0, -2.0])
+
+
+def clusters(n, seed, d=3, flip=False, spread=1.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = spread * rng.standard_normal((n, d))
+    X[:, 0] += 3.0 * (2 * y - 1)
+    return X, (1 - y if flip else y)
+
+
+class TestLogistic:
+    @pytest.mark.parametrize(("n", "d"), [(30, 4), (12, 40)])
+    def test_binary_fit_equals_scikit_learn(self, rng, n, d):
+        X, y = rng.standard_normal((n, d)), rng.integers(0, 2, n)
+        sk = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(X, y)
+        got = fit_logistic(with_intercept(X), y.astype(float), 0.5, free_last=True)
+        np.testing.assert_allclose(got, [*sk.coef_[0], sk.intercept_[0]], atol=1e-7)
+        bare = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", fit_intercept=False, max_iter=500)
+        bare.fit(with_intercept(X), y)
+        got = fit_logistic(with_intercept(X), y.astype(float), 0.5, free_last=False)
+        np.testing.assert_allclose(got, bare.coef_[0], atol=1e-7)
+
+    def test_separable_data_with_a_tiny_ridge_converge(self):
+        X, y = clusters(20, 0)
+        theta = fit_logistic(with_intercept(X), y.astype(float), 1e-6, free_last=True)
+        p = expit(with_intercept(X) @ theta)
+        gradient = with_intercept(X).T @ (p - y) + 1e-6 * np.append(theta[:-1], 0.0)
+        np.testing.assert_allclose(gradient, 0.0, atol=1e-5)
+
+    @pytest.mark.parametrize(("n", "d", "classes"), [(60, 4, 3), (15, 40, 3), (60, 4, 2), (15, 40, 2)])
+    def test_multinomial_fit_equals_scikit_learn(self, rng, n, d, classes):
+        X, y = rng.standard_normal((n, d)), np.arange(n) % classes
+        sk = LogisticRegression(C=0.7, tol=1e-9, max_iter=5000).fit(X, y)
+        got = fit_multinomial(X, y, classes, 0.7, tol=1e-8)
+        mine = X @ got[:, :-1].T + got[:, -1]
+        if classes == 2:
+            np.testing.assert_allclose(mine[:, 1] - mine[:, 0], sk.decision_function(X), atol=1e-4)
+        else:
+            np.testing.assert_allclose(
+                mine - mine.mean(axis=1, keepdims=True),
+                sk.decision_function(X) - sk.decision_function(X).mean(axis=1, keepdims=True),
+                atol=1e-4,  # both stop at a gradient of about 1e-8 per sample
+            )
+        again = fit_multinomial(X, y, classes, 0.7, got, tol=1e-8)
+        np.testing.assert_allclose(again, got, atol=1e-4)
+
+    def test_missing_classes_are_never_predicted(self, rng):
+        got = fit_multinomial(rng.standard_normal((9, 2)), np.array([1, 3, 4] * 3), 6)
+        assert np.isneginf(got[[0, 2, 5], -1]).all()
+        assert np.isfinite(got[[1, 3, 4]]).all()
+
+
+class TestELLA:
+    @pytest.mark.parametrize(("penalty", "expected"), [(0.1, (0.898058, -1.771845)), (1.0, (0.478261, -0.869565))])
+    def test_first_basis_by_hand(self, rng, penalty, expected):
+        basis = Basis(2, 1, rng)
+        basis.add(THETA, H, sparsity=1.0, penalty=penalty, first_span=True)
+        np.testing.assert_allclose(basis.L[:, 0], expected, atol=5e-7)
+        np.testing.assert_array_equal(basis.codes[0], [1.0])
+
+    def test_code_by_hand_and_by_lasso(self):
+        L = np.array([[0.5], [0.5]])
+        gram, products = L.T @ H @ L, L.T @ H @ THETA
+        np.testing.assert_allclose([gram[0, 0], products[0]], [1.0, -0.25])
+        np.testing.assert_allclose(sparse_code(gram, products, 0.2), [-0.15])
+        np.testing.assert_allclose(sparse_code(gram, products, 1.0), [0.0])
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_code_equals_scikit_learn_lasso(self, seed):
+        rng = np.random.default_rng(seed)
+        d, q, mu = 8, 3, 0.4
+        root = rng.standard_normal((d, d))
+        curvature, theta, L = root.T @ root, rng.standard_normal(d), rng.standard_normal((d, q))
+        values, vectors = np.linalg.eigh(curvature)
+        half = vectors @ np.diag(np.sqrt(values)) @ vectors.T
+        lasso = Lasso(alpha=mu / (2 * d), fit_intercept=False, tol=1e-14, max_iter=100_000).fit(half @ L, half @ theta)
+        got = sparse_code(L.T @ curvature @ L, L.T @ curvature @ theta, mu)
+        np.testing.assert_allclose(got, lasso.coef_, atol=1e-7)
+
+    def test_basis_is_stationary(self, rng):
+        d, q, penalty = 4, 2, 0.03
+        basis, parts = Basis(d, q, rng), []
+        for _ in range(7):
+            root, theta = rng.standard_normal((d, d)), rng.standard_normal(d)
+            basis.add(theta, root.T @ root, sparsity=0.01, penalty=penalty, first_span=True)
+            parts.append((root.T @ root, theta))
+            slope = sum(np.outer(C @ (basis.L @ s - t), s) for (C, t), s in zip(parts, basis.codes, strict=True)) / len(
+                parts
+            )
+            used = np.any(basis.codes, axis=0)  # a column no task uses is redrawn at random
+            np.testing.assert_allclose((penalty * basis.L + slope)[:, used], 0.0, atol=1e-10)
+
+    def test_identical_tasks_share_one_model(self, rng):
+        basis = Basis(2, 1, rng)
+        for _ in range(5):
+            basis.add(THETA, H, sparsity=0.0, penalty=1e-12, first_span=True)
+            np.testing.assert_allclose(basis.codes[-1], [1.0], atol=1e-9)
+            np.testing.assert_allclose(basis.L @ basis.codes[-1], THETA, atol=1e-9)
+
+    def test_one_task_equals_the_base_learner(self, rng):
+        X, y = rng.standard_normal((40, 5)), rng.integers(0, 2, 40)
+        ella = ELLA(n_classes=2, n_features=5, random_state=0, basis_penalty=1e-12, ridge=0.5)
+        ella.partial_fit_task(0, X, y)
+        sk = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(X, y)
+        problem = ella.problems[0]
+        np.testing.assert_allclose(problem.L @ problem.codes[0], [*sk.coef_[0], sk.intercept_[0]], atol=1e-4)
+
+    def test_curvature_is_half_the_hessian_of_the_mean_loss(self, rng):
+        X1, target = with_intercept(rng.standard_normal((20, 2))), rng.integers(0, 2, 20).astype(float)
+        ella = ELLA(n_classes=2, n_features=2, random_state=0, ridge=0.3)
+        theta, got = ella._single_task(X1, target)
+
+        def slope(point):
+            return (X1.T @ (expit(X1 @ point) - target) + 0.3 * np.append(point[:-1], 0.0)) / 20
+
+        numeric = np.array([(slope(theta + e) - slope(theta - e)) / 2e-6 for e in 1e-6 * np.eye(3)])
+        np.testing.assert_allclose(got, numeric / 2, atol=1e-9)
+        np.testing.assert_allclose(slope(theta), 0.0, atol=1e-6)
+
+    def test_squared_loss_is_least_squares(self, rng):
+        X, y = rng.standard_normal((30, 3)), rng.integers(0, 2, 30)
+        ella = ELLA(n_classes=2, n_features=3, random_state=0, base="squared", ridge=0.5, free_intercept=False)
+        theta, _ = ella._single_task(with_intercept(X), y.astype(float))
+        ridge = Ridge(alpha=0.5, fit_intercept=False, solver="cholesky").fit(with_intercept(X), 2.0 * y - 1)
+        np.testing.assert_allclose(theta, ridge.coef_, rtol=1e-9)
+
+    def test_later_tasks_change_earlier_rules(self):
+        ella = ELLA(n_classes=2, n_features=3, random_state=0, components=1)
+        ella.partial_fit_task(0, *clusters(20, 0))
+        before = ella.problems[0].L @ ella.problems[0].codes[0]
+        ella.partial_fit_task(1, *clusters(20, 1, spread=2.0))
+        assert not np.allclose(before, ella.problems[0].L @ ella.problems[0].codes[0], rtol=1e-3)
+
+    def test_one_class_gives_a_constant_rule(self, rng):
+        ella = ELLA(n_classes=2, n_features=2, random_state=0)
+        ella.partial_fit_task(0, rng.standard_normal((9, 2)), np.zeros(9, dtype=int))
+        assert ella.n_one_class == 1
+        np.testing.assert_allclose(ella.problems[0].L @ ella.problems[0].codes[0], [0, 0, -np.log(10)], atol=1e-2)
+
+    def test_state_counts_symmetric_sums_once(self):
+        ella = ELLA(n_classes=2, n_features=3, random_state=0).partial_fit_task(0, *clusters(10, 0))
+        assert ella.state_size() == 4 * 2 + 2 * 1 + 4 * 2 + 3 * (4 * 5 // 2)
+        assert ELLA(n_classes=5, n_features=3, random_state=0).state_size() == 5 * (8 + 8 + 30)
+
+
+class TestCondor:
+    def test_weights_by_hand(self):
+        losses = np.array([[0.1, 0.9]])
+        once = reweight(np.log([0.5, 0.5]), losses, 0.75)
+        np.testing.assert_allclose(np.exp(once), [0.645656, 0.354344], atol=5e-7)
+        np.testing.assert_allclose(np.exp(reweight(once, losses, 0.75)), [0.768525, 0.231475], atol=5e-7)
+        ten = reweight(np.log([0.5, 0.5]), np.tile([0.0, 1.0], (10, 1)), 0.75)
+        np.testing.assert_allclose(np.exp(ten)[0], 0.999447, atol=5e-7)
+        np.testing.assert_allclose(np.exp(reweight(np.log([0.5, 0.5]), losses, 0.0)), 0.5)
+        # Far apart losses neither overflow nor give NaN.
+        np.testing.assert_allclose(np.exp(reweight(np.log([0.5, 0.5]), 1e6 * losses, 0.75)), [1.0, 0.0])
+
+    def test_model_by_hand_primal_and_dual(self):
+        X, y, centre = np.array([[1.0, 0], [0, 1], [1, 1]]), np.array([[1.0], [-1], [1]]), np.full((2, 1), 0.5)
+        np.testing.assert_allclose(biased_ridge(X, y, centre, 0.1)[:, 0], [1.117716, -0.420746], atol=5e-7)
+        wide = np.hstack([X, np.zeros((3, 2))])  # more features than samples: the dual form
+        got = biased_ridge(wide, y, np.vstack([centre, [[0.0], [0.0]]]), 0.1)
+        np.testing.assert_allclose(got[:, 0], [1.117716, -0.420746, 0, 0], atol=5e-7)
+        np.testing.assert_allclose(biased_ridge(X, y, centre, 1e12), centre, atol=1e-9)
+        np.testing.assert_allclose(biased_ridge(X, y, centre, 1e-12)[:, 0], [4 / 3, -2 / 3], atol=1e-9)
+
+    @pytest.mark.parametrize(("n", "d"), [(20, 3), (5, 12)])
+    def test_first_task_is_ridge_regression(self, rng, n, d):
+        X, y = rng.standard_normal((n, d)), np.arange(n) % 2
+        condor = Condor(n_classes=2, n_features=d, random_state=0, bias=0.3).partial_fit_task(0, X, y)
+        ridge = Ridge(alpha=n * 0.3, fit_intercept=False, solver="cholesky").fit(with_intercept(X), 2.0 * y - 1)
+        np.testing.assert_allclose(condor.models[0, :, 0], ridge.coef_, rtol=1e-8)
+
+    def test_pool_of_one_is_a_chain(self):
+        condor = Condor(n_classes=2, n_features=3, random_state=0, pool=1, bias=0.5)
+        w = np.zeros((4, 1))
+        for step in range(4):
+            X, y = clusters(12, step)
+            condor.partial_fit_task(step, X, y)
+            w = biased_ridge(with_intercept(X), 2.0 * y[:, None] - 1, w, 0.5)
+            np.testing.assert_allclose(condor.models[0], w, rtol=1e-8)
+
+    def test_oldest_model_is_dropped_and_weights_start_again(self):
+        condor = Condor(n_classes=2, n_features=3, random_state=0, pool=3)
+        first = []
+        for step in range(5):
+            condor.partial_fit_task(step, *clusters(12, step, flip=step == 3))
+            first.append(condor.models[-1])
+            np.testing.assert_allclose(condor.weights, 1 / min(step + 1, 3))
+        np.testing.assert_array_equal(condor.models, first[2:])
+        assert condor.state_size() == 3 * 4 + 3
+
+    def test_new_model_is_biased_to_the_combination_before_the_reset(self):
+        condor = Condor(n_classes=2, n_features=3, random_state=0, bias=1e9)
+        condor.models = np.array([[[1.0], [0], [0], [0]], [[-1.0], [0], [0], [0]]])
+        condor.log_weights = np.log([0.5, 0.5])
+        condor.partial_fit_task(0, *clusters(40, 0))  # the first model is right, the second wrong on all 40
+        np.testing.assert_allclose(condor.models[-1][:, 0], [1, 0, 0, 0], atol=1e-6)
+
+    def test_replay_prefers_what_fits_the_newest_task(self):
+        made = {}
+        for weights in ("uniform", "replay"):
+            made[weights] = Condor(n_classes=2, n_features=3, random_state=0, bias=0.01, weights=weights)
+            made[weights].partial_fit_task(0, *clusters(30, 0)).partial_fit_task(1, *clusters(30, 1, flip=True))
+        np.testing.assert_allclose(made["uniform"].weights, 0.5)
+        assert made["replay"].weights[1] > 0.99
+
+    def test_models_every_so_many_samples(self):
+        condor = Condor(n_classes=2, n_features=3, random_state=0, period=8)
+        counts = []
+        for step in range(4):
+            condor.partial_fit_task(step, *clusters(6, step))
+            counts.append(len(condor.models))
+        # The first task makes a model at once, so that there is something to predict with; then 6, 12 and 10 wait.
+        assert counts == [1, 1, 2, 3]
+
+
+def script(risks, competitor):
+    """A DriftSurf whose risks are told beforehand: those of w, and those of any competitor."""
+
+    class Scripted(DriftSurf):
+        def _risk(self, model, X1, y):
+            if len(y) > 2:  # the evaluation set at the end of a reactive state
+                return self.evaluation["w" if model is self.model else "competitor"]
+            if model is self.reactive_model:
+                return competitor[self.n_tasks]
+            return risks[self.n_tasks] if model is self.model else np.inf
+
+    return Scripted(n_classes=2, n_features=1, random_state=0)
+
+
+class TestDriftSurf:
+    HYPER = Hyper(rate=0.1, shrink=0.0, steps_per_sample=2)
+
+    def test_strsaga_by_hand(self, rng):
+        stream = Stream(1)
+        stream.extend(np.ones((1, 1)), np.ones(1, dtype=np.int64))
+        model = Model(0, np.zeros((1, 1)), self.HYPER)
+        model.train(stream, 1, rng)  # two steps: the sample is read, then visited again
+        np.testing.assert_allclose(model.W, [[0.0987503]], atol=5e-8)
+        np.testing.assert_allclose(model.total, [[-0.4875026]], atol=5e-8)
+        np.testing.assert_allclose(model.table, [[-0.4875026]], atol=5e-8)
+        single = Model(0, np.zeros((1, 1)), Hyper(0.1, 0.0, 1))
+        single.train(stream, 1, rng)
+        np.testing.assert_allclose([single.W[0, 0], single.total[0, 0]], [0.05, -0.5])
+
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_strsaga_written_a_second_time(self, rng, classes):
+        outputs, eta, mu = (1 if classes == 2 else classes), 0.05, 0.01
+        X, y = rng.standard_normal((9, 4)), np.arange(9) % classes
+        W0 = rng.standard_normal((outputs, 4))
+        model, stream = Model(0, W0.copy(), Hyper(eta, mu, 2)), Stream(4)
+        W, table = W0.copy(), {}
+        for part in (slice(0, 4), slice(4, 9)):
+            stream.extend(X[part], y[part])
+            samples = part.stop - part.start
+            uniforms = np.random.default_rng(part.start).random(2 * samples)
+            model.train(stream, samples, np.random.default_rng(part.start))
+            end = len(table)
+            for s, u in enumerate(uniforms):
+                if s % 2 == 0 and end < part.stop:
+                    i, end = end, end + 1
+                else:
+                    i = int(u * end)
+                if outputs == 1:
+                    sign = 2 * y[i] - 1
+                    g = np.array([-sign / (1 + np.exp(sign * (W[0] @ X[i])))])
+                else:
+                    p = np.exp(W @ X[i])
+                    g = p / p.sum() - np.eye(classes)[y[i]]
+                total = sum((np.outer(a, X[j]) for j, a in table.items()), np.zeros_like(W))
+                change = g - table.get(i, np.zeros(outputs))
+                W = (1 - eta * mu) * W - eta * (np.outer(change, X[i]) + total / max(1, len(table)))
+                table[i] = g
+        np.testing.assert_allclose(model.W, W, rtol=1e-10)
+        np.testing.assert_allclose(model.total, sum(np.outer(a, X[j]) for j, a in table.items()), rtol=1e-9)
+
+    def test_risk_is_regularised_mean_log_loss(self, rng):
+        X, y = rng.standard_normal((6, 3)), np.array([0, 1, 2, 0, 1, 2])
+        W = rng.standard_normal((3, 3))
+        scores = X @ W.T
+        expected = np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(6), y]) + 0.25 * (W**2).sum()
+        got = Model(0, W, Hyper(0.1, 0.5, 2)).regularised_risk(X, y)
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+        binary = Model(0, W[:1], Hyper(0.1, 0.0, 2)).regularised_risk(X, (y > 0).astype(np.int64))
+        sign = np.where(y > 0, 1, -1)
+        np.testing.assert_allclose(binary, np.log1p(np.exp(-sign * scores[:, 0])).mean(), rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("final", "switched"), [({"w": 0.46, "competitor": 0.25}, True), ({"w": 0.25, "competitor": 0.46}, False)]
+    )
+    def test_state_machine(self, final, switched):
+        risks = [0.50, 0.30, 0.35, 0.39, 0.45, 0.50, 0.48, 0.47]
+        surf = script(risks, dict(zip(range(4, 8), [0.69, 0.44, 0.32, 0.28], strict=True)))
+        surf.evaluation = final
+        best, states, counters, with_competitor = [], [], [], []
+        first = surf.model
+        for step in range(8):
+            competitor = surf.reactive_model
+            surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+            competitor = surf.reactive_model or competitor
+            best.append(first.best_risk)
+            states.append(surf.reactive)
+            counters.append(surf.counter)
+            with_competitor.append(surf.predictor is competitor and competitor is not None)
+        assert best == [0.50, *[0.30] * 7]
+        assert states == [False] * 4 + [True] * 3 + [False]
+        assert counters[4:] == [1, 2, 3, 4]
+        assert with_competitor[:7] == [False] * 5 + [True, True]
+        assert surf.n_switches == int(switched)
+        assert (surf.model is first) == (not switched)
+        assert surf.reactive_model is None
+        if switched:
+            assert surf.model.best_risk == 0.28
+            assert surf.model.start == 2 * 4  # its samples begin with the batch that started the reactive state
+            assert surf.stable_model.start == 16  # w'' begins after the newest batch
+            assert surf.predictor is surf.model
+
+    def test_crossing_must_be_strict_and_zero_is_a_risk(self):
+        surf = script([0.0, 0.1, 0.1001], {2: 0.5})
+        states = []
+        for step in range(3):
+            surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+            states.append(surf.reactive)
+        assert states == [False, False, True]
+
+    def test_never_reactive_without_a_rise(self):
+        surf = script([0.4] * 12, {})
+        for step in range(12):
+            surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+            assert not surf.reactive
+
+    def test_infinite_threshold_is_strsaga_on_the_whole_stream(self):
+        surf = DriftSurf(n_classes=2, n_features=3, random_state=7, threshold=np.inf)
+        rng = np.random.default_rng(7)
+        stream, model = Stream(4), Model(0, rng.random((1, 4)), Hyper(2e-2, 1e-3, 2))
+        for step in range(4):
+            X, y = clusters(10, step, flip=step == 2)
+            surf.partial_fit_task(step, X, y)
+            order = rng.permutation(10)
+            stream.extend(with_intercept(X)[order], y[order])
+            model.train(stream, 10, rng)
+        assert surf.counter == 0
+        np.testing.assert_array_equal(surf.model.W, model.W)
+
+    def test_flipped_labels_are_noticed_and_survived(self):
+        surf = DriftSurf(n_classes=2, n_features=3, random_state=0, rate=0.05)
+        entered = None
+        for step in range(12):
+            X, y = clusters(200, step, flip=step >= 5, spread=0.5)
+            surf.partial_fit_task(step, X, y)
+            if surf.reactive and entered is None:
+                entered = step
+        assert entered == 5
+        assert surf.n_switches == 1
+        assert surf.model.start == 5 * 200
+        X, y = clusters(200, 99, flip=True, spread=0.5)
+        assert np.mean(surf.predict(X) != y) < 0.01
+        # Samples from before the switch are forgotten.
+        assert surf.stream.first == 1000
+        assert len(surf.stream.y) == 1400
+
+    def test_zero_one_risk(self):
+        surf = DriftSurf(n_classes=2, n_features=1, random_state=0, risk="zero_one", init="zeros")
+        surf.partial_fit_task(0, [[1.0], [2.0], [3.0], [4.0]], [0, 0, 0, 1])
+        assert surf.model.risk == 0.25  # margins of 0 answer class 0
+
+
+class TestAUE:
+    def test_errors_and_weights_by_hand(self):
+        got = [random_guess_error(np.array(p)) for p in [(0.6, 0.4), (0.5, 0.3, 0.2), (0.5, 0.5), (1.0, 0.0)]]
+        np.testing.assert_allclose(got, [0.24, 0.40, 0.25, 0.0], atol=1e-15)
+        old, new = member_weights(np.array([0.1, 0.3]), 0.24, 1e-10)
+        np.testing.assert_allclose([*old, new], [2.941176, 1.851852, 4.166667], atol=5e-7)
+        np.testing.assert_allclose(np.array([*old, new]) / (old.sum() + new), [0.328267, 0.206687, 0.465046], atol=5e-7)
+
+    class Fixed:
+        """A member that gives every sample the same share of class 1."""
+
+        start, size = 0, 1
+
+        def __init__(self, share):
+            self.share = share
+
+        def learn(self, samples):
+            pass
+
+        def shares(self, X1):
+            return np.tile([1 - self.share, self.share], (len(X1), 1))
+
+    def prepared(self, shares, **options):
+        aue = AUE(n_classes=2, n_features=1, random_state=0, **options)
+        aue.members = [self.Fixed(share) for share in shares]
+        aue.weights = np.ones(len(shares))
+        return aue
+
+    def test_weights_of_a_block(self):
+        """Labels (1, 1, 1, 0, 0): MSE_r = .24; a member sure of class 1 has MSE .4, an undecided one .25."""
+        aue = self.prepared([1.0, 0.5])
+        aue.partial_fit_task(0, np.zeros((5, 1)), [1, 1, 1, 0, 0])
+        np.testing.assert_allclose(aue.weights, [1 / 0.64, 1 / 0.49, 1 / 0.24], rtol=1e-8)
+
+    def test_full_ensemble_loses_its_lightest_member(self):
+        aue = self.prepared([1.0, 0.5], members=2)
+        stays = aue.members[1]
+        aue.partial_fit_task(0, np.zeros((5, 1)), [1, 1, 1, 0, 0])
+        assert aue.members[0] is stays
+        assert len(aue.members) == 2
+
+    def test_votes(self):
+        """Two old members for class 1 outvote a heavier candidate for class 0 (.535 to .465)."""
+        aue = self.prepared([0.9, 0.6, 0.05])
+        aue.weights = np.array([2.941176, 1.851852, 4.166667])
+        aue.n_tasks = 1
+        assert aue.predict([[0.0]]).tolist() == [1]
+        soft = self.prepared([0.9, 0.6, 0.05], vote="soft")
+        soft.weights, soft.n_tasks = aue.weights, 1
+        assert soft.predict([[0.0]]).tolist() == [0]  # .328*.9 + .207*.6 + .465*.05 = .443
+        even = self.prepared([0.9, 0.1])
+        even.n_tasks = 1
+        assert even.predict([[0.0]]).tolist() == [0]  # ties to the smaller label
+
+    def test_one_member_is_the_last_block(self):
+        aue = AUE(n_classes=2, n_features=3, random_state=0, members=1, profile="hoeffding")
+        for step in range(3):
+            X, y = clusters(20, step, flip=step == 1)
+            aue.partial_fit_task(step, X, y)
+        fresh = HoeffdingTree(3, 2)
+        fresh.learn(X, y)
+        np.testing.assert_allclose(aue.members[0].shares(with_intercept(X)), fresh.votes(X), rtol=1e-9, atol=1e-12)
+
+    def test_first_block_is_the_base_learner(self):
+        X, y = clusters(30, 0)
+        aue = AUE(n_classes=2, n_features=3, random_state=3).partial_fit_task(0, X, y)
+        rng = np.random.default_rng(3)
+        order = rng.permutation(30)
+        stream, model = Stream(4), Model(0, rng.random((1, 4)), Hyper(2e-2, 1e-3, 2))
+        stream.extend(with_intercept(X)[order], y[order])
+        model.train(stream, 30, rng)
+        grid = np.random.default_rng(0).uniform(-4, 4, (50, 3))
+        np.testing.assert_array_equal(aue.predict(grid), (with_intercept(grid) @ model.W[0] > 0).astype(int))
+
+    def test_label_flip_moves_the_weight_to_the_newest(self):
+        aue = AUE(n_classes=2, n_features=3, random_state=0, profile="hoeffding")
+        aue.partial_fit_task(0, *clusters(100, 0, spread=0.3)).partial_fit_task(1, *clusters(100, 1, spread=0.3))
+        np.testing.assert_allclose(aue.weights, [4.0, 4.0], rtol=0.01)
+        aue.partial_fit_task(2, *clusters(100, 2, spread=0.3, flip=True))
+        np.testing.assert_allclose(aue.weights, [0.8, 0.8, 4.0], rtol=0.01)
+
+    def test_block_with_one_class_silences_the_old_unless_smoothed(self):
+        shares = {}
+        for smooth in (False, True):
+            aue = AUE(n_classes=2, n_features=3, random_state=0, smooth_frequencies=smooth)
+            aue.partial_fit_task(0, *clusters(20, 0))
+            aue.partial_fit_task(1, clusters(20, 1)[0], np.ones(20, dtype=int))
+            shares[smooth] = aue.weights[1] / aue.weights.sum()
+        assert shares[False] > 0.999999
+        p = np.array([1, 21]) / 22
+        assert shares[True] < 1 - 0.5 * random_guess_error(p) / 2
+
+    def test_samples_nobody_needs_are_forgotten(self):
+        aue = AUE(n_classes=2, n_features=3, random_state=0, members=2)
+        for step in range(5):
+            aue.partial_fit_task(step, *clusters(10, step))
+        assert len(aue.stream.y) == aue.stream.last - min(member.start for member in aue.members)
+        trees = AUE(n_classes=2, n_features=3, random_state=0, profile="hoeffding")
+        trees.partial_fit_task(0, *clusters(10, 0))
+        assert len(trees.stream.y) == 0
+
+
+class TestHoeffdingTree:
+    def test_bound_and_entropy(self):
+        assert hoeffding_bound(2, 0.01, 200) == pytest.approx(np.sqrt(np.log(100) / 400))
+        assert hoeffding_bound(4, 0.01, 200) == pytest.approx(2 * np.sqrt(np.log(100) / 400))
+        np.testing.assert_allclose(entropy(np.array([[3.0, 1.0], [0.0, 0.0]])), [0.8112781, 0.0], atol=1e-7)
+
+    def test_leaf_votes_are_gaussian_naive_bayes(self, rng):
+        X, y = rng.standard_normal((60, 4)), np.arange(60) % 3
+        X[y == 1] += 1.0
+        tree = HoeffdingTree(4, 3)
+        tree.learn(X, y)
+        tree.right[0] = (0, 1)  # let naive Bayes vote
+        expected = np.stack(
+            [
+                np.prod(norm.pdf(X, X[y == c].mean(axis=0), X[y == c].std(axis=0, ddof=1)), axis=1) * (y == c).sum()
+                for c in range(3)
+            ],
+            axis=1,
+        )
+        np.testing.assert_allclose(tree.votes(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+        tree.right[0] = (5, 1)  # the majority class was right more often: counts vote
+        np.testing.assert_allclose(tree.votes(X), 1 / 3)
+
+    def test_no_split_before_the_grace_period(self):
+        X, y = clusters(99, 0, spread=0.1)
+        tree = HoeffdingTree(3, 2)
+        tree.learn(X, y)
+        assert len(tree.feature) == 1
+        tree.learn(*clusters(1, 1, spread=0.1))
+        assert tree.feature[0] == 0  # the feature that tells the classes apart
+        assert -3 < tree.threshold[0] < 3
+        assert (tree.votes(X).argmax(axis=1) == y).all()
+
+    def test_noise_is_not_split_on(self, rng):
+        tree = HoeffdingTree(5, 2, tie=0.0)
+        tree.learn(rng.standard_normal((400, 5)), np.arange(400) % 2)
+        assert len(tree.feature) == 1
+
+    def test_gain_of_a_clean_threshold_is_the_whole_entropy(self):
+        X = np.repeat([[0.0, 0.0], [1.0, 0.0]], 20, axis=0)
+        tree = HoeffdingTree(2, 2)
+        tree.learn(X, np.repeat([0, 1], 20))
+        gains, thresholds, branches = tree.split_gains(0)
+        assert gains[0] == pytest.approx(1.0)
+        assert np.isneginf(gains[1])  # a constant feature
+        assert 0 < thresholds[0] < 1
+        np.testing.assert_allclose(branches[0], [[20, 0], [0, 20]])
+
+    def test_pure_leaves_stay(self):
+        tree = HoeffdingTree(2, 2, grace=10)
+        tree.learn(np.random.default_rng(0).standard_normal((100, 2)), np.zeros(100, dtype=np.int64))
+        assert len(tree.feature) == 1
+
+    def test_class_with_one_sample_has_no_spread(self):
+        tree = HoeffdingTree(1, 2)
+        tree.learn(np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1]))
+        tree.right[0] = (0, 1)
+        np.testing.assert_allclose(tree.votes(np.array([[2.0]]))[0, 1] > 0.5, True)
+        np.testing.assert_allclose(tree.votes(np.array([[1.9]]))[0], [1.0, 0.0])
+
+    def test_unseen_leaf_has_no_vote(self):
+        np.testing.assert_array_equal(HoeffdingTree(2, 3).votes(np.zeros((2, 2))), np.zeros((2, 3)))
+
+
+class TestReferences:
+    def test_majority_counts_everything_seen(self):
+        learner = MajorityClass(n_classes=3, n_features=1)
+        learner.partial_fit_task(0, [[0.0]] * 3, [2, 2, 0])
+        assert learner.predict([[0.0]]).tolist() == [2]
+        learner.partial_fit_task(1, [[0.0]] * 3, [0, 0, 1])
+        assert learner.predict([[0.0], [9.0]]).tolist() == [0, 0]
+
+    def test_what_each_reference_learns_from(self):
+        data = [clusters(14, step, flip=step == 1) for step in range(4)]
+        grid = np.random.default_rng(0).uniform(-4, 4, (60, 3))
+
+        def fit(parts):
+            W = fit_multinomial(np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts]), 2)
+            return (grid @ W[:, :-1].T + W[:, -1]).argmax(axis=1)
+
+        options = {"n_classes": 2, "n_features": 3}
+        single, seen = SingleTaskLogistic(**options), SeenLogistic(**options)
+        recent, alone = RecentLogistic(**options, b=1), RecentLogistic(**options, b=0)
+        for step, (X, y) in enumerate(data):
+            for learner in (single, seen, recent, alone):
+                learner.partial_fit_task(step, X, y)
+        for task in range(4):
+            np.testing.assert_array_equal(single.predict(grid, task=task), fit(data[task : task + 1]))
+            np.testing.assert_array_equal(alone.predict(grid, task=task), fit(data[task : task + 1]))
+            np.testing.assert_array_equal(recent.predict(grid, task=task), fit(data[max(0, task - 1) : task + 1]))
+            np.testing.assert_array_equal(seen.predict(grid, task=task), fit(data))
+        assert single.state_size() == 4 * 8
+        assert seen.state_size() == 8 + 4 * 14 * 4
+        assert recent.state_size() == 4 * 8 + 14 * 4
+        assert OracleLogistic.uses_pool
+        assert not SingleTaskLogistic.uses_pool

@@ -1,0 +1,398 @@
+"""GEM, MER, EWC and their network: hand-computed values, independent recomputation, special cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from imrc.baselines._network import (
+    Layout,
+    group_gradients,
+    loss_gradient,
+    mean_squared_gradient,
+    network_scores,
+)
+from imrc.baselines._network_kernels import sgd_sequence
+from imrc.baselines.ewc import EWC, penalty_gradient, proximal_step
+from imrc.baselines.gem import GEM, project_gradient
+from imrc.baselines.mer import MER, reservoir_slot
+
+LAYOUT = Layout(4, 5, 3)
+
+
+@pytest.fixture
+def batch(rng):
+    theta = LAYOUT.initial(rng)
+    theta += 0.1 * rng.standard_normal(LAYOUT.size)  # biases that are not 0
+    return theta, rng.standard_normal((6, 4)), rng.integers(0, 3, 6)
+
+
+def cross_entropy(layout, theta, X, y):
+    """Mean cross-entropy, written a second time from its definition."""
+    d, h, c = layout.n_inputs, layout.n_hidden, layout.n_outputs
+    parts = np.split(theta, np.cumsum([h * d, h, h * h, h, c * h]))
+    a = np.maximum(X @ parts[0].reshape(h, d).T + parts[1], 0)
+    a = np.maximum(a @ parts[2].reshape(h, h).T + parts[3], 0)
+    scores = a @ parts[4].reshape(c, h).T + parts[5]
+    return np.mean([np.log(np.exp(row - row[label]).sum()) for row, label in zip(scores, y, strict=True)])
+
+
+def train(n=40, d=3, steps=1, seed=0):
+    rng = np.random.default_rng(seed)
+    return [(rng.standard_normal((n, d)), rng.integers(0, 2, n)) for _ in range(steps)]
+
+
+class TestNetwork:
+    def test_sizes_and_start(self, rng):
+        assert Layout(512, 100, 2).size == 61602
+        layout = Layout(30, 100, 2)
+        theta = layout.initial(rng)
+        for (weights, biases), bound in zip(layout.split(theta), np.sqrt([6 / 130, 6 / 200, 6 / 102]), strict=True):
+            assert np.abs(weights).max() <= bound
+            assert np.abs(weights).max() > 0.98 * bound  # 200 draws or more: uniform reaches its ends
+            assert abs(weights.mean()) < 0.1 * bound + 0.05
+            assert not biases.any()
+
+    def test_gradient_is_the_slope_of_the_loss(self, batch):
+        theta, X, y = batch
+        numeric = np.empty_like(theta)
+        for i in range(len(theta)):
+            step = np.zeros_like(theta)
+            step[i] = 1e-6
+            numeric[i] = (cross_entropy(LAYOUT, theta + step, X, y) - cross_entropy(LAYOUT, theta - step, X, y)) / 2e-6
+        # Central differences with step 1e-6: error about 1e-12 from curvature and 1e-10 from rounding.
+        np.testing.assert_allclose(loss_gradient(LAYOUT, theta, X, y), numeric, atol=1e-8)
+
+    def test_groups_give_each_group_its_own_gradient(self, batch, rng):
+        theta = batch[0]
+        X, y = rng.standard_normal((3, 5, 4)), rng.integers(0, 3, (3, 5))
+        counts = np.array([5, 2, 1])
+        expected = [loss_gradient(LAYOUT, theta, X[g, :m], y[g, :m]) for g, m in enumerate(counts)]
+        np.testing.assert_allclose(group_gradients(LAYOUT, theta, X, y, counts), expected, rtol=1e-12, atol=1e-15)
+        X[1, 2:] = 1e3  # padding is ignored
+        np.testing.assert_allclose(group_gradients(LAYOUT, theta, X, y, counts), expected, rtol=1e-12, atol=1e-15)
+
+    def test_squared_gradients_are_per_sample(self, batch):
+        theta, X, y = batch
+        each = [loss_gradient(LAYOUT, theta, X[i : i + 1], y[i : i + 1]) for i in range(6)]
+        np.testing.assert_allclose(
+            mean_squared_gradient(LAYOUT, theta, X, y), np.mean(np.square(each), axis=0), rtol=1e-12, atol=1e-18
+        )
+
+    def test_drawn_labels_follow_the_network(self, batch, rng):
+        theta, X, _ = batch
+        scores = network_scores(LAYOUT, theta, X[:1])[0]
+        p = np.exp(scores) / np.exp(scores).sum()
+        expected = sum(p[c] * mean_squared_gradient(LAYOUT, theta, X[:1], np.array([c])) for c in range(3))
+        drawn = mean_squared_gradient(LAYOUT, theta, np.repeat(X[:1], 20_000, axis=0), None, rng)
+        # 20 000 draws: relative standard error below 1 %.
+        np.testing.assert_allclose(drawn, expected, rtol=0.05, atol=1e-12)
+
+    def test_kernel_takes_the_same_steps(self, batch):
+        theta, X, y = batch
+        expected, theta = theta.copy(), theta.copy()
+        order, rates = np.array([0, 3, 3, 5, 1]), np.array([0.1, 0.2, 0.05, 0.3, 0.1])
+        for i, rate in zip(order, rates, strict=True):
+            expected -= rate * loss_gradient(LAYOUT, expected, X[i : i + 1], y[i : i + 1])
+        sgd_sequence(theta, 5, 3, X, y, order, rates)
+        np.testing.assert_allclose(theta, expected, rtol=1e-12, atol=1e-15)
+
+
+def plain_sgd(cls, data, rate, seed, batch=10):
+    """Parameters of plain SGD with the random choices of `cls`: start, then one permutation per task."""
+    rng = np.random.default_rng(seed)
+    layout = Layout(data[0][0].shape[1], 100, 2)
+    theta = layout.initial(rng)
+    for X, y in data:
+        order = rng.permutation(len(X))
+        for start in range(0, len(X), batch):
+            rows = order[start : start + batch]
+            theta = theta - rate * loss_gradient(layout, theta, X[rows], y[rows])
+    return theta
+
+
+class TestGEM:
+    @pytest.mark.parametrize(("margin", "v", "projected"), [(0.0, 0.2, (0.8, 0.4)), (0.5, 0.5, (0.5, 1.0))])
+    def test_one_constraint(self, margin, v, projected):
+        row = np.array([[-1.0, 2.0]])
+        got, multipliers = project_gradient(np.array([1.0, 0.0]), row, margin=margin, ridge=0.0)
+        np.testing.assert_allclose(multipliers, [v], rtol=1e-12)
+        np.testing.assert_allclose(got, projected, rtol=1e-12)
+        np.testing.assert_allclose(row @ got, [0.0 if margin == 0 else 1.5], atol=1e-12)
+
+    def test_three_constraints(self):
+        g = np.array([1.0, 1.0, 0.0])
+        G = np.array([[-1.0, 0.0, 1.0], [0.0, -1.0, 1.0], [1.0, 1.0, 1.0]])
+        got, v = project_gradient(g, G, ridge=1e-3)
+        np.testing.assert_allclose(v, [0.333222, 0.333222, 0.0], atol=5e-7)
+        np.testing.assert_allclose(got, [0.666778, 0.666778, 0.666445], atol=5e-7)
+        got, v = project_gradient(g, G, margin=0.5, ridge=1e-3)
+        np.testing.assert_allclose(v, [0.5, 0.5, 0.5], atol=1e-9)
+        np.testing.assert_allclose(got, [1.0, 1.0, 1.5], atol=1e-9)
+
+    @pytest.mark.parametrize("seed", range(8))
+    @pytest.mark.parametrize("margin", [0.0, 0.5])
+    def test_guarantee_and_optimality(self, seed, margin):
+        rng = np.random.default_rng(seed)
+        g, G, ridge = rng.standard_normal(7), rng.standard_normal((5, 7)), 1e-3
+        got, v = project_gradient(g, G, margin=margin, ridge=ridge)
+        if (G @ g >= 0).all():
+            assert got is g
+            return
+        assert (v >= margin - 1e-12).all()
+        assert (G @ got >= -ridge * v - 1e-9).all()
+        P, q = G @ G.T + ridge * np.eye(5), G @ g
+        other = minimize(
+            lambda u: 0.5 * u @ P @ u + q @ u,
+            np.full(5, margin + 1.0),
+            jac=lambda u: P @ u + q,
+            bounds=[(margin, None)] * 5,
+            method="L-BFGS-B",
+            options={"ftol": 1e-15, "gtol": 1e-12},
+        )
+        assert 0.5 * v @ P @ v + q @ v <= other.fun + 1e-9
+
+    def test_nothing_violated_changes_nothing(self):
+        g = np.array([1.0, 2.0])
+        got, v = project_gradient(g, np.array([[1.0, 0.0], [0.0, 0.3]]), margin=0.5, ridge=1e-3)
+        assert got is g
+        assert not v.any()
+
+    def test_first_task_is_plain_sgd(self):
+        data = train(35)
+        gem = GEM(n_classes=2, n_features=3, random_state=4).partial_fit_task(0, *data[0])
+        np.testing.assert_array_equal(gem.theta, plain_sgd(GEM, data, 0.1, 4))
+        assert gem.n_projections == 0
+
+    def test_memory_holds_the_last_samples_of_each_task(self):
+        gem = GEM(n_classes=2, n_features=3, random_state=0, memory=8)
+        sizes = []
+        for step, n in enumerate([20, 5, 12]):
+            gem.partial_fit_task(step, *train(n, seed=step)[0])
+            sizes.append(gem.state_size() - gem.theta.size)
+        assert sizes == [8 * 4, 13 * 4, 21 * 4]
+
+    def test_memories_of_different_size_do_not_mix(self):
+        """The gradient of a small memory does not see the padding of a larger one."""
+        gem = GEM(n_classes=2, n_features=3, random_state=0, margin=0.0, ridge=0.0, learning_rate=1e-3)
+        small, large = train(3, seed=1)[0], train(30, seed=2)[0]
+        gem.partial_fit_task(0, *small).partial_fit_task(1, *large)
+        got = group_gradients(gem._layout, gem.theta, gem._memory_X, gem._memory_y, gem._counts)
+        np.testing.assert_allclose(got[0], loss_gradient(gem._layout, gem.theta, *small), rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(got[1], loss_gradient(gem._layout, gem.theta, *large), rtol=1e-10, atol=1e-15)
+
+    def test_old_losses_fall_less_badly_than_with_plain_sgd(self):
+        """Contradicting tasks: the projection keeps the first task's loss lower than fine-tuning does."""
+        X = np.random.default_rng(0).standard_normal((60, 3))
+        y = (X[:, 0] > 0).astype(np.int64)
+        data = [(X, y), (X[::-1], 1 - y[::-1])]
+        gem = GEM(n_classes=2, n_features=3, random_state=1, margin=0.0)
+        for step, task in enumerate(data):
+            gem.partial_fit_task(step, *task)
+        layout = Layout(3, 100, 2)
+        assert gem.n_projections > 0
+        assert cross_entropy(layout, gem.theta, X, y) < cross_entropy(layout, plain_sgd(GEM, data, 0.1, 1), X, y)
+
+    def test_overflow_is_caught_and_counted(self):
+        gem = GEM(n_classes=2, n_features=3, random_state=0, learning_rate=1e6)
+        for step, (X, y) in enumerate(train(40, steps=4)):
+            gem.partial_fit_task(step, 1e3 * X, y)
+        assert gem.n_diverged > 0
+        assert np.isfinite(gem.theta).all()
+
+
+MER_OPTIONS = {"n_classes": 2, "n_features": 3, "random_state": 0, "precision": "float64", "learning_rate": 0.05}
+
+
+class TestMER:
+    def fitted(self, data, **options):
+        mer = MER(**MER_OPTIONS | options)
+        for step, task in enumerate(data):
+            mer.partial_fit_task(step, *task)
+        return mer
+
+    def test_without_interpolation_it_is_sgd_over_the_concatenated_sequence(self):
+        data = train(8, steps=2)
+        got = self.fitted(data, within=1.0, across=1.0, batches=1, replay=5)
+        rng = np.random.default_rng(0)
+        layout = Layout(3, 100, 2)
+        theta, memory = layout.initial(rng), []
+        for X, y in data:
+            for i in rng.permutation(8):
+                size = min(5, len(memory))
+                chosen = rng.integers(1, len(memory) + 1, size=(1, size))[0] if size else []
+                for x, label in [(X[i], y[i]), *(memory[j - 1] for j in chosen)]:
+                    theta = theta - 0.05 * loss_gradient(layout, theta, x[None], np.array([label]))
+                memory.append((X[i], y[i]))
+        np.testing.assert_allclose(got.theta, theta, rtol=1e-10, atol=1e-13)
+
+    @pytest.mark.parametrize("frozen", [{"within": 0.0}, {"across": 0.0}])
+    def test_no_interpolation_weight_no_change(self, frozen):
+        start = MER(**MER_OPTIONS).theta.copy()
+        np.testing.assert_array_equal(self.fitted(train(6), batches=2, replay=3, **frozen).theta, start)
+
+    def test_one_batch_needs_only_the_product_of_the_weights(self):
+        data = train(10)
+        first = self.fitted(data, within=0.3, across=0.5, batches=1, replay=4)
+        second = self.fitted(data, within=0.15, across=1.0, batches=1, replay=4)
+        np.testing.assert_allclose(first.theta, second.theta, rtol=1e-9, atol=1e-13)
+
+    def test_without_replay_it_is_a_step_of_alpha_gamma_per_sample(self):
+        data = train(12)
+        got = self.fitted(data, replay=0, batches=1, within=1.0, across=0.4)
+        np.testing.assert_allclose(got.theta, plain_sgd(MER, data, 0.05 * 0.4, 0, batch=1), rtol=1e-10, atol=1e-13)
+
+    def test_reservoir_keeps_every_sample_with_the_same_chance(self):
+        rng = np.random.default_rng(1)
+        runs, stream, slots = 600, 1000, 100
+        tenths = np.zeros(10)
+        for _ in range(runs):
+            memory = []
+            for seen in range(1, stream + 1):
+                slot = reservoir_slot(seen, len(memory), slots, rng)
+                if slot == len(memory):
+                    memory.append(seen - 1)
+                elif slot >= 0:
+                    memory[slot] = seen - 1
+            assert len(memory) == slots
+            tenths += np.histogram(memory, bins=10, range=(0, stream))[0]
+        # 10 of 100 slots per tenth; hypergeometric standard deviation 2.85, so 0.12 over 600 runs: 3.5 of them.
+        np.testing.assert_allclose(tenths / runs, 10.0, atol=0.41)
+
+    def test_released_reservoir_draws_from_one_more(self):
+        """With 1 slot the second sample replaces the first with chance 1/2, as released with chance 1/3."""
+        rng = np.random.default_rng(0)
+        share = [np.mean([reservoir_slot(2, 1, 1, rng, extra=extra) == 0 for _ in range(20_000)]) for extra in (0, 1)]
+        np.testing.assert_allclose(share, [1 / 2, 1 / 3], atol=0.015)  # 4 standard errors
+
+    def test_buffer_never_exceeds_its_size(self):
+        mer = self.fitted(train(30, steps=3), memory=25, batches=1, replay=2)
+        assert mer.filled == 25
+        assert mer.state_size() == mer.theta.size + 25 * 4
+
+    def test_algorithm_6_trains_on_the_current_sample_last(self):
+        """One stored sample: the order of the two steps is what differs, and the step size is alpha gamma."""
+        data = train(2)
+        got = self.fitted(data, algorithm="6", across=1.0, batches=1, replay=1)
+        rng = np.random.default_rng(0)
+        layout = Layout(3, 100, 2)
+        theta, (X, y) = layout.initial(rng), data[0]
+        first, second = rng.permutation(2)
+        for i in (first, first, second):
+            theta = theta - 0.05 * loss_gradient(layout, theta, X[i : i + 1], y[i : i + 1])
+        np.testing.assert_allclose(got.theta, theta, rtol=1e-10, atol=1e-13)
+
+    def test_algorithm_7_skips_the_first_sample_and_weights_the_current_one(self):
+        data = train(1)
+        start = MER(**MER_OPTIONS).theta.copy()
+        np.testing.assert_array_equal(self.fitted(data, algorithm="7").theta, start)
+        got = self.fitted(train(2), algorithm="7", across=1.0, batches=3, replay=0)
+        rng = np.random.default_rng(0)
+        layout = Layout(3, 100, 2)
+        theta, (X, y) = layout.initial(rng), train(2)[0]
+        i = rng.permutation(2)[1]
+        theta = theta - 0.15 * loss_gradient(layout, theta, X[i : i + 1], y[i : i + 1])
+        np.testing.assert_allclose(got.theta, theta, rtol=1e-10, atol=1e-13)
+
+    def test_single_precision_follows_double(self):
+        data = train(10)
+        single = self.fitted(data, precision="float32", batches=2, replay=5)
+        double = self.fitted(data, batches=2, replay=5)
+        assert single.theta.dtype == np.float32
+        np.testing.assert_allclose(single.theta, double.theta, atol=1e-5)
+
+    def test_overflow_is_undone_and_counted(self):
+        mer = MER(n_classes=2, n_features=3, random_state=0, learning_rate=10.0)
+        for step, (X, y) in enumerate(train(5, steps=2)):
+            mer.partial_fit_task(step, 1e8 * X, y)
+        assert mer.n_diverged > 0
+        assert np.isfinite(mer.theta).all()
+
+
+class TestEWC:
+    def fitted(self, data, **options):
+        ewc = EWC(n_classes=2, n_features=3, random_state=0, **options)
+        for step, task in enumerate(data):
+            ewc.partial_fit_task(step, *task)
+        return ewc
+
+    def test_no_strength_is_fine_tuning(self):
+        data = train(25, steps=3)
+        got = self.fitted(data, strength=0.0).theta
+        np.testing.assert_array_equal(got, plain_sgd(EWC, data, 0.01, 0))
+
+    def test_first_task_does_not_depend_on_the_strength(self):
+        data = train(25)
+        np.testing.assert_array_equal(self.fitted(data, strength=0.0).theta, self.fitted(data, strength=1e6).theta)
+
+    def test_penalty_by_hand(self):
+        F, anchor, theta, rho = 4.0, 1.0, 3.0, 0.5
+        assert rho * F * (theta - anchor) ** 2 == 8.0
+        np.testing.assert_allclose(
+            penalty_gradient(np.array([theta]), rho, np.array([F]), np.array([F * anchor])), [8.0], rtol=1e-15
+        )
+
+    def test_collapsed_sums_equal_the_loop_over_tasks(self, rng):
+        F, anchors = rng.random((6, 50)), rng.standard_normal((6, 50))
+        theta = rng.standard_normal(50)
+        loop = sum(2 * 3.0 * F[j] * (theta - anchors[j]) for j in range(6))
+        got = penalty_gradient(theta, 3.0, F.sum(axis=0), (F * anchors).sum(axis=0))
+        np.testing.assert_allclose(got, loop, rtol=1e-10, atol=1e-12)
+
+    def test_second_task_by_hand(self):
+        """One batch per task: theta = SGD step on loss and penalty of the first task's optimum and importance."""
+        data = train(10, steps=2)
+        got = self.fitted(data, strength=3.0)
+        layout = Layout(3, 100, 2)
+        after_first = plain_sgd(EWC, data[:1], 0.01, 0)
+        # At its own anchor the penalty's gradient is zero, so one batch is not enough to feel it.
+        np.testing.assert_allclose(got.theta, plain_sgd(EWC, data, 0.01, 0), rtol=1e-12, atol=1e-16)
+        importance = loss_gradient(layout, after_first, *data[0]) ** 2
+        np.testing.assert_allclose(
+            got.fisher_sum, importance + loss_gradient(layout, got.theta, *data[1]) ** 2, rtol=1e-9, atol=1e-20
+        )
+
+    def test_three_definitions_agree_on_one_sample(self, rng):
+        """All weights 1 up to the last layer, which is 0: output probability 1/2, gradient -1 and importance 1."""
+        layout = Layout(1, 1, 2)
+        theta = np.array([1.0, 0, 1, 0, 0, 0, 0, 0])
+        X, y = np.array([[2.0]]), np.array([1])
+        gradient = loss_gradient(layout, theta, X, y)
+        assert gradient[5] == -1.0  # weight from the unit with activity 2 to the true class: (1/2 - 1) * 2
+        assert (gradient**2)[5] == 1.0
+        assert mean_squared_gradient(layout, theta, X, y)[5] == 1.0
+        assert mean_squared_gradient(layout, theta, X, None, rng)[5] == 1.0
+
+    def test_square_of_the_mean_is_no_mean_of_squares(self):
+        """Two samples with opposite gradients: importance 0 by the usual code, not by the definition."""
+        layout = Layout(1, 1, 2)
+        theta = np.array([1.0, 0, 1, 0, 0, 0, 0, 0])
+        X, y = np.array([[2.0], [2.0]]), np.array([0, 1])
+        assert loss_gradient(layout, theta, X, y)[5] ** 2 == 0.0
+        assert mean_squared_gradient(layout, theta, X, y)[5] == 1.0
+
+    def test_proximal_step_holds_what_matters(self, rng):
+        F = np.where(np.arange(20) < 10, 0.5, 0.0)
+        anchor, gradient = rng.standard_normal(20), rng.standard_normal(20)
+        got = proximal_step(anchor, gradient, 0.01, 1e9, F, F * anchor)
+        np.testing.assert_allclose(got[:10], anchor[:10], atol=1e-6)
+        np.testing.assert_allclose(got[10:], anchor[10:] - 0.01 * gradient[10:], rtol=1e-12)
+        # Stationary point of 1/2 (t - step)^2 / rate + rho F (t - anchor)^2 at any strength.
+        theta = rng.standard_normal(20)
+        t = proximal_step(theta, gradient, 0.1, 7.0, F, F * anchor)
+        np.testing.assert_allclose((t - (theta - 0.1 * gradient)) / 0.1 + 14.0 * F * (t - anchor), 0, atol=1e-12)
+
+    def test_proximal_steps_are_taken_when_gradient_steps_would_diverge(self):
+        data = [(5 * X, y) for X, y in train(30, steps=4)]
+        automatic = self.fitted(data, strength=1e6)
+        assert automatic.n_proximal > 0
+        assert automatic.n_diverged == 0
+        assert np.abs(automatic.theta).max() < 10
+        exploded = self.fitted(data, strength=1e6, penalty_step="gradient")
+        assert exploded.n_diverged > 0 or np.abs(exploded.theta).max() > 10
+        assert np.isfinite(exploded.theta).all()
+
+    def test_memory_does_not_grow(self):
+        sizes = {self.fitted(train(10, steps=k)).state_size() for k in (1, 2, 4)}
+        assert sizes == {3 * Layout(3, 100, 2).size}

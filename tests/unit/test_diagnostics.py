@@ -1,0 +1,353 @@
+"""Diagnosis of sequences: calibration over seeds, degenerate input, rules of the verdict, words."""
+
+import json
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc.diagnostics import assess, partial_autocorrelation, variogram
+from imrc.diagnostics import words as words_
+from imrc.diagnostics._change import ChangeEstimate
+from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._models import ModelFit
+from imrc.diagnostics._verdict import decide, find_returns, word_verdict
+from imrc.tasks import Task, TaskSequence
+
+
+def gaussian(kind, k=20, n=40, seed=0, change=0.4):
+    return imrc.datasets.load(kind, tasks=k, samples=n, seed=seed, change=change)
+
+
+def pooled(sequence):
+    X = np.concatenate([task.X for task in sequence])
+    y = np.concatenate([task.y for task in sequence])
+    return X, y
+
+
+def cut(X, y, sizes):
+    ends = np.cumsum(sizes)
+    return TaskSequence(tuple(Task(X[e - s : e], y[e - s : e]) for s, e in zip(sizes, ends, strict=True)))
+
+
+# -- calibration: counted over seeds, because single wrong verdicts do occur at the nominal rate ---------------
+
+
+def test_shuffled_rows_show_no_change():
+    quiet = 0
+    X, y = pooled(gaussian("random_walk", k=12, n=40))
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(len(X))
+        verdict = assess(cut(X[order], y[order], [40] * 12), seed=seed).verdict.name
+        quiet += verdict in ("no_change", "too_few")
+    assert quiet >= 16
+
+
+def test_order_of_shuffled_tasks_gives_uniform_p_values():
+    from scipy.stats import kstest
+
+    sequence = gaussian("random_walk", k=14, n=40)
+    p_values = []
+    for seed in range(60):
+        order = np.random.default_rng(seed).permutation(14)
+        shuffled = TaskSequence(tuple(sequence[j] for j in order))
+        p_values.append(assess(shuffled, seed=seed, permutations=199).p_order)
+    assert kstest(p_values, "uniform").pvalue > 0.01
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.15
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("random_walk", "evolving"),
+        ("independent", "iid"),
+        ("identical", "no_change"),
+        ("mean_reverting", "mean_reverting"),
+        ("periodic", "periodic"),
+        ("abrupt", "jump"),
+        ("trend", "trend"),
+    ],
+)
+def test_kinds_are_recognised_in_most_sequences(kind, expected):
+    hits = 0
+    for seed in range(6):
+        verdict = assess(gaussian(kind, k=40, n=100, seed=seed), seed=seed).verdict
+        hits += expected in (verdict.name, verdict.second)
+    assert hits >= 4
+
+
+def test_rho_of_the_truth_lies_in_most_intervals():
+    inside, ratios = 0, []
+    for seed in range(20):
+        sequence = gaussian("random_walk", k=30, n=50, seed=seed, change=0.2)
+        result = assess(sequence, features=lambda X: X)
+        v = result.moments.s.mean(axis=0) * 50
+        steps = np.diff(sequence.truth["mean_vectors"], axis=0) ** 2
+        moving = steps.mean(axis=0) > 0
+        truth = 50 * (steps.mean(axis=0) / v)[moving].sum() / result.m
+        rho, low, high = result.rho_at()
+        inside += low <= truth <= high
+        ratios.append(rho / truth)
+    assert inside >= 16
+    assert 0.8 < np.median(ratios) < 1.25
+
+
+def test_exact_test_of_identical_tasks_keeps_its_level():
+    p_values = np.array([assess(gaussian("identical", k=6, n=12, seed=seed), seed=seed).p_same for seed in range(100)])
+    # 5 expected at 5 %; 12 or more have probability .004.
+    assert np.count_nonzero(p_values <= 0.05) < 12
+    assert 0.35 < p_values.mean() < 0.65
+
+
+def test_exact_and_approximate_tests_agree():
+    from imrc.diagnostics._identical import approximate_p_value, exact_p_value
+    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+
+    for change in (0.0, 0.02, 0.05):
+        sequence = gaussian("independent", k=8, n=60, change=change)
+        rows = mapped(sequence, lambda X: X)
+        moments = sequence_moments(sequence, rows)
+        reduced = reduce_moments(moments)
+        generator = np.random.default_rng(0)
+        m_noise = noise_components(rows, sequence, moments, reduced, generator)
+        exact = exact_p_value(rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
+        assert approximate_p_value(reduced, m_noise, 1.0)[0] == pytest.approx(exact, abs=0.08)
+
+
+def test_noise_components_of_independent_and_copied_features():
+    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((4000, 30))
+    for data, low, high in ((X, 26, 32), (np.repeat(X[:, :5], 6, axis=1), 4.5, 6.5)):
+        sequence = cut(data, np.zeros(4000, dtype=int), [400] * 10)
+        rows = mapped(sequence, lambda X: X)
+        moments = sequence_moments(sequence, rows)
+        found = noise_components(rows, sequence, moments, reduce_moments(moments), np.random.default_rng(1))
+        assert low < found < high
+
+
+# -- unequal and degenerate input ------------------------------------------------------------------------------
+
+
+def test_unequal_sizes_do_not_look_like_order():
+    X, y = pooled(gaussian("identical", k=30, n=100))
+    sizes = np.linspace(10, 150, 16).astype(int)
+    false_alarms = 0
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(len(X))
+        result = assess(cut(X[order], y[order], sizes), seed=seed)
+        false_alarms += result.p_order <= 0.05
+        assert result.n == pytest.approx(len(sizes) / (1 / sizes).sum())
+    assert false_alarms <= 4
+
+
+def test_class_missing_from_some_tasks_is_accepted():
+    sequence = gaussian("random_walk", k=8, n=20)
+    tasks = [Task(task.X, np.zeros(20, dtype=int) if j == 3 else task.y) for j, task in enumerate(sequence)]
+    result = assess(TaskSequence(tuple(tasks), classes=[0, 1]))
+    assert np.isfinite(result.q)
+
+
+def test_constant_features_are_dropped_and_counted():
+    sequence = gaussian("random_walk", k=8, n=20)
+    wider = TaskSequence(tuple(Task(np.column_stack([t.X, np.full(20, 3.0)]), t.y) for t in sequence))
+    plain, more = assess(sequence), assess(wider)
+    # Standardised, the constant column is 0 in both classes.
+    assert (more.m, more.dropped) == (plain.m, plain.dropped + 2)
+    assert more.q == pytest.approx(plain.q)
+    assert more.p_order == plain.p_order
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_very_short_sequences_say_so(k):
+    result = assess(cut(*pooled(gaussian("random_walk", k=5, n=20)), [20] * k))
+    assert result.verdict.name in ("too_few", "no_change", "differ", "recurring")
+    assert (result.order is None) == (k < 5)
+    assert (result.pacf is None) == (k < 4)
+    json.dumps(result.summary(10 if k > 1 else None), allow_nan=False)
+
+
+def test_one_sample_per_task_is_too_few():
+    result = assess(cut(*pooled(gaussian("random_walk", k=2, n=6)), [1] * 12))
+    assert result.verdict.name == "too_few"
+    assert result.m == 0
+    with pytest.raises(ValueError, match="too few tasks or components"):
+        result.rho_at()
+
+
+def test_rho_converts_in_proportion_to_n():
+    result = assess(gaussian("random_walk", k=12, n=60))
+    assert result.n == pytest.approx(60, rel=1e-14)
+    assert np.array(result.rho_at(10)) == pytest.approx(np.array(result.rho_at()) / 6)
+    assert result.summary(10)["rho"] == pytest.approx(result.rho_at(10)[0])
+    with pytest.raises(ValueError, match="leave n out"):
+        assess(np.arange(8.0)[:, None], 1.0).rho_at(10)
+
+
+def test_inputs_stay_as_they_are():
+    generator = np.random.default_rng(0)
+    means, mse = generator.normal(size=(9, 4)), generator.uniform(0.5, 1, (9, 4))
+    before = means.copy(), mse.copy()
+    assess(means, mse)
+    assert np.array_equal(means, before[0])
+    assert np.array_equal(mse, before[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: assess(np.zeros((4, 2))), "need mse"),
+        (lambda: assess(np.zeros((4, 2)), np.ones(3)), "must have the shape of means"),
+        (lambda: assess(np.zeros((4, 2)), [[1, 1], [1, -1], [1, 1], [1, 1]]), "row 1, column 1"),
+        (lambda: assess(np.zeros((4, 2)), [[1, 1], [0, 0], [1, 1], [1, 1]]), "Task 1 .* error 0 in every"),
+        (lambda: assess([[1.0], [np.nan]], 1.0), "row 1, column 0"),
+        (lambda: assess(gaussian("identical", k=3), 1.0), "mse goes with given means only"),
+        (lambda: assess(gaussian("identical", k=3), features=lambda X: X[1:]), "39 rows for the 40 samples of task 0"),
+        (lambda: assess(np.zeros((4, 2)), 1.0, permutations=3), "permutations must be between 99"),
+        (lambda: partial_autocorrelation(np.zeros((1, 3))), "at least 2 tasks"),
+        (lambda: partial_autocorrelation(np.ones((5, 3))), "constant"),
+        (lambda: partial_autocorrelation(np.eye(5), 5), "nlags must be between 1 and 4"),
+        (lambda: variogram(np.zeros((3, 2)), 1.0, max_lag=3), "max_lag must be between 1 and 2"),
+        (lambda: variogram(np.zeros((1, 2)), 1.0), "at least 2 tasks"),
+    ],
+)
+def test_bad_input_says_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_representations_of_every_form():
+    sequence = gaussian("random_walk", k=6, n=30)
+    function = assess(sequence, features=lambda X: 2 * X, representation="doubled")
+    with_map = assess(sequence, features=imrc.features.make("identity", sequence))
+    assert function.representation == "doubled"
+    assert function.q == pytest.approx(with_map.q)
+    assert assess(sequence, features="rff").is_bounded
+    with pytest.raises(TypeError, match="features must be None"):
+        assess(sequence, features=3)
+
+
+# -- rules and words -------------------------------------------------------------------------------------------
+
+
+def change_of(high):
+    return ChangeEstimate(0.1, 0.0, high, 0.0, 1.0, np.zeros(1), np.zeros(1))
+
+
+FITS = tuple(
+    ModelFit(name, group, 0.0, bic, parameters)
+    for name, group, bic, parameters in (
+        ("rw", "evolving", 0.0, {"rho": 1.0}),
+        ("ar", "mean_reverting", 1.5, {"a": 1.0, "phi": 0.5}),
+        ("trend", "trend", 5.0, {"a": 0.0, "b": 1.0}),
+        ("jump", "jump", 6.0, {"a": 0.0, "b": 1.0, "c": 4.0}),
+        ("season", "periodic", 7.0, {"a": 0.0, "b": 1.0, "f": 0.2}),
+        ("iid", "iid", 8.0, {"a": 1.0}),
+        ("identical", "no_change", 9.0, {}),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("k", "p_same", "p_order", "high", "share", "expected"),
+    [
+        (20, 0.5, 0.5, 0.9, 0.0, ("no_change", None)),
+        (20, 0.5, 0.5, 1.1, 0.0, ("too_few", None)),
+        (2, 0.5, None, 0.5, 0.0, ("too_few", None)),
+        (20, 0.026, 0.9, 0.5, 0.0, ("no_change", None)),  # doubled for looking twice
+        (4, 0.001, None, 5.0, 0.0, ("differ", None)),
+        (7, 0.001, 0.5, 5.0, 0.1, ("differ", None)),
+        (7, 0.001, 0.5, 5.0, 0.2, ("recurring", None)),
+        (12, 0.001, 0.5, 5.0, 0.2, ("iid", None)),
+        (12, 0.9, 0.02, 5.0, 0.0, ("evolving", "mean_reverting")),
+    ],
+)
+def test_rules_of_the_verdict(k, p_same, p_order, high, share, expected):
+    assert decide(k, p_same, p_order, change_of(high), share, FITS)[:2] == expected
+
+
+def test_clear_lead_gives_one_name():
+    far = tuple(ModelFit(f.name, f.group, 0.0, 3 * f.bic, f.parameters) for f in FITS)
+    assert decide(12, 0.9, 0.001, change_of(5.0), 0.0, far)[:2] == ("evolving", None)
+
+
+def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=0.0, high=0.5):
+    return word_verdict(
+        name,
+        second,
+        k=k,
+        change=change_of(high),
+        pairs=pairs,
+        share=share,
+        fits=FITS,
+        tests=tests,
+        is_bounded=is_bounded,
+    )
+
+
+def test_wording():
+    assert word("evolving").sentence.startswith("Supported: neighbours are alike, distance grows with lag")
+    assert "half-life about 1.0 tasks" in word("mean_reverting").sentence
+    assert "at task 5" in word("jump").sentence
+    assert "every 5.0 tasks" in word("periodic").sentence
+    assert "not zero-mean" in word("trend").sentence
+    assert word("evolving", "trend").title == "evolving or trend"
+    assert "at most 0.5 times the noise" in word("no_change").sentence
+    assert "no limit" in word("too_few", high=np.inf).sentence
+    assert "Tasks 2 and 4 are alike" in word("recurring", k=5, pairs=((1, 3),), share=0.2).sentence
+    assert word("iid", k=15).notes == ("With fewer than 20 tasks a slow change could be missed.", "15 tasks only.")
+    assert "cannot walk for ever" in word("mean_reverting", is_bounded=True).notes[0]
+    for name in ("evolving", "trend", "jump", "periodic", "mean_reverting", "iid", "differ", "recurring"):
+        assert "prove" not in word(name).sentence
+
+
+@pytest.mark.parametrize(("z", "text"), [(4.0, "go the same way"), (-4.0, "come back")])
+def test_dependent_changes_are_said(z, text):
+    tests = Innovations(0.0, {2: z, 3: 0.5}, -0.4, -0.4, 3.0)
+    verdict = word("evolving", tests=tests)
+    assert "consecutive changes are not independent" in verdict.title
+    assert text in verdict.title
+    assert "independent and zero-mean" not in verdict.sentence
+
+
+def test_returns_of_alternating_tasks():
+    means = np.array([[0.0, 0.0], [5.0, 5.0], [0.1, 0.0], [5.0, 5.1], [0.0, 0.1]])
+    difference = ((means[:, None] - means[None]) ** 2).mean(axis=2)
+    pairs, share = find_returns(difference, np.full(5, 0.02), 2.0)
+    assert set(pairs) == {(0, 2), (1, 3), (2, 4), (0, 4)}
+    assert share == pytest.approx(0.4)
+
+
+def test_sentences_for_people():
+    result = assess(gaussian("random_walk", k=12, n=60), representation="inputs")
+    assert "12 tasks, representation: inputs" in words_.setting_sentence(result)
+    assert "n = 10" in words_.meaning_sentence(result, 10)
+    assert "nearly all" in words_.regime_sentence(0.001, 0.0, 0.005, 10)
+    assert "little can be borrowed" in words_.regime_sentence(4.0, 3.0, 5.0, 10)
+
+
+def test_band_holds_the_average_of_independent_tasks():
+    inside = []
+    for seed in range(60):
+        means = np.random.default_rng(seed).normal(size=(20, 12))
+        pacf = assess(means, 1.0, seed=seed).pacf
+        inside.append((pacf.low[:4] <= pacf.mean[:4]) & (pacf.mean[:4] <= pacf.high[:4]))
+    # 240 values, 95 % expected.
+    assert 0.88 < np.mean(inside) <= 1.0
+    assert pacf.low[0] < -1 / 20 < pacf.high[0]
+
+
+def test_command_line_prints_verdict_and_json(capsys):
+    from imrc.cli import main
+
+    assert main(["assess", "periodic", "-k", "20", "-n", "20", "--features", "identity"]) == 0
+    text = capsys.readouterr().out
+    sequence = imrc.datasets.load("periodic", tasks=20, seed=0)
+    result = assess(sequence, features="identity")
+    assert text.startswith(f"periodic: {result.verdict.title}")
+    assert f"n d2 / sigma2 at n = 20: {words_.number(result.rho_at(20)[0])}" in text
+    assert main(["assess", "identical", "-k", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"] == 4
+    assert main(["assess", "identical", "-k", "1"]) == 2
+    assert "tasks" in capsys.readouterr().err

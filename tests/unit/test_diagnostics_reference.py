@@ -1,0 +1,216 @@
+"""Reference cases with known numbers (unit noise unless said otherwise), and what must not change the result."""
+
+import json
+
+import numpy as np
+import pytest
+
+from imrc.diagnostics import assess, partial_autocorrelation, variogram
+
+
+def walk_b():
+    generator = np.random.default_rng(0)
+    steps, noise = generator.normal(size=(60, 50)), generator.normal(size=(60, 50))
+    return np.cumsum(0.5 * steps, axis=0) + noise
+
+
+def noise_c():
+    return np.random.default_rng(1).normal(size=(20, 30))
+
+
+def jump_d():
+    generator = np.random.default_rng(2)
+    means = generator.normal(size=(20, 30))
+    means[12:] += 2 * generator.normal(size=30)
+    return means
+
+
+def season_e():
+    generator = np.random.default_rng(3)
+    noise = generator.normal(size=(40, 30))
+    return noise + 1.5 * np.cos(2 * np.pi * np.arange(40)[:, None] / 8 + generator.uniform(0, 6.28, 30))
+
+
+def trend_f():
+    generator = np.random.default_rng(4)
+    return generator.normal(size=(40, 30)) + 0.2 * np.arange(40)[:, None] * generator.choice([-1, 1], 30)
+
+
+CASES = {"B": walk_b, "C": noise_c, "D": jump_d, "E": season_e, "F": trend_f}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {name: assess(make(), 1.0) for name, make in CASES.items()}
+
+
+def test_a_straight_line_of_five():
+    means = np.arange(5.0)[:, None]
+    np.testing.assert_allclose(variogram(means, 0.1, max_lag=4).gamma, [8, 38, 88, 158], rtol=1e-12)
+    result = assess(means, 0.1)
+    assert result.order.is_enumerated
+    assert result.order.orders == 60
+    assert -result.order.statistics["-r1"] == pytest.approx(0.4, rel=1e-12)
+    assert result.order.p_values["slope"] == pytest.approx(1 / 60)
+    assert result.p_order == pytest.approx(1 / 60)
+
+
+def test_a_share_of_orders_with_as_large_r1():
+    from imrc.diagnostics._order import centre_twice, draw_orders, order_statistics
+
+    means = np.arange(5.0)[:, None] - 2.0
+    orders = draw_orders(5, 999, np.random.default_rng(0))
+    r1 = -order_statistics(centre_twice(means @ means.T), orders)["-r1"]
+    assert np.count_nonzero(r1 >= r1[0] - 1e-12) == 4
+
+
+def test_a_alternation_of_five():
+    result = assess(np.array([[0.0], [1.0], [0.0], [1.0], [0.0]]), 0.1)
+    assert result.order.statistics["-r1"] == pytest.approx(0.8, rel=1e-12)
+    assert result.order.p_values["-r1"] == pytest.approx(0.1)
+    assert result.p_order == pytest.approx(0.1)
+
+
+def test_b_pictures(results):
+    pacf = partial_autocorrelation(walk_b(), 4)
+    np.testing.assert_allclose(pacf.mean, [0.559548, 0.243058, 0.124735, 0.044567], atol=1e-6)
+    np.testing.assert_allclose(pacf.std, [0.165399, 0.144158, 0.107360, 0.121340], atol=1e-6)
+    gamma = variogram(walk_b(), 1.0).gamma
+    np.testing.assert_allclose(gamma[[0, 1, 4, 9, 19]], [0.2745, 0.4872, 1.1675, 2.6257, 4.8817], atol=5.1e-5)
+    result = results["B"]
+    assert result.pacf.mean[0] > result.pacf.high[0]
+    np.testing.assert_array_equal(result.variogram.gamma, gamma)
+
+
+def test_b_numbers(results):
+    result = results["B"]
+    assert result.q == pytest.approx(3.36887, abs=5e-6)
+    assert result.order.statistics["r1"] == pytest.approx(0.63737, abs=5e-6)
+    rho, low, high = result.rho_at()
+    assert rho == pytest.approx(0.25, abs=0.01)
+    assert low == pytest.approx(0.216, abs=0.01)
+    assert high == pytest.approx(0.286, abs=0.01)
+    assert result.m_eff == 50
+    tests = result.innovations
+    assert tests.raw_correlation == pytest.approx(-0.44298, abs=5e-6)
+    assert tests.expected_raw_correlation == pytest.approx(-0.4444, abs=3e-4)
+    assert tests.z_mean == pytest.approx(-1.158, abs=0.02)
+    assert [tests.z_lags[t] for t in (2, 3, 4)] == pytest.approx([0.49, -0.80, 0.55], abs=0.02)
+    assert result.p_order == pytest.approx(0.001)
+
+
+def test_b_models(results):
+    behind = {fit.name: fit.bic - results["B"].models[0].bic for fit in results["B"].models}
+    assert results["B"].models[0].name == "rw"
+    assert behind["rw+iid"] == pytest.approx(9, abs=2)
+    assert behind["drift"] == pytest.approx(10, abs=2)
+    assert behind["ar"] == pytest.approx(35, abs=2)
+    assert results["B"].verdict.name == "evolving"
+    assert results["B"].verdict.second is None
+
+
+def test_b_likelihood():
+    from imrc.diagnostics._change import estimate_change, log_likelihood
+    from imrc.diagnostics._reduction import given_moments, reduce_moments
+
+    _, values, projections = estimate_change(reduce_moments(given_moments(walk_b(), 1.0)))
+    zero, quarter = log_likelihood(np.array([0.0, 0.25]), values, projections)
+    assert quarter - zero == pytest.approx(56.963610, abs=5e-7)
+
+
+def test_c_no_change(results):
+    result = results["C"]
+    assert result.q == pytest.approx(0.878529, abs=5e-7)
+    assert result.order.statistics["r1"] == pytest.approx(-0.069553, abs=5e-7)
+    rho, low, high = result.rho_at()
+    assert (rho, low) == (0.0, 0.0)
+    assert high == pytest.approx(0.0132, abs=0.001)
+    assert result.p_order == pytest.approx(0.5, abs=0.05)
+    assert result.verdict.title == "no detectable change"
+
+
+def test_c_mean_of_r1_over_orders():
+    from imrc.diagnostics._order import centre_twice, draw_orders, order_statistics
+
+    means = noise_c()
+    G = centre_twice(means @ means.T)
+    r1 = order_statistics(G, draw_orders(20, 9999, np.random.default_rng(7)))["r1"]
+    assert r1[1:].mean() == pytest.approx(-1 / 20, abs=0.002)
+
+
+def test_d_jump(results):
+    assert results["D"].q == pytest.approx(2.19252, abs=5e-6)
+    assert results["D"].verdict.name == "jump"
+    assert results["D"].models[0].parameters["c"] == 12
+    assert "task 13" in results["D"].verdict.sentence
+
+
+def test_e_periodic(results):
+    assert results["E"].verdict.name == "periodic"
+    assert results["E"].models[0].parameters["f"] == pytest.approx(0.125)
+    assert results["E"].order.p_values["peak"] == pytest.approx(0.001)
+    assert "8.0 tasks" in results["E"].verdict.sentence
+
+
+def test_f_trend(results):
+    assert results["F"].verdict.name == "trend"
+    assert results["F"].innovations.z_mean == pytest.approx(15.76, abs=0.1)
+
+
+# -- what must not matter --------------------------------------------------------------------------------------
+
+
+def key_numbers(result):
+    return [result.q, result.p_same, result.p_order, *result.rho_at(), result.m_eff, result.innovations.z_mean]
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_order_and_scale_of_components_do_not_matter(name, results):
+    means = CASES[name]()
+    generator = np.random.default_rng(0)
+    order, scale = generator.permutation(means.shape[1]), generator.uniform(0.1, 10, means.shape[1])
+    changed = assess((means * scale)[:, order], (scale**2)[order])
+    np.testing.assert_allclose(key_numbers(changed), key_numbers(results[name]), rtol=1e-9, atol=1e-12)
+    assert changed.verdict == results[name].verdict
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_constant_component_does_not_matter(name, results):
+    means = CASES[name]()
+    k = len(means)
+    more = np.column_stack([means, np.full(k, 7.0)])
+    mse = np.column_stack([np.ones_like(means), np.zeros(k)])
+    changed = assess(more, mse)
+    assert changed.dropped == 1
+    np.testing.assert_allclose(key_numbers(changed), key_numbers(results[name]), rtol=1e-9, atol=1e-12)
+    assert changed.verdict == results[name].verdict
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_copying_every_component_does_not_matter(name, results):
+    means = CASES[name]()
+    changed = assess(np.repeat(means, 2, axis=1), 1.0)
+    before = results[name]
+    assert changed.p_order == before.p_order
+    if before.m_eff < before.m:  # else it was clipped at the number of components
+        np.testing.assert_allclose(key_numbers(changed), key_numbers(before), rtol=1e-9, atol=1e-12)
+    assert changed.verdict.name == before.verdict.name
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_reversing_time_keeps_verdict_and_rho(name, results):
+    changed = assess(CASES[name]()[::-1], 1.0)
+    assert changed.verdict.name == results[name].verdict.name
+    assert changed.verdict.second == results[name].verdict.second
+    assert changed.rho_at()[0] == results[name].rho_at()[0]
+
+
+def test_same_seed_same_result_other_seed_close():
+    first, again, other = (assess(noise_c(), 1.0, seed=seed) for seed in (3, 3, 4))
+    assert first.summary() == again.summary()
+    assert abs(first.p_order - other.p_order) < 0.08
+
+
+def test_summary_is_json(results):
+    for result in results.values():
+        assert json.loads(json.dumps(result.summary(), allow_nan=False))["tasks"] == result.k

@@ -1,0 +1,204 @@
+import numpy as np
+import pytest
+
+from imrc.core import theory
+
+
+@pytest.mark.parametrize(
+    ("x", "forward", "both"), [(0.1, 3.68547, 6.37845), (1.0, 1.61803, 2.23607), (10.0, 1.09161, 1.18322)]
+)
+@pytest.mark.parametrize("n", [1, 10])
+def test_published_values(x, forward, both, n):
+    assert float(theory.ess_forward(10, n, x / n)) / n == pytest.approx(forward, abs=5e-6)
+    assert float(theory.ess_forward_backward(10, 20, n, x / n)) / n == pytest.approx(both, abs=5e-6)
+
+
+def test_limits():
+    j = np.array([1, 2, 57, 1_000_000])
+    k = np.array([1, 90, 58, 1_000_000])
+    assert np.array_equal(theory.ess_forward(j, 10, 0.0), 10.0 * j)
+    assert np.array_equal(theory.ess_forward_backward(j, k, 10, 0.0), 10.0 * k)
+    # Far below 1 / k^2 everything is pooled, far above 1 nothing is gained.
+    np.testing.assert_allclose(theory.ess_forward_backward(j, k, 10, 1e-300), 10.0 * k, rtol=1e-14)
+    np.testing.assert_allclose(theory.ess_forward_backward([2, 57], [90, 58], 10, 1e-12), [900, 580], rtol=1e-7)
+    np.testing.assert_allclose(theory.ess_forward_backward(j, k, 10, 1e14), 10.0, rtol=1e-14)
+
+
+def test_extremes_are_finite_and_ordered():
+    x = np.logspace(-12, 12, 49)[:, None]
+    j = np.array([1, 2, 10, 1000, 999_999, 1_000_000])
+    forward = theory.ess_forward(j, 1, x)
+    both = theory.ess_forward_backward(j, 1_000_000, 1, x)
+    assert np.isfinite(both).all()
+    assert (forward >= 1 - 1e-15).all()
+    assert (both >= forward * (1 - 1e-15)).all()
+    assert (both <= 1_000_000 * (1 + 1e-12)).all()
+
+
+def test_forward_backward_is_symmetric_in_time():
+    # Task j of k and task k + 1 - j of k see the same numbers of samples at the same distances.
+    j, x = np.arange(1, 41)[:, None], np.logspace(-8, 4, 13)
+    np.testing.assert_allclose(
+        theory.ess_forward_backward(j, 40, 1, x), theory.ess_forward_backward(41 - j, 40, 1, x), rtol=1e-13
+    )
+
+
+def test_backward_is_forward_read_from_the_end():
+    np.testing.assert_allclose(
+        theory.ess_backward(np.arange(1, 21), 20, 5, 0.03), theory.ess_forward(np.arange(20, 0, -1), 5, 0.03)
+    )
+
+
+def test_variance_only_enters_through_the_ratio():
+    assert theory.ess_forward(7, 10, 0.4, sigma2=4.0) == pytest.approx(theory.ess_forward(7, 10, 0.1), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.ess_forward(0, 10, 0.1), "j counts tasks from 1"),
+        (lambda: theory.ess_forward(1.5, 10, 0.1), "j counts tasks from 1"),
+        (lambda: theory.ess_forward(1, 0, 0.1), "n must be finite and above 0"),
+        (lambda: theory.ess_forward(1, 10, -0.1), "d2 must be finite and at least 0"),
+        (lambda: theory.ess_forward(1, 10, 0.1, 0.0), "sigma2 must be finite and above 0"),
+        (lambda: theory.ess_forward_backward(5, 4, 10, 0.1), "j must not exceed k"),
+        (lambda: theory.backward_gain(-1, 10, 0.1), "steps must be at least 0"),
+        (lambda: theory.smallest_b(1.0, 3, None, 10, 0.1), "share below 1"),
+        (lambda: theory.smallest_b(0.9, 3, None, 10, 0.0), "d2 must be above 0"),
+        (lambda: theory.smallest_b(0.0, 3, 5, 10, 0.1), "share must be above 0"),
+        (lambda: theory.ess_recursion([[1, 2]], 1, 0), "one number per task"),
+        (lambda: theory.ess_recursion([1, 2], [1, 2, 3], 0), "one row per task"),
+        (lambda: theory.ess_recursion([1, 2], [[1, 0], [0, 0]], 0), "task 1 .* has none"),
+        (lambda: theory.regime_bounds(1, 5, 10, 0.1), "j must be at least 2"),
+    ],
+)
+def test_bad_input_says_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_recursion_by_hand():
+    # Task 2: 10 + 10 * 2 / (2 + 10 * .3) = 14; task 3: 20 + 14 * 4 / (4 + 14 * .5) = 25.0909...
+    forward, backward, both = theory.ess_recursion([10, 10, 20], [1.0, 2.0, 4.0], [99.0, 0.3, 0.5])
+    np.testing.assert_allclose(forward, [10, 14, 20 + 56 / 11])
+    # Backwards, task 2: 10 + 20 * 2 / (2 + 20 * .5) = 13.33; task 1: 10 + 13.33 / (1 + 13.33 * .3) = 12.67.
+    second = 10 + 40 / 12
+    gain = second / (1 + second * 0.3)
+    np.testing.assert_allclose(backward, [10 + gain, second, 20])
+    np.testing.assert_allclose(both, [10 + gain, 14 + 40 / 12, 20 + 56 / 11])
+
+
+def test_largest_component_counts():
+    sigma2 = np.array([[0.5, 1.0], [2.0, 1.0], [0.1, 3.0]])
+    d2 = np.array([[np.nan, np.nan], [0.3, 0.1], [0.0, 0.2]])
+    for by_component, by_norm in zip(
+        theory.ess_recursion([5, 6, 7], sigma2, d2),
+        theory.ess_recursion([5, 6, 7], sigma2.max(1), [0, 0.3, 0.2]),
+        strict=True,
+    ):
+        assert np.array_equal(by_component, by_norm)
+
+
+def test_backward_steps_limit_what_is_used():
+    n, d2 = np.full(30, 10.0), 0.01
+    table = theory.ess_by_b(n, 1.0, d2, 32)
+    for b in (0, 1, 3, 29, 32):
+        np.testing.assert_allclose(table[b], theory.ess_recursion(n, 1.0, d2, b)[2], rtol=1e-13)
+    # Task j with b steps is task j of a sequence that ends b tasks later.
+    j = np.arange(1, 31)
+    np.testing.assert_allclose(table[3], theory.ess_forward_backward(j, np.minimum(30, j + 3), 10, d2), rtol=1e-13)
+    assert (np.diff(table, axis=0) >= 0).all()
+
+
+def test_unequal_sequence_with_b_agrees_with_shorter_sequences():
+    generator = np.random.default_rng(5)
+    n, sigma2, d2 = generator.uniform(1, 50, 12), generator.uniform(0.1, 2, 12), generator.uniform(0, 0.3, 12)
+    limited = theory.ess_recursion(n, sigma2, d2, 2)
+    for j in range(12):
+        last = min(12, j + 3)
+        cut = theory.ess_recursion(n[:last], sigma2[:last], d2[:last])
+        assert limited[1][j] == pytest.approx(cut[1][j], rel=1e-14)
+        assert limited[2][j] == pytest.approx(cut[2][j], rel=1e-14)
+
+
+def test_parts_sum_to_the_whole():
+    n, d2 = np.array([5.0, 50.0, 10.0, 10.0]), np.array([0.0, 0.2, 0.1, 0.4])
+    parts = theory.ess_parts(n, 1.0, d2, 2)
+    assert np.array_equal(parts[:, 0], n)
+    np.testing.assert_allclose(parts.sum(axis=1), theory.ess_recursion(n, 1.0, d2, 2)[2], rtol=1e-14)
+    assert parts[0, 1] == 0
+    assert parts[-1, 2] == 0
+
+
+@pytest.mark.parametrize("of", ["backward", "total"])
+@pytest.mark.parametrize("k", [60, None])
+def test_smallest_b_is_smallest(of, k):
+    for x in (1e-4, 1e-2, 1.0, 30.0):
+        for share in (0.5, 0.95, 0.999):
+            b = theory.smallest_b(share, 10, k, 10, x / 10, of=of)
+            full = theory.backward_gain(np.inf if k is None else k - 10, 10, x / 10)
+            before = float(theory.ess_forward(10, 10, x / 10)) - 10 if of == "total" else 0.0
+            target = share * (before + full)
+            assert before + theory.backward_gain(b, 10, x / 10) >= target * (1 - 1e-12)
+            assert b == 0 or before + theory.backward_gain(b - 1, 10, x / 10) < target
+
+
+def test_smallest_b_without_succeeding_tasks_is_zero():
+    assert theory.smallest_b(0.95, 10, 10, 10, 0.01) == 0
+    assert theory.smallest_b(1.0, 10, 13, 10, 0.0) == 3
+
+
+def test_middle_regime_is_false_for_few_succeeding_tasks():
+    case = theory.regime_bounds(57, 58, 1, 3.2e-4)
+    assert case.regime == "growing"
+    assert case.printed - case.forward == pytest.approx(11.18, abs=0.005)
+    assert case.exact - case.forward == pytest.approx(0.99968, abs=5e-6)
+    assert not case.printed_holds
+    assert case.appendix <= case.exact
+
+
+def test_regime_bounds_hold_elsewhere():
+    checked = {"proportional": 0, "growing": 0, "marginal": 0}
+    violated = 0
+    for j in (2, 3, 5, 10, 57, 200):
+        for r in (0, 1, 2, 3, 5, 20, 100, 1000):
+            for x in np.logspace(-7, 4, 67):
+                case = theory.regime_bounds(j, j + r, 1, x)
+                assert case.appendix <= case.exact * (1 + 1e-12), (j, r, x)
+                if case.regime == "growing":
+                    # Enough succeeding tasks: r >= 0.35 / sqrt(n d^2), since tanh(r beta) >= phi / 5 there.
+                    if r * np.sqrt(x) >= 0.35:
+                        assert case.printed_holds, (j, r, x)
+                        checked["growing"] += 1
+                    else:
+                        violated += not case.printed_holds
+                elif case.regime == "proportional" or r >= 1:
+                    assert case.printed_holds, (j, r, x)
+                    checked[case.regime] += 1
+                else:
+                    # No succeeding task, yet a gain is printed.
+                    assert not case.printed_holds
+    assert min(checked.values()) > 100
+    assert violated > 100
+
+
+def test_regime_borders():
+    assert theory.regime(10, 1, 0.0099999) == "proportional"
+    assert theory.regime(10, 1, 0.01) == "growing"
+    assert theory.regime(10, 1, 1.0) == "marginal"
+
+
+def test_risk_bound_by_hand():
+    # M (kappa + 1) sqrt(2 log(2 m / delta)) ||mu|| / sqrt(ESS) = 2 * 3 * sqrt(2 log 200) * 0.1 / 4
+    bound = theory.risk_bound([16.0], m=10, mu_norm=0.1, smallest_risk=0.2, delta=0.1, M=2.0, kappa=2.0)
+    margin = 0.15 * np.sqrt(2 * np.log(200))
+    assert bound.margin[0] == pytest.approx(margin, rel=1e-14)
+    assert bound.value[0] == pytest.approx(0.2 + margin, rel=1e-14)
+    assert bound.is_vacuous.tolist() == [True]
+    assert theory.risk_bound([1e6], m=10, mu_norm=0.1, n_classes=4).trivial == 0.75
+
+
+def test_same_ess_same_bound():
+    single = theory.risk_bound(43.0, m=6, mu_norm=0.5, smallest_risk=0.1)
+    both = theory.risk_bound(theory.ess_forward_backward(1, 1, 43.0, 0.1), m=6, mu_norm=0.5, smallest_risk=0.1)
+    assert single.value == pytest.approx(both.value)
