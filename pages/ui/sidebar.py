@@ -6,6 +6,7 @@ import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.words import as_python
@@ -17,10 +18,16 @@ from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
 
-_PRESET_TITLES = {"paper": "As in the paper", "custom": "Custom"}
+_PRESET_TITLES = {
+    "recommended": "Recommended",
+    "recommended_01": "Recommended, 0-1 rule",
+    "paper": "As in the paper",
+    "custom": "Custom",
+}
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
     "reach": "samples of the last b + 1 tasks",
+    "recent": "about the last 100 samples",
     "all": "all samples so far",
 }
 _WIDGETS = (
@@ -120,8 +127,8 @@ def _form(max_tasks: int) -> None:
             UI_PRESETS,
             format_func=_PRESET_TITLES.__getitem__,
             key="preset",
-            help="**As in the paper**: exactly the choices of the authors' code. **Custom**: the values under "
-            "*Custom values* are used.",
+            help="  \n".join(f"**{_PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
+            + "  \n**Custom**: the paper's choices with the values under *Custom values* in place.",
         )
         with st.expander("Custom values"):
             _custom_values()
