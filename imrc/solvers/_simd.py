@@ -147,6 +147,16 @@ def minimum(typingctx, a, b):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def where_greater(typingctx, a, b, x, y):  # type: ignore[no-untyped-def]
+    """Lane by lane x where a > b, else y."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[2], args[3])
+
+    return vec8(vec8, vec8, vec8, vec8), codegen
+
+
+@intrinsic
 def with_sign(typingctx, size, y):  # type: ignore[no-untyped-def]
     """Size * sign(y) with sign(0) = 0, lane by lane."""
 

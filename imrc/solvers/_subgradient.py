@@ -212,13 +212,11 @@ def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out)
     gram = aligned(min(n, max_iter, max(2, LAZY_NUMBERS // nn)) * nn) if mode == LAZY else data
     slots = np.full(n + 1 if mode == LAZY else 1, -1)
     slots[-1] = 0
-    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
+    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8)
     w, y, y_next, t, size, best, slope = 0 * m, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
     at_y = 7 * m
     at_w, drift, values = at_y + n_classes * nn, at_y + 2 * n_classes * nn, at_y + 3 * n_classes * nn
     pad, flags = values + nn, values + 2 * nn
-    sorted_ = flags + (n_classes + 7) // 8 * 8
-    heap = np.zeros(n_classes, dtype=np.int64)
     words = np.zeros(n_classes * ((pp + 63) // 64), dtype=np.int64)
     marks = words.view(np.uint8)
     flipped = np.zeros(pp, dtype=np.int64)
@@ -239,7 +237,7 @@ def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out)
             all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
         elif refresh:
             _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn)
-        most, row = find_worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, row)
+        most, row = find_worst(work, at_y, values, pad, nn, n_classes, flags, row)
         value = 1.0 + linear + most
         if value < best_value:
             best_value = value

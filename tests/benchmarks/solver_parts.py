@@ -18,7 +18,7 @@ ROUNDS = 4000
 @njit(nogil=True)
 def _sweeps(rounds, data, work, m, pp, n_classes, flags):
     total = 0.0
-    for i in range(rounds):
+    for _ in range(rounds):
         total += _subgradient._sweep(data, work, 0, 0 * m, m, 2 * m, 3 * m, 4 * m, flags, n_classes, pp, 1e-9, 0.5)
     return total
 
@@ -26,7 +26,7 @@ def _sweeps(rounds, data, work, m, pp, n_classes, flags):
 @njit(nogil=True)
 def _marking_sweeps(rounds, data, work, m, pp, n_classes, flags, marks):
     total = 0.0
-    for i in range(rounds):
+    for _ in range(rounds):
         total += _subgradient._sweep_marking(
             data, work, 0, 0 * m, m, 2 * m, 3 * m, 4 * m, flags, n_classes, pp, 1e-9, 0.5, marks
         )
@@ -35,15 +35,15 @@ def _marking_sweeps(rounds, data, work, m, pp, n_classes, flags, marks):
 
 @njit(nogil=True)
 def _products(rounds, data, n, p, nn, pp, n_classes, work, m, at):
-    for i in range(rounds):
+    for _ in range(rounds):
         _scores.all_scores(data, n * pp, p, nn, pp, n_classes, work, m, work, at)
 
 
 @njit(nogil=True)
-def _searches(rounds, work, at, values, pad, sorted_, nn, n, n_classes, flags, heap):
+def _searches(rounds, work, at, values, pad, nn, n_classes, flags):
     total = 0.0
-    for i in range(rounds):
-        value, row = _worst.find_worst(work, at, values, pad, sorted_, nn, n, n_classes, flags, heap, 0 * n)
+    for _ in range(rounds):
+        value, row = _worst.find_worst(work, at, values, pad, nn, n_classes, flags, 0 * nn)
         total += value + row
     return total
 
@@ -55,7 +55,7 @@ def _peak(rounds):
     b0, b1, b2, b3 = splat(1.4), splat(1.5), splat(1.6), splat(1.7)
     c0, c1, c2, c3 = splat(1.8), splat(1.9), splat(2.0), splat(2.1)
     x, y = splat(0.999), splat(1e-3)
-    for i in range(rounds):
+    for _ in range(rounds):
         a0, a1, a2, a3 = fma(a0, x, y), fma(a1, x, y), fma(a2, x, y), fma(a3, x, y)
         b0, b1, b2, b3 = fma(b0, x, y), fma(b1, x, y), fma(b2, x, y), fma(b3, x, y)
         c0, c1, c2, c3 = fma(c0, x, y), fma(c1, x, y), fma(c2, x, y), fma(c3, x, y)
@@ -68,7 +68,7 @@ def _peak(rounds):
 def _reads(rounds, array):
     """Sum an array again and again: read bandwidth of the cache level it fits."""
     a, b, c, d = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
-    for i in range(rounds):
+    for _ in range(rounds):
         for j in range(0, len(array), 32):
             a, b = a + load(array, j), b + load(array, j + 8)
             c, d = c + load(array, j + 16), d + load(array, j + 24)
@@ -80,7 +80,7 @@ def _reads(rounds, array):
 @njit(nogil=True)
 def _writes(rounds, array):
     value = splat(1.0)
-    for i in range(rounds):
+    for _ in range(rounds):
         for j in range(0, len(array), 8):
             store(array, j, value)
         value = value + splat(1.0)
@@ -90,9 +90,9 @@ def _seconds(function, *arguments):
     function(1, *arguments)
     best = np.inf
     for _ in range(40):
-        started = time.perf_counter()
+        started = time.thread_time()
         function(ROUNDS, *arguments)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     return best / ROUNDS
 
 
@@ -117,8 +117,8 @@ def measure():
         nn, pp = _scores.padded(n, features + 1)
         m = n_classes * pp
         at, values = 5 * m, 5 * m + n_classes * nn
-        pad, flags, sorted_ = values + nn, values + 2 * nn, values + 2 * nn + (n_classes + 7) // 8 * 8
-        work = aligned(sorted_ + 8 * n_classes)
+        pad, flags = values + nn, values + 2 * nn
+        work = aligned(flags + (n_classes + 7) // 8 * 8)
         rng = np.random.default_rng(0)
         work[: 3 * m] = rng.normal(size=3 * m)
         work[3 * m : 4 * m].reshape(n_classes, pp)[:, : features + 1] = tau
@@ -140,9 +140,7 @@ def measure():
         share = n * tau.size / product / 1e9 / limit["multiply_adds_per_ns"]
         name = "product X y" + (" (refresh only)" if incremental else "")
         rows.append({**shape, "part": name, "ns": 1e9 * product, "share_of_limit": share, "limit": "multiply-adds"})
-        search = _seconds(
-            _searches, work, at, values, pad, sorted_, nn, n, n_classes, flags, np.zeros(n_classes, dtype=np.int64)
-        )
+        search = _seconds(_searches, work, at, values, pad, nn, n_classes, flags)
         rows.append({**shape, "part": "worst subset", "ns": 1e9 * search, "share_of_limit": "", "limit": "latency"})
     rows += [
         {"n": "", "D": "", "C": "", "part": name, "ns": value, "share_of_limit": "", "limit": "measured limit"}
@@ -155,7 +153,7 @@ def _whole(instances, tau, lam, zeros):
     out = np.empty_like(tau), np.empty_like(tau)
     best = np.inf
     for _ in range(60):
-        started = time.perf_counter()
+        started = time.thread_time()
         _subgradient.run(instances.data, len(instances.X1), instances.mode, tau, lam, zeros, zeros, 2000, *out)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     return 1e9 * best / 2000
