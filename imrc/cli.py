@@ -13,6 +13,7 @@ from typing import Any
 
 import imrc
 from imrc import datasets
+from imrc.diagnostics import command as assess_command
 from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run
 from imrc.features import KINDS, FeatureSpec
 
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     output = run.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object")
     output.add_argument("--csv", action="store_true", help="print comma-separated values")
+    assess_command.add_parser(commands)
     return parser
 
 
@@ -123,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
     options = _parser().parse_args(arguments)
     try:
-        return {"app": _start_app, "run": _run}[options.command](options)
+        return {"app": _start_app, "run": _run, "assess": assess_command.run}[options.command](options)
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"imrc: {error}", file=sys.stderr)
         return BAD_INPUT

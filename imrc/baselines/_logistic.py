@@ -82,7 +82,9 @@ def fit_logistic(
     return np.append(basis @ theta[:-1], theta[-1])
 
 
-def fit_multinomial(X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None) -> Floats:
+def fit_multinomial(
+    X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
+) -> Floats:
     """Return weights of L2-penalised logistic regression with a free intercept, as scikit-learn defines it.
 
     Minimises C sum_i log-loss + 1/2 ||weights||^2 (intercepts not penalised) by L-BFGS; two classes have one weight
@@ -100,6 +102,8 @@ def fit_multinomial(X: Floats, y: Labels, n_classes: int, C: float = 1.0, start:
         Inverse penalty, above 0.
     start : ndarray of shape (n_classes, D + 1), optional
         Result for similar data, to start from.
+    tol : float
+        Stops when no entry of the gradient of the mean loss is above this (scikit-learn's default).
 
     Returns
     -------
@@ -146,7 +150,7 @@ def fit_multinomial(X: Floats, y: Labels, n_classes: int, C: float = 1.0, start:
         first.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": 1000, "gtol": 1e-6, "ftol": 1e-12},
+        options={"maxiter": 1000, "gtol": tol, "ftol": 1e-4 * tol},
     ).x.reshape(first.shape)
     if len(rows) == 1:
         weights[present[0]] = 0.0

@@ -173,7 +173,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         for task, estimate in update.revised.items():
             estimates["forward_backward"][task] = estimate
         self.n_tasks_ = len(estimates["forward"])
-        self.n_iter_ = self._learner.settings.max_iter
+        self.n_iter_ = self._learner.settings.iterations(len(rows))
         return self
 
     def _collect(self, name: str) -> dict[str, Floats]:

@@ -7,39 +7,83 @@ from typing import Any, Literal, get_args
 
 from imrc._checks import check_choice, check_int, check_real
 
-Preset = Literal["paper"]
+Preset = Literal["recommended", "recommended_01", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
-Instances = Literal["own", "reach", "all"]
+Instances = Literal["own", "reach", "recent", "all"]
 INSTANCES: tuple[Instances, ...] = get_args(Instances)
 Solver = Literal["subgradient", "exact"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
+Tracking = Literal["component", "rate"]
+TRACKINGS: tuple[Tracking, ...] = get_args(Tracking)
+Confidence = Literal["root_mse", "over_ess"]
+CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
+Loss = Literal["0-1", "log"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+Selection = Literal["none", "penalty", "transfer", "cv"]
+SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 MAX_BACKWARD_STEPS = 2000
 MAX_WINDOW = 100
 MAX_ITERATIONS = 100_000
+
+DESCRIPTIONS: dict[Preset, str] = {
+    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss, its penalty and "
+    "whether to transfer at all chosen by cross-validation on past data. Lowest errors.",
+    "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
+    "set of instances and smaller confidence vectors.",
+    "paper": "Exactly the choices of the authors' code.",
+}
 
 
 @dataclass(frozen=True)
 class IMRCSettings:
     """Everything that decides what the learner computes.
 
+    Measured effects are of `tests/benchmarks/default_study.py`; see README.
+
     Attributes
     ----------
     b : int
         Backward steps: at each step the b tasks before the newest are learnt again. 0 is forward learning only.
     W : int
-        Window of the change estimate, eq. (7): how many squared differences are averaged. At least 1.
-    preset : {"paper"}
-        Where the other values come from when they are not given. "paper": the choices of the authors' code.
+        Window of the change estimate, eq. (7): how many squared differences are averaged. At least 1. Used by
+        tracking "component" only.
+    preset : {"recommended", "recommended_01", "paper"}
+        Where the other values come from when they are not given; see `DESCRIPTIONS`.
     lambda0 : float
-        Confidence vector lambda = lambda0 * sqrt(s); the paper uses 1.
-    instances : {"own", "reach", "all"}
+        Size of the uncertainty set: factor of the confidence vector lambda, or of the penalty of the rule for log
+        loss. The paper uses 1.
+    instances : {"own", "reach", "recent", "all"}
         The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
-        before it, or all seen. "all" keeps every sample in memory. Single-task rules always use their own.
+        before it, those of the last max(b + 1, 100 / n) tasks, or all seen. "all" keeps every sample in memory. Ten
+        points are a poor stand-in for all instances: with more of them the uncertainty set is rarely empty.
+        Single-task rules always use their own.
     solver : {"subgradient", "exact"}
         Method for problem (3): the paper's early-stopped scheme, or the linear program to a certified gap.
-    max_iter : int
-        Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping.
+    max_iter : int or "by_n"
+        Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping; "by_n" is
+        min(2000, max(500, 40 n)): with few samples stopping earlier is as good, and faster.
+    tracking : {"component", "rate"}
+        Gains of the recursions. "component": each component has its own variance and change, as in the paper.
+        "rate": variances pooled over tasks and one rate of change rho for all components, so a rare word or an
+        absent class is never known "exactly", and sampling noise is not counted as change.
+    confidence : {"root_mse", "over_ess"}
+        lambda = lambda0 sqrt(s), as in the paper, or lambda0 sqrt(s / ESS) = lambda0 sigma / ESS, which is the scale
+        that predicted best. With the latter the minimax risk is evaluated at the same rule with sqrt(s), so that it
+        stays a bound.
+    loss : {"0-1", "log"}
+        What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
+        loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`.
+    selection : {"none", "penalty", "transfer", "cv"}
+        What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
+        the penalty, whether to transfer at all, or both ("cv"). For loss "log" only.
+    rate : float or None
+        The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a value out of range, or a combination that does not exist.
     """
 
     b: int = 3
@@ -48,7 +92,12 @@ class IMRCSettings:
     lambda0: float = 1.0
     instances: Instances = "own"
     solver: Solver = "subgradient"
-    max_iter: int = 2000
+    max_iter: int | Literal["by_n"] = 2000
+    tracking: Tracking = "component"
+    confidence: Confidence = "root_mse"
+    loss: Loss = "0-1"
+    selection: Selection = "none"
+    rate: float | None = None
 
     def __post_init__(self) -> None:
         check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
@@ -57,7 +106,39 @@ class IMRCSettings:
         object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, 0.0, 100.0))
         check_choice("instances", self.instances, INSTANCES)
         check_choice("solver", self.solver, SOLVERS)
-        check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+        if self.max_iter != "by_n":
+            check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+        check_choice("tracking", self.tracking, TRACKINGS)
+        check_choice("confidence", self.confidence, CONFIDENCES)
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("selection", self.selection, SELECTIONS)
+        if self.loss == "log" and self.tracking != "rate":
+            raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
+        if self.loss == "log" and self.lambda0 == 0.0:
+            raise ValueError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
+        if self.rate is not None:
+            object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
+        if self.selection != "none" and self.loss != "log":
+            raise ValueError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
+
+    def iterations(self, n: int) -> int:
+        """Return the iterations of the subgradient method for tasks of n samples."""
+        return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
+
+    def recent_tasks(self, n: int) -> int:
+        """Return how many tasks make up the instances "recent": at least b + 1, and about 100 samples."""
+        return max(self.b + 1, -(-100 // n))
+
+    def stored_tasks(self, n: int) -> int:
+        """Return how many tasks the rule for log loss keeps: about 400 samples, at most 30 tasks, at least b + 1."""
+        return max(self.b + 1, min(30, -(-400 // n)))
+
+
+PRESET_VALUES: dict[Preset, dict[str, Any]] = {
+    "paper": {},
+    "recommended_01": {"tracking": "rate", "confidence": "over_ess", "instances": "recent", "max_iter": "by_n"},
+    "recommended": {"tracking": "rate", "loss": "log", "selection": "cv"},
+}
 
 
 def resolve_settings(
@@ -74,6 +155,6 @@ def resolve_settings(
     >>> resolve_settings("paper", b=2, W=2, lambda0=0.5, solver=None).lambda0
     0.5
     """
-    check_choice("preset", preset, PRESETS)
+    chosen = check_choice("preset", preset, PRESETS)
     given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(IMRCSettings(b=b, W=W), **given)
+    return replace(IMRCSettings(b=b, W=W, preset=chosen), **{**PRESET_VALUES[chosen], **given})

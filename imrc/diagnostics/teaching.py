@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_int, check_real
 from imrc.core.change import backward_change, forward_change, squared_differences
 from imrc.core.learner import RULES, Learner
-from imrc.core.settings import IMRCSettings
+from imrc.core.settings import resolve_settings
 from imrc.core.tracking import combine, track_forward
 
 Floats = NDArray[np.float64]
@@ -187,7 +187,7 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
     generator = np.random.default_rng([check_int("seed", seed, 0), 17])
     class_means = class_paths(k, change, generator)[0]
     X, y = _draw(class_means, n, generator)
-    learner = Learner(IMRCSettings(b=b), 2)
+    learner = Learner(resolve_settings("paper", b=b, W=2), 2)
     table = {
         name: {rule: np.full((k, k, size), np.nan) for rule in RULES}
         for name, size in (("mean", 6), ("mse", 6), ("boundary", 3))

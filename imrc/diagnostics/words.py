@@ -126,3 +126,33 @@ def changes_text(tests: Innovations) -> str:
     if tests.is_flagged:
         return "go the same way for a while" if tests.largest > 0 else "tend to come back"
     return "nothing unusual"
+
+
+def report(result: Assessment, n: float) -> str:
+    """Return verdict and evidence as a few lines of text.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `imrc.diagnostics.assess`.
+    n : float
+        Samples per task to which the size of the change is converted; not used if only means were given.
+    """
+    lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
+    lines += [setting_sentence(result), ""]
+    lines.append(f"tasks different?      {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
+    lines.append(f"order matters?        {p_text(result.p_order)}")
+    if result.change is not None:
+        at = None if result.n is None else n
+        rho, low, high = result.rho_at(at)
+        where = "" if at is None else f" at n = {n:g}"
+        lines.append(f"n d2 / sigma2{where}: {number(rho)} (95 % interval {number(low)} to {number(high)})")
+    if result.pacf is not None:
+        lines.append(f"partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
+    if result.innovations is not None:
+        tests = result.innovations
+        lines.append(f"changes: direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}")
+    if result.models:
+        gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
+        lines.append(f"BIC behind the best: {gaps}")
+    return "\n".join(lines)

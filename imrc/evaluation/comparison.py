@@ -6,7 +6,7 @@ of a dataset and n share their draws, so repetition r of one method is paired wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -146,6 +146,19 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
     return wide[list(dict.fromkeys(scores["method"]))]
 
 
+def default_reference(methods: Sequence[str]) -> str:
+    """Return what the others are tested against: IMRC's forward-and-backward rule if there, else the first method.
+
+    Examples
+    --------
+    >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
+    ('imrc:paper', 'mer')
+    """
+    rules = [name for name in methods if name.startswith("imrc:") and name.count(":") == 1]
+    recommended = imrc_key("recommended")
+    return recommended if recommended in rules else (rules or list(methods))[0]
+
+
 def comparison_table(
     scores: pd.DataFrame,
     *,
@@ -192,7 +205,7 @@ def comparison_table(
     wide = _errors_by_method(scores, kind)
     mean = wide.mean().sort_values(kind="stable")
     if reference is None:
-        reference = next((name for name in wide.columns if name.startswith("imrc:")), str(mean.index[0]))
+        reference = default_reference([str(name) for name in mean.index])
     check_choice("reference", reference, tuple(wide.columns))
     others = [name for name in mean.index if name != reference]
     tests = {name: paired_test(wide[name].to_numpy(), wide[reference].to_numpy(), test) for name in others}

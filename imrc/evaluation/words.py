@@ -147,7 +147,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
         return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
 
     rows = list(table.to_dict("records"))
-    return pd.DataFrame(
+    view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
             "Error": [spread(row["error"], row["std"]) for row in rows],
@@ -157,11 +157,13 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
             "p, corrected": ["" if not math.isfinite(row["p_holm"]) else f"{row['p_holm']:.2g}" for row in rows],
             "All tasks seen": [decimal(row["average"]) for row in rows],
             "Newest task": [decimal(row["newest"]) for row in rows],
-            "Before learning": [spread(row["before"], math.nan) for row in rows],
             "ms per task": [1000.0 * row["seconds"] for row in rows],
             "Numbers kept": [round(row["state"]) for row in rows],
+            "Before learning": [spread(row["before"], math.nan) for row in rows],
         }
     )
+    # Columns without a single entry say nothing.
+    return view.loc[:, [column for column in view if not (view[column] == "").all()]]
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:
@@ -172,7 +174,7 @@ def significance_note(table: pd.DataFrame, repetitions: int) -> str:
     name = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed-rank test"}[used[0]]
     note = (
         f"{name[0].upper()}{name[1:]} over {repetitions} repetitions, p-values corrected for {len(table) - 1} "
-        "comparisons by Holm's method, level .05. Repetitions redraw samples of the same data, so this is about this dataset and n, "
-        "not about other data."
+        "comparisons by Holm's method, level .05. Repetitions redraw samples of the same data, so this is about this "
+        "dataset and n, not about other data."
     )
     return note if repetitions >= 5 else f"{note} With {repetitions} repetitions only large differences can show."

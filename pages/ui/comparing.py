@@ -36,6 +36,13 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
 
 
+def curves_shown(ranking: list[str]) -> list[str]:
+    """Return the methods whose curves are drawn first: IMRC, its single-task rule, the best three others, majority."""
+    rules = [name for name in ranking if name.startswith("imrc:") and not name.endswith(":forward")]
+    others = [name for name in ranking if not name.startswith("imrc:") and name not in ("majority", "oracle")]
+    return [name for name in ranking if name in (*rules, *others[:3], "majority")]
+
+
 def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
@@ -103,7 +110,7 @@ def compared_results(
             st.button(
                 "Stop",
                 icon=":material/stop:",
-                key="compare_stop",
+                key=f"compare_stop_{settings.n}",
                 on_click=lambda: st.session_state.update(compare_stopped=(sequence.fingerprint, settings, names)),
             )
         for position, job in enumerate(missing):

@@ -10,9 +10,11 @@ from imrc.evaluation.comparison import (
     SCORE_KINDS,
     comparison_table,
     curve_table,
+    default_reference,
     sample_size_table,
     sample_sizes,
     score_table,
+    title_of_method,
 )
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
@@ -22,8 +24,7 @@ choice = st.session_state["choice"]
 sequence, title = data.current_sequence(), data.title_of(choice.dataset)
 settings = choice.settings
 headline = st.container()
-left, right = st.columns([3, 2])
-names = left.multiselect(
+names = st.multiselect(
     "Methods",
     comparing.choices(),
     default=comparing.DEFAULT_METHODS,
@@ -33,7 +34,7 @@ names = left.multiselect(
     "there. All see the same training and test samples in the same representation.",
 )
 kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own"}
-kind = right.segmented_control(
+kind = st.segmented_control(
     "Error",
     list(kinds),
     default="average",
@@ -44,7 +45,7 @@ kind = right.segmented_control(
 )
 long = comparing.long_methods(sequence, settings, tuple(names))
 for name, seconds in long.items():
-    left.checkbox(
+    st.checkbox(
         f"Run {method_title(name)} too: about {comparing.duration(seconds)}",
         key=f"compare_long_{name}",
         help="It is left out until you tick this box, because it takes longer than a minute.",
@@ -57,13 +58,25 @@ if left_out:
 if not results:
     st.stop()
 scores = score_table(results)
-table = comparison_table(scores, kind=kind)
+present = list(dict.fromkeys(scores["method"]))
+if st.session_state.get("compare_reference") not in present:
+    st.session_state["compare_reference"] = default_reference(present)
+reference = st.selectbox(
+    "Tested against",
+    present,
+    format_func=title_of_method,
+    key="compare_reference",
+    help="The method all others are compared with, repetition by repetition.",
+    width=320,
+)
+table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"#### {comparison_summary(table, title)}")
 alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
 charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
 st.dataframe(
     comparison_view(table),
     hide_index=True,
+    height=38 + 35 * len(table),
     column_config=comparing.columns(kind),
 )
 if len(table) > 1:
@@ -74,12 +87,11 @@ if len(table) > 1:
     )
     st.caption(significance_note(table, settings.repetitions))
 
-best = list(table["method"][:4])
 shown = st.multiselect(
     "Methods in the curves",
     list(table["method"]),
-    default=[name for name in table["method"] if name in best or name.startswith("imrc") or name == "majority"],
-    format_func=dict(zip(table["method"], table["title"], strict=True)).get,
+    default=comparing.curves_shown(list(table["method"])),
+    format_func=title_of_method,
     key="compare_curves",
     help="Curves of more than six methods are hard to tell apart.",
 )

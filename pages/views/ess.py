@@ -87,8 +87,22 @@ formulas.show("steps")
 
 if run is not None:
     left, right = st.columns(2)
-    kappa = left.slider("κ", 1.0, 5.0, 1.0, 0.1, key="ess_kappa", help="At least 1; 1 is the most favourable value.")
-    delta = right.select_slider("δ", [0.001, 0.01, 0.05, 0.1, 0.2], 0.05, key="ess_delta", help="1 − confidence.")
+    kappa = left.slider(
+        "κ (sub-Gaussian ratio)",
+        1.0,
+        5.0,
+        1.0,
+        0.1,
+        key="ess_kappa",
+        help="At least 1; 1 is the most favourable value.",
+    )
+    delta = right.select_slider(
+        "δ (1 − confidence)",
+        [0.001, 0.01, 0.05, 0.1, 0.2],
+        0.05,
+        key="ess_delta",
+        help="The bound holds with probability 1 − δ.",
+    )
     stand_in = assessing.stand_ins(choice)
     sizes = {"single": own_n, "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
     bounds, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)

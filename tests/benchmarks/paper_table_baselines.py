@@ -31,7 +31,7 @@ from imrc.evaluation.comparison import score_table  # noqa: E402
 RECORDS = HERE / "results" / "paper_table_baselines_repetitions.csv"
 TABLE = HERE / "results" / "paper_table_baselines.csv"
 SEED = 0
-TABULAR = ("usenet1", "usenet2", "german_credit", "spam", "power_supply")
+TABULAR = ("usenet1", "usenet2", "german", "spam", "power_supply")
 METHODS = (
     *("gem", "ewc", "condor", "driftsurf", "aue", "ella", "mer:argparse"),
     *("majority", "logistic_single", "logistic_recent", "logistic_seen", "oracle"),

@@ -168,9 +168,9 @@ class TestEveryMethod:
             learner.partial_fit_task(0, X[:, :2], y)
         with pytest.raises(ValueError, match=r"whole numbers 0\.\.1"):
             learner.partial_fit_task(0, X, y + 1)
+        bad = X.copy()
+        bad[2, 1] = np.nan
         with pytest.raises(ValueError, match="row 2, column 1"):
-            bad = X.copy()
-            bad[2, 1] = np.nan
             learner.partial_fit_task(0, bad, y)
         with pytest.raises(ValueError, match="one label per row"):
             learner.partial_fit_task(0, X, y[:3])

@@ -58,18 +58,18 @@ class TestLogistic:
     def test_multinomial_fit_equals_scikit_learn(self, rng, n, d, classes):
         X, y = rng.standard_normal((n, d)), np.arange(n) % classes
         sk = LogisticRegression(C=0.7, tol=1e-9, max_iter=5000).fit(X, y)
-        got = fit_multinomial(X, y, classes, 0.7)
+        got = fit_multinomial(X, y, classes, 0.7, tol=1e-8)
         mine = X @ got[:, :-1].T + got[:, -1]
         if classes == 2:
-            np.testing.assert_allclose(mine[:, 1] - mine[:, 0], sk.decision_function(X), atol=2e-3)
+            np.testing.assert_allclose(mine[:, 1] - mine[:, 0], sk.decision_function(X), atol=1e-4)
         else:
             np.testing.assert_allclose(
                 mine - mine.mean(axis=1, keepdims=True),
                 sk.decision_function(X) - sk.decision_function(X).mean(axis=1, keepdims=True),
-                atol=2e-3,  # both stop at a gradient of about 1e-6 per sample
+                atol=1e-4,  # both stop at a gradient of about 1e-8 per sample
             )
-        again = fit_multinomial(X, y, classes, 0.7, got)
-        np.testing.assert_allclose(again, got, atol=2e-3)
+        again = fit_multinomial(X, y, classes, 0.7, got, tol=1e-8)
+        np.testing.assert_allclose(again, got, atol=1e-4)
 
     def test_missing_classes_are_never_predicted(self, rng):
         got = fit_multinomial(rng.standard_normal((9, 2)), np.array([1, 3, 4] * 3), 6)
@@ -246,8 +246,6 @@ def script(risks, competitor):
     """A DriftSurf whose risks are told beforehand: those of w, and those of any competitor."""
 
     class Scripted(DriftSurf):
-        evaluation = {}
-
         def _risk(self, model, X1, y):
             if len(y) > 2:  # the evaluation set at the end of a reactive state
                 return self.evaluation["w" if model is self.model else "competitor"]

@@ -202,11 +202,12 @@ class TestGEM:
         assert np.isfinite(gem.theta).all()
 
 
-class TestMER:
-    OPTIONS = {"n_classes": 2, "n_features": 3, "random_state": 0, "precision": "float64", "learning_rate": 0.05}
+MER_OPTIONS = {"n_classes": 2, "n_features": 3, "random_state": 0, "precision": "float64", "learning_rate": 0.05}
 
+
+class TestMER:
     def fitted(self, data, **options):
-        mer = MER(**self.OPTIONS | options)
+        mer = MER(**MER_OPTIONS | options)
         for step, task in enumerate(data):
             mer.partial_fit_task(step, *task)
         return mer
@@ -228,7 +229,7 @@ class TestMER:
 
     @pytest.mark.parametrize("frozen", [{"within": 0.0}, {"across": 0.0}])
     def test_no_interpolation_weight_no_change(self, frozen):
-        start = MER(**self.OPTIONS).theta.copy()
+        start = MER(**MER_OPTIONS).theta.copy()
         np.testing.assert_array_equal(self.fitted(train(6), batches=2, replay=3, **frozen).theta, start)
 
     def test_one_batch_needs_only_the_product_of_the_weights(self):
@@ -284,7 +285,7 @@ class TestMER:
 
     def test_algorithm_7_skips_the_first_sample_and_weights_the_current_one(self):
         data = train(1)
-        start = MER(**self.OPTIONS).theta.copy()
+        start = MER(**MER_OPTIONS).theta.copy()
         np.testing.assert_array_equal(self.fitted(data, algorithm="7").theta, start)
         got = self.fitted(train(2), algorithm="7", across=1.0, batches=3, replay=0)
         rng = np.random.default_rng(0)

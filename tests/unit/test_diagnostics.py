@@ -325,3 +325,29 @@ def test_sentences_for_people():
     assert "n = 10" in words_.meaning_sentence(result, 10)
     assert "nearly all" in words_.regime_sentence(0.001, 0.0, 0.005, 10)
     assert "little can be borrowed" in words_.regime_sentence(4.0, 3.0, 5.0, 10)
+
+
+def test_band_holds_the_average_of_independent_tasks():
+    inside = []
+    for seed in range(60):
+        means = np.random.default_rng(seed).normal(size=(20, 12))
+        pacf = assess(means, 1.0, seed=seed).pacf
+        inside.append((pacf.low[:4] <= pacf.mean[:4]) & (pacf.mean[:4] <= pacf.high[:4]))
+    # 240 values, 95 % expected.
+    assert 0.88 < np.mean(inside) <= 1.0
+    assert pacf.low[0] < -1 / 20 < pacf.high[0]
+
+
+def test_command_line_prints_verdict_and_json(capsys):
+    from imrc.cli import main
+
+    assert main(["assess", "periodic", "-k", "20", "-n", "20", "--features", "identity"]) == 0
+    text = capsys.readouterr().out
+    sequence = imrc.datasets.load("periodic", tasks=20, seed=0)
+    result = assess(sequence, features="identity")
+    assert text.startswith(f"periodic: {result.verdict.title}")
+    assert f"n d2 / sigma2 at n = 20: {words_.number(result.rho_at(20)[0])}" in text
+    assert main(["assess", "identical", "-k", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"] == 4
+    assert main(["assess", "identical", "-k", "1"]) == 2
+    assert "tasks" in capsys.readouterr().err

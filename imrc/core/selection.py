@@ -1,0 +1,118 @@
+"""Choosing between transfer and no transfer, and the strength of the penalty, by cross-validation on what has come.
+
+At each step the new task's samples are split; each candidate learns the forward rule from the training part (and the
+past) and is scored by log loss on the rest. Scores add up over the steps, so only past data decide. This notices what
+the likelihood of the innovations cannot: a change of concept that leaves the means nearly where they were but turns
+the labels round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to learn the newest task.
+
+    Attributes
+    ----------
+    transfer : bool
+        Whether the past is used.
+    penalty : float
+        Factor of the penalty.
+    """
+
+    transfer: bool
+    penalty: float
+
+
+DEFAULT = Candidate(True, 1.0)
+CANDIDATES: dict[str, tuple[Candidate, ...]] = {
+    "none": (DEFAULT,),
+    "penalty": (DEFAULT, Candidate(True, 4.0)),
+    "transfer": (DEFAULT, Candidate(False, 1.0)),
+    "cv": (DEFAULT, Candidate(True, 4.0), Candidate(False, 1.0), Candidate(False, 4.0)),
+}
+"""What can be chosen, by the setting `selection`."""
+
+
+def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_]]:
+    """Return masks of held-out samples: about 50 over all folds, at most 5 folds, classes spread evenly.
+
+    Splits are fixed by the order of the samples within their classes and the step, so a run repeats exactly.
+
+    Parameters
+    ----------
+    n : int
+        Samples of the task.
+    y : ndarray of shape (n,)
+        Their classes.
+    step : int
+        Number of the task: decides which fold is held out where only one is.
+
+    Examples
+    --------
+    >>> [mask.astype(int).tolist() for mask in fold_masks(4, np.array([0, 0, 1, 1]), 0)]
+    [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    >>> len(fold_masks(100, np.arange(100) % 2, 3)), int(fold_masks(100, np.arange(100) % 2, 3)[0].sum())
+    (1, 20)
+    """
+    if n < 2:
+        return []
+    parts = min(5, n)
+    order = np.argsort(y, kind="stable")
+    fold = np.empty(n, dtype=np.int64)
+    fold[order] = np.arange(n) % parts
+    count = min(parts, max(1, -(-50 // n)))
+    return [fold == (step + j) % parts for j in range(count)]
+
+
+def split_weights(task_weights: Floats, n: int, n_train: int) -> tuple[Floats, float]:
+    """Return forward weights and effective samples had the newest task only `n_train` of its `n` samples.
+
+    Parameters
+    ----------
+    task_weights : ndarray of shape (stored,)
+        Forward weights of the stored tasks, the newest last.
+    n, n_train : int
+        Samples of the newest task, and of its training part.
+
+    Returns
+    -------
+    weights : ndarray of shape (stored,)
+    ess : float
+
+    Examples
+    --------
+    >>> weights, ess = split_weights(np.array([0.5, 0.5]), 10, 5)
+    >>> weights.round(3).tolist(), round(ess, 3)
+    ([0.667, 0.333], 15.0)
+    """
+    past = 1.0 - float(task_weights[-1])
+    if past <= 1e-12:
+        return task_weights, float(n_train)
+    # share of the past = (1/n) / (v + 1/n) with v the mean squared error of the prediction, in units of P.
+    v = (1.0 - past) / past / n
+    share = 1.0 / (1.0 + v * n_train)
+    weights = task_weights * (share / past)
+    weights[-1] = 1.0 - share
+    return weights, 1.0 / (v * share)
+
+
+def log_loss(scores: Floats, y: NDArray[np.int64]) -> float:
+    """Return the sum of -log h(y|x) for scores of shape (n, C).
+
+    Examples
+    --------
+    >>> round(log_loss(np.zeros((2, 2)), np.array([0, 1])), 4)
+    1.3863
+    """
+    largest = scores.max(axis=1)
+    normaliser = largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1))
+    return float((normaliser - scores[np.arange(len(y)), y]).sum())

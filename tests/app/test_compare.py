@@ -1,0 +1,136 @@
+"""The Compare page without a browser: same numbers as the library, choices, long methods, Stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import imrc
+from imrc.evaluation.comparison import comparison_table, score_table
+from imrc.evaluation.words import comparison_summary, comparison_view
+from pages.ui import comparing
+from tests.app.conftest import texts
+
+METHODS = ("gem", "condor", "majority")
+
+
+@pytest.fixture
+def compare(app) -> Callable[..., AppTest]:
+    """Return a function that opens the page with few methods on a small sequence."""
+
+    def open_page(**query: str) -> AppTest:
+        test = app(**{"dataset": "random_walk", "k": "5", "n": "8", "repetitions": "5"} | query)
+        test.session_state["compare_methods"] = list(METHODS)
+        return test.switch_page("pages/views/compare.py").run()
+
+    return open_page
+
+
+def expected(k=5, kind="average", reference=None, **settings):
+    sequence = imrc.datasets.load("random_walk", tasks=k, seed=settings.get("seed", 0))
+    result = imrc.evaluate(sequence, methods=("imrc", *METHODS), **{"n": 8, "repetitions": 5} | settings)
+    return comparison_table(score_table(result), kind=kind, reference=reference)
+
+
+def shown(test):
+    """The table on the page, without times, which differ from run to run."""
+    return test.dataframe[0].value.drop(columns="ms per task").reset_index(drop=True)
+
+
+def view(table):
+    return comparison_view(table).drop(columns="ms per task").reset_index(drop=True)
+
+
+def only_paper(monkeypatch):
+    monkeypatch.setattr(comparing, "PRESETS", ("paper",))
+
+
+def test_same_numbers_as_the_library(compare, monkeypatch):
+    only_paper(monkeypatch)
+    test = compare()
+    assert not test.exception
+    table = expected()
+    assert shown(test).equals(view(table))
+    assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
+    assert "Holm" in texts(test)
+
+
+@pytest.mark.parametrize("kind", ["newest", "own"])
+def test_kind_and_reference(compare, monkeypatch, kind):
+    only_paper(monkeypatch)
+    test = compare()
+    test.segmented_control(key="compare_kind").set_value(kind)
+    test.selectbox(key="compare_reference").set_value("condor").run()
+    assert not test.exception
+    assert shown(test).equals(view(expected(kind=kind, reference="condor")))
+
+
+def test_methods_can_be_added_and_removed(compare):
+    test = compare()
+    test.multiselect(key="compare_methods").set_value(["ella:python"]).run()
+    assert not test.exception
+    titles = set(shown(test)["Method"])
+    assert "ELLA (python)" in titles
+    assert "GEM" not in titles
+    assert "IMRC (paper)" in titles
+    test.multiselect(key="compare_methods").set_value([]).run()
+    assert not test.exception
+    assert all(title.startswith("IMRC") for title in shown(test)["Method"])
+
+
+def test_every_preset_is_compared(compare):
+    assert {f"IMRC ({preset})" for preset in comparing.PRESETS} <= set(shown(compare())["Method"])
+
+
+def test_results_come_from_the_store_the_second_time(compare, monkeypatch):
+    test = compare()
+
+    def refuse(*_arguments):
+        raise AssertionError("run again although it is stored")
+
+    monkeypatch.setattr(comparing, "_run", refuse)
+    test.run()
+    assert not test.exception
+    test.multiselect(key="compare_methods").set_value(["gem"]).run()
+    assert not test.exception
+
+
+def test_long_methods_wait_for_a_tick(compare, monkeypatch):
+    monkeypatch.setattr(comparing, "LONG_S", -1.0)  # everything counts as long
+    test = compare()
+    assert not test.exception
+    assert {box.label.split(" too")[0] for box in test.checkbox if "compare_long" in box.key} == {
+        "Run GEM",
+        "Run Condor",
+        "Run Majority class",
+    }
+    assert "GEM" not in set(shown(test)["Method"])
+    test.checkbox(key="compare_long_gem").check().run()
+    assert not test.exception
+    assert "GEM" in set(shown(test)["Method"])
+
+
+def test_curves_against_n_and_k(compare):
+    test = compare()
+    before = len(test.get("plotly_chart"))
+    test.toggle(key="compare_sizes").set_value(True).run()
+    assert not test.exception
+    assert len(test.get("plotly_chart")) == before + 1
+
+
+def test_one_repetition_says_that_nothing_can_be_tested(compare):
+    test = compare(repetitions="1")
+    assert not test.exception
+    assert "no test is possible" in texts(test)
+
+
+def test_more_classes(compare):
+    test = compare(dataset="rotated_digits", k="4", n="5", repetitions="2")
+    assert not test.exception
+    assert "Rotated digits" in texts(test)
+
+
+def test_durations_in_words():
+    assert [comparing.duration(s) for s in (42, 200, 9000)] == ["42 s", "3 min", "2.5 h"]

@@ -1,0 +1,196 @@
+"""Does the recommended preset beat the paper's? Paired runs over datasets, sample sizes and seeds; resumable.
+
+Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
+        python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
+Report: python tests/benchmarks/default_study.py report --stage confirmation
+
+Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import imrc
+from imrc.evaluation import largest_n
+
+RESULTS = Path(__file__).parent / "results"
+SIZES = (10, 50, 100)
+METRICS = ("average", "newest", "lag")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A dataset with a representation and the tasks used."""
+
+    dataset: str
+    features: str
+    tasks: int = 20
+    first: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.dataset}/{self.features}"
+
+    def load(self, seed: int) -> imrc.TaskSequence:
+        if self.dataset in BUILT_IN:
+            return imrc.datasets.load(self.dataset, tasks=self.tasks, seed=seed)
+        sequence = _real(self.dataset, seed if self.dataset == "rotated_mnist" else 0)
+        tasks = sequence.tasks[self.first : self.first + self.tasks]
+        return imrc.TaskSequence(tasks, sequence.name, sequence.classes, info=sequence.info)
+
+
+BUILT_IN = imrc.datasets.names()[:8]
+_CACHE: dict[tuple[str, int], imrc.TaskSequence] = {}
+
+
+def _real(name: str, seed: int) -> imrc.TaskSequence:
+    if (name, seed) not in _CACHE:
+        _CACHE.clear()
+        options = {"tasks": 15} if name == "rotated_mnist" else {}
+        _CACHE[name, seed] = imrc.datasets.load(name, seed=seed, **options)
+    return _CACHE[name, seed]
+
+
+SETTINGS: tuple[Setting, ...] = (
+    *(Setting(name, features, 5) for name in ("usenet1", "usenet2") for features in ("rff", "automatic")),
+    *(Setting("german", features, 3) for features in ("rff", "automatic")),
+    *(Setting("spam", features) for features in ("rff", "automatic")),
+    *(Setting("power_supply", features, 20, 40) for features in ("rff", "rff_median")),
+    *(Setting("weather", features, 20, 25) for features in ("rff", "rff_median")),
+    *(Setting("covertype_excerpt", features, 20) for features in ("rff", "rff_median")),
+    Setting("rotated_mnist", "identity", 15),
+    Setting("utkfaces_grey", "identity", 15, 40),
+    Setting("rotated_digits", "identity"),
+    *(Setting(name, "standardised") for name in BUILT_IN[1:]),
+)
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "paper": {"preset": "paper"},
+    "recommended": {"preset": "recommended"},
+    "recommended_01": {"preset": "recommended_01"},
+    # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
+    "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
+    # Ablation: one ingredient of "recommended" removed.
+    "without_selection": {"preset": "recommended", "selection": "none"},
+    "without_choice_of_transfer": {"preset": "recommended", "selection": "penalty"},
+    "without_choice_of_penalty": {"preset": "recommended", "selection": "transfer"},
+    "without_choice_of_rate": {"preset": "recommended", "rate": 0.1},
+}
+
+
+@dataclass
+class Store:
+    """CSV of finished cells."""
+
+    path: Path
+    done: set[tuple[str, ...]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.path.exists():
+            with self.path.open(newline="") as file:
+                self.done = {(row["setting"], row["n"], row["seed"], row["variant"]) for row in csv.DictReader(file)}
+
+    def add(self, rows: list[dict[str, object]]) -> None:
+        fresh = not self.path.exists()
+        with self.path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            if fresh:
+                writer.writeheader()
+            writer.writerows(rows)
+
+
+def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, object]]:
+    """Run one cell (one seed, one draw); one row, or one per reference."""
+    sequence = setting.load(seed)
+    started = time.perf_counter()
+    result = imrc.evaluate(sequence, n=n, features=setting.features, repetitions=1, seed=seed, **VARIANTS[variant])
+    seconds = time.perf_counter() - started
+    own = "forward_backward" in result.error_tables
+    rows = []
+    for rule in ["forward_backward"] if own else result.error_tables:
+        row: dict[str, object] = {"setting": setting.name, "n": n, "seed": seed, "variant": variant if own else rule}
+        row |= {kind: f"{result.headline(kind)[rule].mean:.5f}" for kind in METRICS}
+        row["single"] = f"{result.headline()['single'].mean:.5f}" if own else ""
+        rows.append(row | {"seconds": f"{seconds:.3f}", "version": imrc.__version__})
+    return rows
+
+
+def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], settings: list[Setting]) -> None:
+    """Run what is missing."""
+    store = Store(RESULTS / f"default_study_{stage}.csv")
+    for seed in seeds:
+        for setting in settings:
+            limit = largest_n(setting.load(seed))
+            # Digits have 89 samples a task: the first size that is too large becomes the largest possible.
+            for n in sorted({min(size, limit) for size in sizes}):
+                for variant in variants:
+                    known = "logistic_single" if variant == "references" else variant
+                    if (setting.name, str(n), str(seed), known) not in store.done:
+                        store.add(cell(setting, n, seed, variant))
+
+
+def paired(stage: str, metric: str = "average", reference: str = "paper") -> pd.DataFrame:
+    """Return per setting and n: reference error, and each variant's paired difference ± standard error."""
+    data = pd.read_csv(RESULTS / f"default_study_{stage}.csv")
+    data["size"] = np.select([data["n"] <= 10, data["n"] <= 50], [10, 50], 100)
+    table = data.pivot_table(index=["setting", "size", "seed"], columns="variant", values=metric)
+    rows = []
+    for (setting, size), part in table.groupby(level=["setting", "size"]):
+        row: dict[str, object] = {"setting": setting, "n": size, "seeds": len(part), reference: part[reference].mean()}
+        for variant in table.columns.drop(reference):
+            difference = (part[variant] - part[reference]).dropna()
+            row[variant] = difference.mean()
+            row[f"{variant}_se"] = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else np.nan
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def report(stage: str, metric: str) -> None:
+    """Print the table and its means."""
+    table = paired(stage, metric)
+    pd.set_option("display.width", 220, "display.max_rows", 200, "display.max_columns", 40)
+    print(table.round(4).to_string(index=False))
+    variants = [name for name in table.columns if f"{name}_se" in table.columns]
+    for size, part in table.groupby("n"):
+        print(f"n = {size}: paper {part['paper'].mean():.4f}", end="")
+        for variant in variants:
+            mean = part[variant].mean()
+            better = (part[variant] < -2 * part[f"{variant}_se"]).sum()
+            worse = (part[variant] > 2 * part[f"{variant}_se"]).sum()
+            print(
+                f"; {variant} {mean:+.4f} ({mean / part['paper'].mean():+.0%}, {better} better, {worse} worse)", end=""
+            )
+        print()
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["run", "report"])
+    parser.add_argument("--stage", default="tuning")
+    parser.add_argument("--seeds", default="0:10", help="first:last")
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument(
+        "--variants", nargs="+", default=["paper", "recommended", "recommended_01", "references"], choices=VARIANTS
+    )
+    parser.add_argument("--only", default="", help="part of the names of the settings")
+    parser.add_argument("--metric", default="average")
+    options = parser.parse_args()
+    if options.action == "report":
+        report(options.stage, options.metric)
+        return
+    first, last = map(int, options.seeds.split(":"))
+    settings = [setting for setting in SETTINGS if options.only in setting.name]
+    run(options.stage, range(first, last), tuple(options.sizes), options.variants, settings)
+
+
+if __name__ == "__main__":
+    main()

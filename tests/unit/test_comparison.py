@@ -1,0 +1,365 @@
+"""Compared methods in the run loop, scores, paired tests, tables, ranks, curves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import imrc
+from imrc.baselines import registry
+from imrc.baselines._logistic import fit_multinomial
+from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.evaluation.comparison import (
+    average_ranks,
+    comparison_table,
+    curve_table,
+    own_kind,
+    sample_size_table,
+    score_table,
+    title_of_method,
+)
+from imrc.evaluation.methods import expected_seconds
+from imrc.evaluation.printed import printed_errors
+from imrc.evaluation.significance import holm, paired_test
+from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
+from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
+
+FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=5, samples=60, seed=2)
+
+
+@pytest.fixture(scope="module")
+def result(sequence):
+    return imrc.evaluate(sequence, n=8, b=1, repetitions=3, methods=("imrc", *FAST))
+
+
+class TestRunLoop:
+    def test_shapes_and_order(self, result):
+        assert list(result.error_tables) == ["single", "forward", "forward_backward", *FAST]
+        for name in FAST:
+            errors = result.errors[name]
+            assert errors.shape == (3, 5, 5)
+            lower = np.tril(np.ones((5, 5), dtype=bool))
+            assert np.isfinite(errors[:, lower]).all()
+            assert np.isnan(errors[:, ~lower]).all()
+            assert result.method_time_s[name].shape == result.state_sizes[name].shape == (3, 5)
+            assert (result.method_time_s[name] > 0).all()
+        assert list(result.risk_tables) == ["single", "forward", "forward_backward"]
+        assert result.state_sizes["imrc"].shape == (3, 5)
+
+    def test_imrc_is_not_disturbed_by_company(self, result, sequence):
+        alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3)
+        for rule in ("single", "forward", "forward_backward"):
+            np.testing.assert_array_equal(alone.errors[rule], result.errors[rule])
+
+    def test_methods_do_not_depend_on_which_others_run(self, result, sequence):
+        for name in ("gem", "ella", "oracle"):
+            alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3, methods=(name,))
+            np.testing.assert_array_equal(alone.errors[name], result.errors[name])
+            assert list(alone.errors) == [name]
+
+    def test_majority_class_equals_the_loop_s_own_reference(self, result):
+        np.testing.assert_array_equal(result.error_tables["majority"].newest(), result.majority.newest())
+
+    def test_oracle_learns_the_pool_and_the_others_the_draws(self, result, sequence):
+        seed, task = repetition_seeds(0, 3)[1], 3
+        feature_map = imrc.features.make(result.settings.features, sequence, 0)
+        X, y = feature_map.transform(sequence[task].X), sequence.encoded(task)
+        draw = draw_task(y, 8, sequence.n_classes, task_seed(seed, task))
+        for name, rows in (("oracle", draw.pool), ("logistic_single", draw.train)):
+            W = fit_multinomial(X[rows], y[rows], sequence.n_classes)
+            wrong = (X[draw.test] @ W[:, :-1].T + W[:, -1]).argmax(axis=1) != y[draw.test]
+            for step in (3, 4):  # the rule stays as it was learnt
+                assert result.errors[name][1, step, task] == wrong.mean()
+
+    def test_b_reaches_the_method_that_shares_it(self, result, sequence):
+        other = imrc.evaluate(sequence, n=8, b=0, repetitions=3, methods=("logistic_recent",))
+        np.testing.assert_array_equal(other.errors["logistic_recent"], result.errors["logistic_single"])
+
+    def test_before_learning_is_the_state_of_the_step_before(self, result):
+        before = result.before["majority"]
+        assert np.isnan(before[:, 0]).all()
+        assert np.isfinite(before[:, 1:]).all()
+        assert "imrc" not in result.before
+
+    def test_profiles_share_the_method_s_random_start(self, sequence):
+        """The rule of step 0 before any batch differs by hyper-parameters only: same seed, same permutation."""
+        made = imrc.evaluate(sequence, n=8, repetitions=2, methods=("ewc", "ewc:empirical"))
+        np.testing.assert_array_equal(made.errors["ewc"][:, 0], made.errors["ewc:empirical"][:, 0])
+
+    def test_future_tasks_change_nothing(self, result, sequence):
+        shorter = imrc.evaluate(sequence.head(3), n=8, b=1, repetitions=3, methods=FAST)
+        for name in FAST:
+            np.testing.assert_array_equal(shorter.errors[name], result.errors[name][:, :3, :3])
+
+    def test_string_labels(self):
+        plain = imrc.datasets.load("identical", tasks=3, samples=40)
+        named = imrc.TaskSequence(
+            tuple(imrc.Task(t.X, np.array(["no", "yes"])[plain.encoded(j)]) for j, t in enumerate(plain)), "named"
+        )
+        one, two = (imrc.evaluate(s, n=6, repetitions=2, methods=("condor",)) for s in (plain, named))
+        np.testing.assert_array_equal(one.errors["condor"], two.errors["condor"])
+
+    def test_names_are_checked(self):
+        with pytest.raises(ValueError, match="method must be one of 'aue'"):
+            RunSettings(methods=("imrc", "gen"))
+        with pytest.raises(ValueError, match="profile must be one of"):
+            RunSettings(methods=("gem:fast",))
+        with pytest.raises(ValueError, match="methods is empty"):
+            RunSettings(methods=())
+        assert RunSettings(methods="gem").methods == ("gem",)
+        assert RunSettings(methods=("gem", "imrc", "gem")).compared == ("gem",)
+
+    def test_saved_and_read_back(self, result, tmp_path):
+        result.save(tmp_path / "run.npz")
+        again = RunResult.load(tmp_path / "run.npz")
+        assert again.settings == result.settings
+        pd.testing.assert_frame_equal(score_table(again), score_table(result))
+
+    def test_stopping_early_keeps_complete_steps(self, sequence):
+        settings = RunSettings(n=8, repetitions=2, methods=("gem", "majority"))
+        steps = []
+        for step in iter_run(sequence, settings):
+            steps.append(step)
+            if step.number == 2:
+                break
+        assert RunResult.from_steps(settings, sequence, steps).errors["gem"].shape == (2, 2, 2)
+
+
+class TestPairedTests:
+    A = np.array([0.30, 0.34, 0.29, 0.41, 0.38, 0.33, 0.35, 0.37, 0.31, 0.36, 0.40])
+    B = np.array([0.28, 0.33, 0.30, 0.36, 0.35, 0.30, 0.36, 0.33, 0.29, 0.32, 0.35])
+
+    def test_against_scipy(self):
+        t = paired_test(self.A, self.B, "t")
+        assert t.p == pytest.approx(stats.ttest_rel(self.A, self.B).pvalue, rel=1e-12)
+        assert t.difference == pytest.approx(np.mean(self.A - self.B))
+        assert t.stderr == pytest.approx(stats.sem(self.A - self.B))
+        w = paired_test(self.A, self.B)
+        assert w.test == "wilcoxon"
+        assert w.p == pytest.approx(stats.wilcoxon((self.A - self.B).round(12)).pvalue, abs=0.02)  # rounding of ties
+        assert paired_test(self.A[:9], self.B[:9]).test == "t"
+
+    def test_sign_and_symmetry(self):
+        one, two = paired_test(self.A, self.B, "t"), paired_test(self.B, self.A, "t")
+        assert one.difference == -two.difference
+        assert one.p == two.p
+
+    def test_degenerate_pairs(self):
+        assert paired_test(self.A, self.A).p == 1.0
+        assert paired_test(self.A, self.A + 1e-16).p == 1.0  # equal up to the last bit
+        assert paired_test(np.array([0.5, 0.6]), np.array([0.4, 0.5]), "t").p == 0.0
+        alone = paired_test(np.array([0.5]), np.array([0.4]))
+        assert alone.test == "none"
+        assert math.isnan(alone.p)
+        with pytest.raises(ValueError, match="equal length"):
+            paired_test(self.A, self.B[:3])
+
+    def test_level_is_kept_under_no_difference(self):
+        """400 comparisons of like with like: about 5 % significant, and not above 5 % by three standard errors."""
+        rng = np.random.default_rng(0)
+        share = np.mean([paired_test(*rng.normal(0.4, 0.03, (2, 5))).p < 0.05 for _ in range(400)])
+        assert 0.01 < share < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+    def test_holm_equals_statsmodels(self):
+        p = np.random.default_rng(1).random(12) ** 3
+        np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+        with_gap = np.insert(p, 4, np.nan)
+        corrected = holm(with_gap)
+        assert math.isnan(corrected[4])
+        np.testing.assert_allclose(np.delete(corrected, 4), holm(p))
+
+
+def scores_of(errors: dict[str, list[float]], dataset: str = "toy", n: int = 10) -> pd.DataFrame:
+    rows = [
+        {"dataset": dataset, "n": n, "method": method, "repetition": r + 1, "average": e, "newest": 1 - e}
+        | {"released": e, "before": e, "seconds": 0.001, "state": 7.0}
+        for method, values in errors.items()
+        for r, e in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+class TestTables:
+    def test_scores_are_means_of_the_error_matrix(self, result):
+        scores = score_table(result).set_index(["method", "repetition"])
+        errors = result.errors["gem"][1]
+        by_hand = np.mean([errors[k, : k + 1].mean() for k in range(5)])
+        row = scores.loc[("gem", 2)]
+        assert row["average"] == pytest.approx(by_hand, rel=1e-12)
+        assert row["newest"] == pytest.approx(np.diag(errors).mean(), rel=1e-12)
+        assert row["before"] == pytest.approx(result.before["gem"][1, 1:].mean(), rel=1e-12)
+        assert row["state"] == result.state_sizes["gem"][1, -1]
+        assert ("imrc:paper:single", 3) in scores.index
+
+    def test_runs_must_be_paired(self, result, sequence):
+        other = imrc.evaluate(sequence, n=8, b=1, repetitions=3, seed=1, methods=("gem",))
+        with pytest.raises(ValueError, match="not paired"):
+            score_table([result, other])
+
+    def test_table_by_hand(self):
+        scores = scores_of(
+            {
+                "imrc:paper": [0.30, 0.32, 0.31, 0.29, 0.30],
+                "gem": [0.40, 0.43, 0.41, 0.40, 0.39],
+                "mer": [0.20, 0.21, 0.22, 0.18, 0.21],
+                "ewc": [0.30, 0.31, 0.32, 0.29, 0.31],
+            }
+        )
+        table = comparison_table(scores).set_index("method")
+        assert list(table.index) == ["mer", "imrc:paper", "ewc", "gem"]
+        assert table["verdict"].to_dict() == {
+            "mer": "better",
+            "imrc:paper": "reference",
+            "ewc": "no clear difference",
+            "gem": "worse",
+        }
+        assert table.loc["gem", "difference"] == pytest.approx(0.102)
+        assert table.loc["gem", "error"] == pytest.approx(0.406)
+        assert table.loc["gem", "rank"] == 4.0
+        assert table.loc["mer", "rank"] == 1.0
+        raw = [
+            stats.ttest_rel(*(scores[scores.method == m]["average"] for m in (name, "imrc:paper"))).pvalue
+            for name in ("gem", "mer", "ewc")
+        ]
+        np.testing.assert_allclose(
+            table.loc[["gem", "mer", "ewc"], "p_holm"], multipletests(raw, method="holm")[1], rtol=1e-9
+        )
+        assert comparison_table(scores, reference="gem").set_index("method").loc["gem", "verdict"] == "reference"
+
+    def test_kinds_of_error(self):
+        scores = scores_of({"aue": [0.3, 0.4], "gem": [0.3, 0.4]})
+        assert comparison_table(scores, kind="average")["error"].tolist() == pytest.approx([0.35, 0.35])
+        assert comparison_table(scores, kind="newest")["error"].tolist() == pytest.approx([0.65, 0.65])
+        own = comparison_table(scores, kind="own").set_index("method")["error"]
+        assert own.to_dict() == pytest.approx({"gem": 0.35, "aue": 0.65})
+        assert {name for name in registry if own_kind(name) == "newest"} == {"condor", "driftsurf", "aue"}
+
+    def test_one_repetition_is_not_tested(self):
+        table = comparison_table(scores_of({"imrc:paper": [0.3], "gem": [0.4]}))
+        assert set(table["verdict"]) == {"reference", "untested"}
+        assert "no test is possible" in significance_note(table, 1)
+        assert "With one repetition" in comparison_summary(table, "Toy")
+
+    def test_printed_numbers_stand_beside_the_right_rows(self):
+        assert printed_errors("spam", 100)["mer"] == (0.08, 0.01)
+        assert printed_errors("german", 150)["ella"] == (0.25, 0.01)
+        assert printed_errors("spam", 20) == {}
+        scores = scores_of(
+            {"imrc:paper": [0.3, 0.3], "imrc:paper:single": [0.3, 0.4], "mer": [0.2, 0.3], "mer:argparse": [0.3, 0.3]},
+            "spam",
+            100,
+        )
+        shown = comparison_table(scores).set_index("method")["printed"]
+        assert shown["mer"] == 0.08
+        assert shown["imrc:paper"] == printed_errors("spam", 100)["imrc"][0]
+        assert shown[["imrc:paper:single", "mer:argparse"]].isna().all()
+
+    def test_wrong_scores_are_refused(self):
+        two = pd.concat([scores_of({"gem": [0.1]}), scores_of({"gem": [0.1]}, n=20)])
+        with pytest.raises(ValueError, match="one dataset and n, got 2"):
+            comparison_table(two)
+        with pytest.raises(ValueError, match="different repetitions"):
+            comparison_table(scores_of({"gem": [0.1, 0.2], "mer": [0.1]}))
+        with pytest.raises(ValueError, match="reference must be one of"):
+            comparison_table(scores_of({"gem": [0.1]}), reference="mer")
+
+    def test_words(self):
+        table = comparison_table(
+            scores_of({"imrc:paper": [0.30, 0.32, 0.31], "gem": [0.40, 0.43, 0.41], "oracle": [0.1, 0.12, 0.1]})
+        )
+        sentence = comparison_summary(table, "Toy")
+        assert "**IMRC (paper)** makes the fewest errors (.310 ± .006)" in sentence  # the oracle does not compete
+        assert "0 of 1 others are clearly better, 1 clearly worse" in sentence
+        view = comparison_view(table)
+        assert view["Error"].tolist()[1] == ".310 ± .010"
+        assert "Paper" not in view  # nothing printed for this dataset
+        assert "2 comparisons" in significance_note(table, 3)
+        assert title_of_method("imrc:recommended") == "IMRC (recommended)"
+
+    def test_average_ranks(self):
+        rng = np.random.default_rng(0)
+        frames = []
+        for dataset in "abcd":
+            for n in (10, 50):
+                base = {"gem": 0.3, "mer": 0.2, "ewc": 0.4}
+                frames.append(scores_of({m: list(v + 0.01 * rng.random(3)) for m, v in base.items()}, dataset, n))
+        frames.append(scores_of({"aue": [0.1]}, "a", 10))  # not run everywhere: left out
+        ranks = average_ranks(pd.concat(frames))
+        assert dict(zip(ranks.table["method"], ranks.table["rank"], strict=True)) == {"mer": 1, "gem": 2, "ewc": 3}
+        assert ranks.datasets == 4
+        assert ranks.friedman_p == pytest.approx(stats.friedmanchisquare([1] * 4, [2] * 4, [3] * 4).pvalue)
+        # Demsar (2006), table 5: q = 2.343 for three methods at level .05.
+        assert ranks.critical_difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)
+        assert math.isnan(average_ranks(scores_of({"gem": [0.1], "mer": [0.2]})).friedman_p)
+
+    def test_curve_against_k_is_that_of_shorter_runs(self, result, sequence):
+        curve = curve_table([result], by="k").set_index(["method", "x"])["value"]
+        for k in (1, 3):
+            shorter = imrc.evaluate(sequence.head(k), n=8, b=1, repetitions=3, methods=("imrc", "gem"))
+            assert curve[("gem", k)] == pytest.approx(shorter.headline()["gem"].mean, rel=1e-12)
+            assert curve[("imrc:paper", k)] == pytest.approx(shorter.headline()["forward_backward"].mean, rel=1e-12)
+        newest = curve_table([result], by="step", kind="newest").set_index(["method", "x"])["value"]
+        assert newest[("gem", 2)] == pytest.approx(np.nanmean(result.errors["gem"][:, 1, 1]))
+
+    def test_expected_time_grows_with_the_work(self, sequence):
+        few, many = RunSettings(n=5), RunSettings(n=30)
+        assert expected_seconds("mer", many, sequence) > 5 * expected_seconds("mer", few, sequence)
+        assert expected_seconds("mer", many, sequence) > 5 * expected_seconds("mer:argparse", many, sequence)
+        big = replace(many, n=100, repetitions=10)
+        power = imrc.TaskSequence(tuple(imrc.Task(np.zeros((1, 400)), [j % 2]) for j in range(99)))
+        assert expected_seconds("mer", big, power, 400) > 60  # said before it starts
+        for name in registry:
+            assert 0 < expected_seconds(name, few, sequence) < 60
+
+
+class TestFigures:
+    def test_every_method_is_in_the_figures(self, result):
+        table = comparison_table(score_table(result))
+        errors = method_errors(table)
+        assert set(errors.data[0].y) == set(table["title"])
+        np.testing.assert_allclose(sorted(errors.data[0].x), sorted(table["error"]))
+        drawn = [title for trace in method_differences(table).data for title in trace.y]
+        assert set(drawn) == set(table["title"]) - {"IMRC (paper)"}
+
+    def test_noise_is_hollow(self):
+        table = comparison_table(
+            scores_of({"imrc:paper": [0.3, 0.31, 0.3], "gem": [0.31, 0.3, 0.3], "mer": [0.1, 0.12, 0.1]})
+        )
+        looks = {trace.name: trace.marker.symbol for trace in method_differences(table).data}
+        assert looks == {"Fewer errors": "circle", "May be noise": "circle-open"}
+
+    def test_bands_are_two_standard_errors_and_in_the_legend(self, result):
+        curve = curve_table([result])
+        figure = method_curves(curve[curve["method"] == "gem"])
+        band, line, key = figure.data
+        part = curve[curve["method"] == "gem"]
+        np.testing.assert_allclose(band.y[:5], part["value"] + 2 * part["stderr"])
+        np.testing.assert_allclose(line.y, part["value"])
+        assert "Confidence bands" in key.name
+
+    def test_two_panels(self, result, sequence):
+        runs = [imrc.evaluate(sequence, n=n, b=1, repetitions=2, methods=("condor",)) for n in (4, 8)]
+        by_n = sample_size_table(score_table(runs))
+        assert by_n["x"].tolist() == [4, 8]
+        expected = [run.headline()["condor"].mean for run in runs]
+        np.testing.assert_allclose(by_n["value"], expected)
+        figure = sample_and_task_curves(by_n, curve_table(runs[1:], by="k"))
+        assert [trace.xaxis for trace in figure.data if trace.mode == "lines+markers"] == ["x", "x2"]
+
+    def test_printed_numbers_are_drawn(self):
+        scores = scores_of({"imrc:paper": [0.3, 0.3], "mer": [0.2, 0.3]}, "spam", 100)
+        figure = method_errors(comparison_table(scores))
+        assert figure.data[1].name == "Printed in the paper"
+        assert set(figure.data[1].x) == {0.08, printed_errors("spam", 100)["imrc"][0]}
