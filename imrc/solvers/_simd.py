@@ -242,7 +242,7 @@ for _symbol, _method in (
 def _fingerprint() -> str:
     """Hash of every file that holds kernels."""
     digest = hashlib.sha256()
-    for name in ("_simd", "_scores", "_worst", "_subgradient", "_interior"):
+    for name in ("_simd", "_scores", "_worst", "_subgradient", "_reduced", "_interior"):
         digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
     return digest.hexdigest()
 
