@@ -39,7 +39,6 @@ from imrc.solvers._simd import (
 from imrc.solvers._worst import LOWEST, find_worst
 
 REFRESH = 256
-LAZY_NUMBERS = 8_000_000
 DIRECT, GRAM, LAZY = 0, 1, 2
 
 
@@ -199,17 +198,18 @@ def _move(work, at, to, m):  # type: ignore[no-untyped-def]
 
 
 @entry
-def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
+def run(data, n, mode, room, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
     """Run the method on a prepared instance set; writes best point and last iterate, returns their values.
 
-    data from `imrc.solvers._scores.prepare`, with the Gram matrix if mode is GRAM; the vectors and outputs are (C, p).
+    data from `imrc.solvers._scores.prepare`, with the Gram matrix if mode is GRAM; `room` for numbers of Gram rows
+    if mode is LAZY; the vectors and outputs are (C, p).
     Round 0 evaluates the candidate and round max_iter + 1 the last iterate, so that every part is compiled once.
     """
     n_classes, p = tau.shape
     nn, pp = padded(n, p)
     m = n_classes * pp
     columns, first_gram = n * pp, n * pp + pp * nn
-    gram = aligned(min(n, max_iter, max(2, LAZY_NUMBERS // nn)) * nn) if mode == LAZY else data
+    gram = aligned(min(n, max_iter, max(2, room // nn)) * nn) if mode == LAZY else data
     slots = np.full(n + 1 if mode == LAZY else 1, -1)
     slots[-1] = 0
     work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8)

@@ -284,6 +284,21 @@ def runs() -> None:
     save("runs", rows)
 
 
+def with_exponents(rows):
+    """Add the number of problems solved and the slopes of log time against log k or b and against log problems."""
+    for row in rows:
+        row["problems"] = sum(2 + min(row["b"], step) for step in range(row["k"]))
+    for name in ("k", "b", "n"):
+        part = [row for row in rows if row["varied"] == name]
+        seconds = np.log([row["cpu_seconds"] for row in part])
+        for column, against in (("exponent", name), ("exponent_in_problems", "problems")):
+            values = np.log([row[against] for row in part])
+            slope = float(np.polyfit(values, seconds, 1)[0]) if np.ptp(values) > 0 else ""
+            for row in part:
+                row[column] = slope
+    return rows
+
+
 def growth() -> None:
     """Seconds against k, b and n (processor seconds: they do not see other programs), with fitted exponents."""
     rows = []
@@ -296,14 +311,7 @@ def growth() -> None:
             setting = {"k": 100, "n": 10, "b": 3} | ({"k": 200} if name == "b" else {}) | {name: value}
             best = min(run_here(setting["k"], setting["n"], setting["b"])["cpu_seconds"] for _ in range(3))
             rows.append({"varied": name, **setting, "cpu_seconds": best, "ms_per_task": 1e3 * best / setting["k"]})
-    for name in ("k", "b"):
-        part = [row for row in rows if row["varied"] == name]
-        slope = np.polyfit(np.log([row[name] for row in part]), np.log([row["cpu_seconds"] for row in part]), 1)[0]
-        for row in part:
-            row["exponent"] = float(slope)
-    for row in rows:
-        row.setdefault("exponent", "")
-    save("growth", rows)
+    save("growth", with_exponents(rows))
 
 
 def parts() -> None:

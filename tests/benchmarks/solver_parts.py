@@ -154,6 +154,6 @@ def _whole(instances, tau, lam, zeros):
     best = np.inf
     for _ in range(60):
         started = time.thread_time()
-        _subgradient.run(instances.data, len(instances.X1), instances.mode, tau, lam, zeros, zeros, 2000, *out)
+        _subgradient.run(instances.data, len(instances.X1), instances.mode, 0, tau, lam, zeros, zeros, 2000, *out)
         best = min(best, time.thread_time() - started)
     return 1e9 * best / 2000

@@ -125,11 +125,7 @@ def test_lazy_rows_survive_a_full_store(monkeypatch):
     X1, tau, lam = random_problem(40, 20, 2, seed=8)
     zeros = np.zeros_like(tau)
     _, value, last, _ = subgradient_numpy(X1, tau, lam, zeros, zeros, 400)
-    from imrc.solvers import _subgradient
-
-    monkeypatch.setattr(_subgradient, "LAZY_NUMBERS", 3 * 48)
-    small = type(_subgradient.run)(_subgradient.run.py_func, targetoptions={"nogil": True})
-    monkeypatch.setattr(_subgradient, "run", small)
+    monkeypatch.setattr(batch, "GRAM_NUMBERS", 3 * 48)
     solution = run(instances_in_mode(X1, "lazy"), tau, lam, zeros, zeros, 400)
     np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
     assert solution.value == pytest.approx(value, abs=1e-11)
