@@ -13,6 +13,7 @@ from typing import Any
 
 import imrc
 from imrc import datasets
+from imrc.core.settings import PRESETS
 from imrc.diagnostics import command as assess_command
 from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run
 from imrc.features import KINDS, FeatureSpec
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{parameter.help} Range {parameter.low} to {parameter.high}"
             + (", default: the dataset's." if name == "k" else f", default {parameter.default}."),
         )
+    run.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
     run.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
     output = run.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object")
@@ -102,7 +104,11 @@ def _run(options: argparse.Namespace) -> int:
     load = {} if options.k is None else {"tasks": options.k}
     sequence = datasets.load(options.dataset, seed=options.seed, **load)
     names = ("n", "b", "W", "repetitions", "seed")
-    settings = RunSettings(features=FeatureSpec(options.features), **{name: getattr(options, name) for name in names})
+    settings = RunSettings(
+        features=FeatureSpec(options.features),
+        preset=options.preset,
+        **{name: getattr(options, name) for name in names},
+    )
     steps = []
     for step in iter_run(sequence, settings):
         steps.append(step)

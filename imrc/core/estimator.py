@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imrc._checks import check_choice, check_int
 from imrc.core.learner import RULES, Learner, TaskEstimate
-from imrc.core.prediction import randomised_rule, scores
+from imrc.core.prediction import randomised_rule, scores, softmax
 from imrc.core.settings import Instances, Preset, Solver, resolve_settings
 from imrc.solvers._api import with_intercept
 
@@ -34,8 +34,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Backward steps, 0 to 2000. 0: forward learning only.
     W : int, default 2
         Window of the change estimate, eq. (7), 1 to 100.
-    preset : {"paper"}, default "paper"
-        Where values not given below come from. "paper": the choices of the authors' code.
+    preset : {"recommended", "recommended_01", "paper"}, default "recommended"
+        Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
+        authors' code.
     solver : {"subgradient", "exact"} or None
         Method for problem (3); None: the preset's.
     random_state : int, RandomState instance or None
@@ -44,7 +45,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Iterations of the subgradient method; None: the preset's (2000).
     lambda0 : float or None
         lambda = lambda0 sqrt(s); None: the preset's (1).
-    instances : {"own", "reach", "all"} or None
+    instances : {"own", "reach", "recent", "all"} or None
         The set X of problem (3); None: the preset's ("own").
 
     Attributes
@@ -62,7 +63,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
         intercept first.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
-        Minimax risks (objective of (3) at `coef_`) and effective sample sizes (Theorems 1 and 3).
+        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
+        sample sizes (Theorems 1 and 3).
 
     Notes
     -----
@@ -86,7 +88,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         *,
         b: int = 3,
         W: int = 2,
-        preset: Preset = "paper",
+        preset: Preset = "recommended",
         solver: Solver | None = None,
         random_state: Any = None,  # noqa: ANN401 - scikit-learn's convention
         max_iter: int | None = None,
@@ -251,7 +253,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> Floats:
-        """Return the randomised minimax rule h(y|x), proportional to max(Phi(x, y)'mu - nu, 0).
+        """Return the randomised minimax rule h(y|x).
+
+        For 0-1 loss it is proportional to max(Phi(x, y)'mu - nu, 0), for log loss to exp(Phi(x, y)'mu).
 
         nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
         distribution is in the uncertainty set. Instances without a positive part get equal shares.
@@ -261,7 +265,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return randomised_rule(self._scores(X, task, rule), self._estimate(task, rule).nu)
+        values = self._scores(X, task, rule)
+        if self._learner.settings.loss == "log":
+            return softmax(values)
+        return randomised_rule(values, self._estimate(task, rule).nu)
 
     def score(
         self,

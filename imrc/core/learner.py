@@ -8,7 +8,7 @@ with b and not with the number of tasks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +61,15 @@ class StepUpdate:
         The newest task learnt alone, and with the tasks before it.
     revised : dict of int to TaskEstimate
         Forward-and-backward estimates of tasks step-1, ..., step-b (as far as they exist).
-    rate : float or None
-        The rate of change rho in use, where there is one for all components.
+    choices : dict of str to float
+        What was chosen from past data at this step: "rate" (rho), "transfer" (1 or 0), "penalty"; empty if nothing.
     """
 
     step: int
     single: TaskEstimate
     forward: TaskEstimate
     revised: dict[int, TaskEstimate]
-    rate: float | None = None
+    choices: dict[str, float] = field(default_factory=dict)
 
 
 class Learner:
@@ -126,7 +126,7 @@ class Learner:
             _estimate(single, alone),
             _estimate(forward, fit),
             {k - back: _estimate(*pair) for back, pair in enumerate(zip(revised, fits, strict=True), start=1)},
-            getattr(tracker, "rate", None),
+            {**tracker.choices(), **self._rules.choices()},
         )
 
     def state_size(self) -> int:

@@ -13,6 +13,18 @@ def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:
     return X1 @ mu.reshape(n_classes, -1).T
 
 
+def softmax(values: Floats) -> Floats:
+    """Return exp(score) over its sum for scores of shape (n, C).
+
+    Examples
+    --------
+    >>> softmax(np.array([[0.0, np.log(3.0)]]))
+    array([[0.25, 0.75]])
+    """
+    weights = np.exp(values - values.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
 def randomised_rule(values: Floats, nu: float) -> Floats:
     """Return h(y|x), proportional to max(score - nu, 0), for scores of shape (n, C).
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.selection import CANDIDATES, fold_masks, log_loss, split_weights
+from imrc.core.selection import CANDIDATES, DEFAULT, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
@@ -54,6 +54,10 @@ class Rules(Protocol):
 
     def size(self) -> int:
         """Return how many numbers are kept."""
+        ...
+
+    def choices(self) -> dict[str, float]:
+        """Return what was chosen from the data so far."""
         ...
 
 
@@ -112,6 +116,10 @@ class ZeroOneRules:
         kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
         return kept + sum(X1.size for X1 in self._samples)
 
+    def choices(self) -> dict[str, float]:
+        """Nothing is chosen."""
+        return {}
+
     def _alone(self, own: Instances, single: Tracked) -> Problem:
         """Return the single-task problem, eq. (4), with the same lambda0 where the recursions are the paper's."""
         factor = self.settings.lambda0 if self.settings.tracking == "component" else 1.0
@@ -169,6 +177,7 @@ class LogLossRules:
         self._candidates = CANDIDATES[settings.selection]
         self._losses = np.zeros(len(self._candidates))
         self._steps = 0
+        self._chosen = DEFAULT
 
     def step(
         self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
@@ -179,7 +188,7 @@ class LogLossRules:
         start = self._coefficients[-1] if self._coefficients else zeros
         if len(self._candidates) > 1:
             self._score_candidates(self._aligned(forward), start)
-        chosen = self._candidates[int(np.argmin(self._losses))]
+        chosen = self._chosen = self._candidates[int(np.argmin(self._losses))]
         alone = None if single is None else self._solve(self._own(0), single.ess, zeros)[0]
         fits = []
         self._coefficients.append(start)
@@ -198,6 +207,10 @@ class LogLossRules:
         """Return how many numbers are kept."""
         samples = sum(part.size for part in self._X) + sum(part.size for part in self._y)
         return samples + self._gram.size + sum(part.size for part in self._coefficients)
+
+    def choices(self) -> dict[str, float]:
+        """Return whether the past is used, and the factor of the penalty."""
+        return {"transfer": float(self._chosen.transfer), "penalty": self._chosen.penalty}
 
     def _aligned(self, task: Tracked) -> Floats:
         """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""

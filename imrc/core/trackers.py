@@ -60,6 +60,10 @@ class Tracker(Protocol):
         """Return how many numbers are kept."""
         ...
 
+    def choices(self) -> dict[str, float]:
+        """Return what was chosen from the data so far."""
+        ...
+
 
 def add_effective_samples(own: float, other: float, sigma2: float, d2: float) -> float:
     """Effective sample size after borrowing across one change, Theorems 1 and 3.
@@ -160,6 +164,10 @@ class ComponentTracker:
         """Return how many numbers are kept."""
         return sum(4 * part.tau.size for part in self._past) + sum(row.size for row in self._squared)
 
+    def choices(self) -> dict[str, float]:
+        """Nothing is chosen: each component has its own change."""
+        return {}
+
     def _differences(self) -> tuple[Floats, int]:
         """Return the stored squared differences and the task of the first of them."""
         return np.stack(self._squared), self._count - len(self._squared)
@@ -215,3 +223,7 @@ class RateTracker:
     def size(self) -> int:
         """Return how many numbers are kept."""
         return self._filter.size()
+
+    def choices(self) -> dict[str, float]:
+        """Return the rate of change in use."""
+        return {"rate": self.rate}

@@ -31,7 +31,7 @@ HEADLINES: dict[HeadlineKind, str] = {
     "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
 }
 _FORMAT = 1
-_COLUMNS = ("before", "method_time_s", "state_sizes")
+_COLUMNS = ("before", "method_time_s", "state_sizes", "choices")
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class RunResult:
         Per method ("imrc" too, all its rules together): processor seconds of learning each task.
     state_sizes : dict of str to ndarray of shape (repetitions, tasks)
         Per method: numbers kept after each task.
+    choices : dict of str to ndarray of shape (repetitions, tasks)
+        What the learner chose from past data at each step: "rate" of change, "transfer" (1 or 0), "penalty".
     """
 
     settings: RunSettings
@@ -125,6 +127,7 @@ class RunResult:
     before: dict[str, Floats] = field(default_factory=dict)
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
+    choices: dict[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
@@ -171,6 +174,7 @@ class RunResult:
             before=columns("before"),
             method_time_s=columns("method_time_s"),
             state_sizes=columns("state_sizes"),
+            choices=columns("choices"),
         )
 
     @property
@@ -187,6 +191,11 @@ class RunResult:
     def ess(self) -> Mapping[str, Floats]:
         """Effective sample sizes[repetition, step, task] per rule."""
         return _Dense(self.ess_tables)
+
+    @property
+    def loss(self) -> str:
+        """Loss of the rules: "0-1" or "log"; `risks` are minimax risks of this loss."""
+        return self.settings.learner.loss
 
     @property
     def n_tasks(self) -> int:

@@ -51,6 +51,8 @@ class StepResult:
         Per method ("imrc" too): processor seconds of learning the task.
     state_sizes : dict of str to ndarray of shape (repetitions,)
         Per compared method: numbers kept after the step.
+    choices : dict of str to ndarray of shape (repetitions,)
+        What the learner chose from past data, see `StepUpdate`.
     """
 
     step: int
@@ -63,6 +65,7 @@ class StepResult:
     before: dict[str, Floats] = field(default_factory=dict)
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
+    choices: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -244,6 +247,7 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
                 before=_stack([one.before for one in done]),
                 method_time_s=_stack([one.time_s for one in done]),
                 state_sizes=_stack([one.state_sizes for one in done]),
+                choices=_stack([update.choices for update in updates]) if updates else {},
             )
 
 
@@ -254,7 +258,7 @@ def evaluate(
     k: int | None = None,
     b: int = 3,
     W: int = 2,
-    preset: str = "paper",
+    preset: str = "recommended",
     features: str | FeatureSpec = "automatic",
     repetitions: int = 5,
     seed: int = 0,
@@ -273,7 +277,7 @@ def evaluate(
         Use the first k tasks; None: all.
     b, W : int
         Backward steps; window of the change estimate.
-    preset : {"paper"}
+    preset : {"recommended", "recommended_01", "paper"}
         Preset of the learner.
     features : str or FeatureSpec
         Representation, see `imrc.features`.

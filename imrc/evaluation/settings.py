@@ -77,7 +77,8 @@ PARAMETERS: dict[str, Parameter] = {
             "W",
             "Window W",
             "How many squared differences between consecutive sample averages are averaged to estimate the expected "
-            "quadratic change d², eq. (7) of the paper.",
+            "quadratic change d², eq. (7) of the paper. The recommended presets estimate one "
+            "rate of change instead and do not use it.",
             1,
             MAX_WINDOW,
             2,
@@ -144,7 +145,7 @@ class RunSettings:
     k: int | None = None
     b: int = 3
     W: int = 2
-    preset: str = "paper"
+    preset: str = "recommended"
     features: FeatureSpec = field(default_factory=FeatureSpec)
     repetitions: int = 5
     seed: int = 0

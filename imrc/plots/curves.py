@@ -110,7 +110,7 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def task_story(table: pd.DataFrame, task: int, label: str) -> go.Figure:
+def task_story(table: pd.DataFrame, task: int, label: str, risk: str = "Minimax risk") -> go.Figure:
     """Return error and minimax risk of one task as steps go by, one line per rule.
 
     Parameters
@@ -121,13 +121,15 @@ def task_story(table: pd.DataFrame, task: int, label: str) -> go.Figure:
         Task from 1, for the title.
     label : str
         Its name.
+    risk : str
+        What the rules minimise, for the title of the right panel.
 
     Returns
     -------
     Figure
     """
     figure = _panels(
-        ("Test error", "Minimax risk"),
+        ("Test error", risk),
         [table[table["quantity"] == quantity] for quantity in ("error", "risk")],
     )
     name = "" if label == str(task) else f" ({html.escape(label)})"

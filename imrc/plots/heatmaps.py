@@ -39,18 +39,20 @@ def _range(tables: Mapping[str, pd.DataFrame], quantity: Quantity) -> tuple[floa
     return low, max(np.ceil(high * 20) / 20, low + 0.05)
 
 
-def _hover(table: pd.DataFrame, quantity: Quantity) -> list[str]:
+def _hover(table: pd.DataFrame, unit: str) -> list[str]:
     texts = []
     for row in table.itertuples():
         spread = "" if np.isnan(row.stderr) else f" ± {row.stderr:.3f}"
         texts.append(
             f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
-            f"<br>{_BAR[quantity]} {row.value:.3f}{spread}<br>{row.test_samples} test samples"
+            f"<br>{unit} {row.value:.3f}{spread}<br>{row.test_samples} test samples"
         )
     return texts
 
 
-def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "error") -> go.Figure:
+def error_heatmaps(
+    tables: Mapping[str, pd.DataFrame], quantity: Quantity = "error", risk: str = "minimax risk"
+) -> go.Figure:
     """Return heatmaps side by side with one colour scale.
 
     Parameters
@@ -60,6 +62,8 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
         give the triangle (rows: task, columns: step); otherwise columns are lags.
     quantity : {"error", "difference", "risk"}
         Decides title and colour scale.
+    risk : str
+        What the rules minimise, for the name of that quantity.
 
     Returns
     -------
@@ -67,6 +71,7 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
         Clicking a cell selects it where there are not too many cells (``customdata`` holds the task from 1).
     """
     check_choice("quantity", quantity, QUANTITIES)
+    unit = {**_BAR, "risk": risk}[quantity]
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
     by_lag = int(first["lag"].max()) < tasks - 1
@@ -85,7 +90,7 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
         row, col = table["task"].to_numpy() - 1, table[column].to_numpy() - offset
         grid[row, col] = table["value"]
         texts = np.full(grid.shape, "", dtype=object)
-        texts[row, col] = _hover(table, quantity)
+        texts[row, col] = _hover(table, unit)
         clickable = len(table) <= _CLICKABLE
         figure.add_trace(
             go.Heatmap(
@@ -122,7 +127,7 @@ def error_heatmaps(tables: Mapping[str, pd.DataFrame], quantity: Quantity = "err
             # Below the panels: on a narrow page a bar at the side would take the room of a panel.
             "colorbar": {
                 "orientation": "h",
-                "title": {"text": _BAR[quantity], "font": {"size": 12}, "side": "top"},
+                "title": {"text": unit, "font": {"size": 12}, "side": "top"},
                 "thickness": 10,
                 "len": 0.6,
                 "x": 0.5,

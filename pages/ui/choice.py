@@ -8,14 +8,14 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESETS, IMRCSettings
 from imrc.evaluation import PARAMETERS, RunSettings, largest_n
 from imrc.features import KINDS, FeatureSpec
 
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
 
-UI_PRESETS = ("paper", "custom")
+UI_PRESETS = (*PRESETS, "custom")
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 
@@ -30,19 +30,21 @@ class Choice:
     k : int
         Number of tasks.
     preset : str
-        "paper" or "custom" (the paper's with the values of `custom` in place).
+        One of the library's presets, or "custom" (the paper's with other values in place).
     settings : RunSettings
         What is run; its own k is None, because the sequence is made with k tasks.
     """
 
     dataset: str = datasets.DEFAULT
     k: int = PARAMETERS["k"].default
-    preset: str = "paper"
+    preset: str = "recommended"
     settings: RunSettings = field(default_factory=RunSettings)
 
     def values(self) -> dict[str, Any]:
         """Return plain values: what the widgets hold and what the link says."""
-        learner, features = self.settings.learner, self.settings.features
+        # The widgets of custom values show the paper's numbers until somebody changes them.
+        learner = self.settings.learner if self.preset == "custom" else IMRCSettings()
+        features = self.settings.features
         return {
             "dataset": self.dataset,
             "features": features.kind,
@@ -120,7 +122,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
         frequencies=number("frequencies", 1, 1000, 200, int),
         sigma2=number("sigma2", 1e-6, 1e6, 10.0, float),
     )
-    preset = word("preset", UI_PRESETS, "paper")
+    preset = word("preset", UI_PRESETS, "recommended")
     overrides: dict[str, Any] = {}
     if preset == "custom":
         overrides = {
@@ -129,7 +131,12 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
             "max_iter": number("max_iter", 1, MAX_ITERATIONS, 2000, int),
         }
     k = numbers.pop("k")
-    settings = RunSettings(preset="paper", features=features, overrides=tuple(sorted(overrides.items())), **numbers)
+    settings = RunSettings(
+        preset="paper" if preset == "custom" else preset,
+        features=features,
+        overrides=tuple(sorted(overrides.items())),
+        **numbers,
+    )
     return Choice(dataset, k, preset, settings), notes
 
 

@@ -6,6 +6,8 @@ import contextlib
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -84,22 +86,28 @@ def _stop(key: Key) -> None:
     st.session_state["stopped"] = key
 
 
-def current_result() -> RunResult | None:
+def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of the last Run: from the store, or computed now with progress and a Stop button.
 
     A run that was stopped gives what it reached, or None if it did not finish a single task.
+
+    Parameters
+    ----------
+    **changes
+        Fields of the settings to replace, for a second run beside the visitor's own.
     """
     choice: Choice = st.session_state["choice"]
+    settings = replace(choice.settings, **changes)
     sequence = data.sequence_for(choice)
-    key = (sequence.fingerprint, choice.settings)
+    key = (sequence.fingerprint, settings)
     result = store().get(key)
     if result is None:
         if st.session_state.get("stopped") == key:
-            result = _stopped_result(key, sequence, choice.settings)
+            result = _stopped_result(key, sequence, settings)
         else:
-            result = store().put(key, _compute(key, sequence, choice.settings))
+            result = store().put(key, _compute(key, sequence, settings))
     timing = st.session_state.get("timing_slot")
-    if timing is not None and result is not None:
+    if timing is not None and result is not None and not changes:
         timing.caption(
             f"Last run: {result.time_s.sum():.2f} s for {result.n_tasks} tasks × "
             f"{result.settings.repetitions} repetitions."
@@ -143,3 +151,11 @@ def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> Ru
     slot.empty()
     del st.session_state["partial"]
     return RunResult.from_steps(settings, sequence, steps)
+
+
+def guaranteed_result() -> RunResult | None:
+    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
+    own: Choice = st.session_state["choice"]
+    if own.settings.learner.loss == "0-1":
+        return current_result()
+    return current_result(preset="recommended_01", overrides=())

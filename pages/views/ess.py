@@ -7,7 +7,7 @@ from imrc.core import theory
 from imrc.diagnostics import guarantees, words
 from imrc.plots import ess
 from pages.ui import assessing, charts, data, formulas
-from pages.ui.running import current_result
+from pages.ui.running import guaranteed_result
 
 choice = st.session_state["choice"]
 settings = choice.settings
@@ -47,7 +47,7 @@ if rho is None:
     headline.markdown("#### Too few tasks or samples to estimate how much the tasks change")
     st.stop()
 
-run = current_result()
+run = guaranteed_result()
 sources = ["diagnosis", "run"] if run is not None else ["diagnosis"]
 source = st.segmented_control(
     "Size of the change",
@@ -108,8 +108,10 @@ if run is not None:
     bounds, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
         words.vacuous_sentence(stand_in, bounds["forward_backward"] >= trivial, trivial, delta, kappa)
+        + (" Risks and errors below are those of the 0-1 rule." if settings.learner.loss != "0-1" else "")
         + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
     )
+    st.caption(words.constants_sentence(stand_in))
     charts.show(
         ess.bound_chart(ess.with_reached(bounds, run), trivial),
         name="ess-bound",

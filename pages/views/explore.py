@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from imrc.evaluation.results import HEADLINES
-from imrc.evaluation.words import decimal, summary, with_error
+from imrc.evaluation.words import summary, with_error
 from imrc.plots import (
     error_curves,
     error_heatmaps,
@@ -15,7 +14,7 @@ from imrc.plots import (
 )
 from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
-from pages.ui import charts, data
+from pages.ui import assessing, charts, data, overview
 from pages.ui.running import current_result
 
 choice = st.session_state["choice"]
@@ -28,52 +27,23 @@ if result is None:
 
 with headline_slot:
     st.markdown(f"#### {summary(result, title)}")
-    headlines = result.headline()
-    gain = result.ess_tables["forward_backward"].final().mean() / choice.settings.n
-    risk = result.risk_tables["forward_backward"].average().mean()
-    cards = st.container(horizontal=True)
-    for rule, headline in headlines.items():
-        difference = result.difference(rule)
-        cards.metric(
-            f"Error, {NAMES[rule].lower()}",
-            with_error(headline),
-            "reference" if rule == "single" else f"{decimal(difference.mean)} ± {decimal(difference.stderr)}",
-            delta_color="off" if rule == "single" else "inverse",
-            delta_arrow="off" if rule == "single" else "auto",
-            border=True,
-            help=f"Average error: {HEADLINES['average']}, ± one standard error over {choice.settings.repetitions} "
-            "repetitions. Below: paired difference to single-task learning.",
-        )
-    cards = st.container(horizontal=True)
-    cards.metric(
-        "Effective samples, gain",
-        f"× {gain:.1f}",
-        border=True,
-        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
-        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
-        "variances and changes; mean over tasks.",
+    st.caption(
+        f"Rules shown: {overview.RULE_NAMES[result.loss]}. "
+        f"The assumption of evolving tasks: **{assessing.assessment(choice).verdict.title}** (page *Evolving?*)."
     )
-    cards.metric(
-        "Minimax risk",
-        decimal(float(risk)),
-        border=True,
-        help="Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of "
-        "the randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
-        "instances can make it too low.",
-    )
-    cards.metric(
-        "Time per task",
-        f"{1000 * result.time_s.mean() / choice.settings.repetitions:.1f} ms",
-        border=True,
-        help="Learning and testing one task under all three rules, per repetition.",
-    )
+    overview.cards(result)
+headlines = result.headline()
 
 quantity = st.segmented_control(
     "Heatmaps show",
     list(TITLES),
     default="error",
     required=True,
-    format_func={"error": "Errors", "difference": "Difference to single task", "risk": "Minimax risk"}.get,
+    format_func={
+        "error": "Errors",
+        "difference": "Difference to single task",
+        "risk": overview.RISK[result.loss][0],
+    }.get,
     key="quantity",
     help="Errors on test samples; errors minus those of single-task learning (green: fewer); or the risk the rules "
     "promise. Rows are tasks, columns the steps at which they are tested. Click a cell for the story of its task.",
@@ -81,7 +51,7 @@ quantity = st.segmented_control(
 rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
 tables = {rule: matrix_table(result, rule, quantity) for rule in rules}
 event = charts.show(
-    error_heatmaps(tables, quantity),
+    error_heatmaps(tables, quantity, overview.RISK[result.loss][0].lower()),
     name=f"heatmaps-{quantity}",
     alt=f"{TITLES[quantity]}. Average over steps and tasks: "
     + ", ".join(f"{NAMES[rule]} {with_error(headlines[rule])}" for rule in NAMES),
@@ -105,9 +75,10 @@ task = st.selectbox(
     width=320,
 )
 charts.show(
-    task_story(story_table(result, task - 1), task, result.labels[task - 1]),
+    task_story(story_table(result, task - 1), task, result.labels[task - 1], overview.RISK[result.loss][0]),
     name="task-story",
-    alt=f"Error and minimax risk of task {task} at the steps from {task} on, per rule, with confidence bands.",
+    alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, "
+    "with confidence bands.",
 )
 
 charts.show(
@@ -116,6 +87,7 @@ charts.show(
     alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
     "bands, and the majority class as a reference.",
 )
+overview.against_the_paper(result)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     frame = result.to_frame()
     st.dataframe(frame, height=280)

@@ -1,0 +1,94 @@
+"""What the recommended preset chose from past data, and what it changed against the paper's choices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from imrc.core.rates import RATES
+from imrc.evaluation import RunResult
+from imrc.evaluation.results import HeadlineKind
+from imrc.evaluation.words import with_error
+from imrc.plots._style import COLOURS, NAMES, finish
+
+_KINDS: dict[HeadlineKind, str] = {
+    "average": "average",
+    "newest": "newest task",
+    "lag": "after b more tasks",
+}
+
+
+def choices_table(result: RunResult) -> pd.DataFrame:
+    """Return what was chosen at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
+
+    `transfer` is the share of repetitions that used the past, `penalty` the mean factor of the penalty. Columns that
+    the preset does not choose are NaN.
+    """
+    steps = np.arange(1, result.n_tasks + 1)
+    blank = np.full((1, result.n_tasks), np.nan)
+    rates = result.choices.get("rate", blank)
+    return pd.DataFrame(
+        {
+            "step": steps,
+            "rate": np.exp(np.log(rates).mean(axis=0)),
+            "low": rates.min(axis=0),
+            "high": rates.max(axis=0),
+            "transfer": result.choices.get("transfer", blank).mean(axis=0),
+            "penalty": result.choices.get("penalty", blank).mean(axis=0),
+        }
+    )
+
+
+def choices_chart(table: pd.DataFrame) -> go.Figure:
+    """Return the rate of change, and the share of repetitions that transfer, by step; from `choices_table`."""
+    both = table["transfer"].notna().all()
+    titles = ["Rate of change ρ (d² / σ²)"] + (["Share that uses the past"] if both else [])
+    figure = make_subplots(rows=1, cols=len(titles), subplot_titles=titles, horizontal_spacing=0.1)
+    x = table["step"].to_numpy()
+    figure.add_trace(
+        go.Scatter(
+            x=np.concatenate([x, x[::-1]]),
+            y=np.concatenate([table["high"], table["low"][::-1]]),
+            mode="lines",
+            fill="toself",
+            fillcolor="rgba(75,85,99,0.15)",
+            line={"width": 0},
+            hoverinfo="skip",
+            name="Smallest to largest over repetitions",
+        ),
+        row=1,
+        col=1,
+    )
+    lines = {"mode": "lines+markers" if len(x) <= 40 else "lines", "line": {"color": COLOURS["reference"], "width": 2}}
+    figure.add_trace(go.Scatter(x=x, y=table["rate"], name="Geometric mean over repetitions", **lines), row=1, col=1)
+    figure.update_yaxes(type="log", tickvals=list(RATES), range=[-2.2, 0.2], row=1, col=1)
+    if both:
+        figure.add_trace(go.Scatter(x=x, y=table["transfer"], showlegend=False, **lines), row=1, col=2)
+        figure.update_yaxes(range=[-0.05, 1.05], tickformat=".0%", row=1, col=2)
+    finish(figure, title="What was chosen when, from past data only?", height=340)
+    figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=8)
+    figure.update_annotations(font_size=14)
+    figure.update_layout(margin_t=84)
+    return figure
+
+
+def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:
+    """Return the errors of two presets on the same draws side by side, ready to show.
+
+    Parameters
+    ----------
+    paper, other : RunResult
+        Runs of the paper's preset and of another one with the same seed.
+    title : str
+        Name of the other preset.
+    """
+    rows = []
+    for rule, name in NAMES.items():
+        row = {"Rule": name}
+        for kind, words in _KINDS.items():
+            row[f"Paper, {words}"] = with_error(paper.headline(kind)[rule])
+            row[f"{title}, {words}"] = with_error(other.headline(kind)[rule])
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -1,0 +1,89 @@
+"""The cards at the top of Explore and the comparison with the paper's choices."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from imrc.core.settings import DESCRIPTIONS
+from imrc.evaluation import RunResult
+from imrc.evaluation.results import HEADLINES
+from imrc.evaluation.words import decimal, with_error
+from imrc.plots._style import NAMES
+from imrc.plots.choices import choices_chart, choices_table, preset_table
+from pages.ui import charts
+from pages.ui.running import current_result
+
+RISK = {
+    "0-1": (
+        "Minimax risk",
+        "Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of the "
+        "randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
+        "instances can make it too low.",
+    ),
+    "log": (
+        "Minimax log loss",
+        "Worst-case log loss (in nats) of the forward and backward rule over its uncertainty set, penalty included. No "
+        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted.",
+    ),
+}
+RULE_NAMES = {"0-1": "0-1 rule (minimax error probability)", "log": "rule for log loss"}
+_SLOW_S = 3.0
+
+
+def cards(result: RunResult) -> None:
+    """Show errors, effective samples, risk and time."""
+    repetitions = result.settings.repetitions
+    row = st.container(horizontal=True)
+    for rule, headline in result.headline().items():
+        difference = result.difference(rule)
+        row.metric(
+            f"Error, {NAMES[rule].lower()}",
+            with_error(headline),
+            "reference" if rule == "single" else f"{decimal(difference.mean)} ± {decimal(difference.stderr)}",
+            delta_color="off" if rule == "single" else "inverse",
+            delta_arrow="off" if rule == "single" else "auto",
+            border=True,
+            help=f"Average error: {HEADLINES['average']}, ± one standard error over {repetitions} repetitions. Below: "
+            "paired difference to single-task learning.",
+        )
+    row = st.container(horizontal=True)
+    gain = result.ess_tables["forward_backward"].final().mean() / result.settings.n
+    row.metric(
+        "Effective samples, gain",
+        f"× {gain:.1f}",
+        border=True,
+        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
+        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
+        "variances and changes; mean over tasks.",
+    )
+    name, text = RISK[result.loss]
+    risk = float(result.risk_tables["forward_backward"].average().mean())
+    row.metric(name, decimal(risk), border=True, help=text)
+    row.metric(
+        "Time per task",
+        f"{1000 * result.time_s.mean() / repetitions:.1f} ms",
+        border=True,
+        help="Learning and testing one task under all three rules, per repetition.",
+    )
+
+
+def against_the_paper(result: RunResult) -> None:
+    """Show what the preset changes against the paper's choices, both on the same draws."""
+    preset = result.settings.preset
+    if preset == "paper" or result.settings.overrides:
+        return
+    st.markdown("#### What changed against the paper's choices?")
+    st.markdown(f"{DESCRIPTIONS[result.settings.learner.preset]} The errors of both presets on the same draws:")
+    if result.time_s.sum() > _SLOW_S and not st.toggle(
+        "Run the paper's choices too", help=f"Takes about as long as the run itself ({result.time_s.sum():.0f} s)."
+    ):
+        return
+    paper = current_result(preset="paper")
+    if paper is None:
+        return
+    st.dataframe(preset_table(paper, result, "Recommended"), hide_index=True)
+    charts.show(
+        choices_chart(choices_table(result)),
+        name="choices",
+        alt="Rate of change chosen by likelihood at each step, and the share of repetitions that use the past.",
+    )
