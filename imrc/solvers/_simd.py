@@ -9,6 +9,7 @@ row to a multiple of eight.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import operator
 from collections.abc import Callable
@@ -243,7 +244,8 @@ def _fingerprint() -> str:
     """Hash of every file that holds kernels."""
     digest = hashlib.sha256()
     for name in ("_simd", "_scores", "_worst", "_subgradient", "_reduced", "_interior"):
-        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+        with contextlib.suppress(OSError):  # installations without source files do not change under the cache
+            digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
     return digest.hexdigest()
 
 

@@ -265,7 +265,16 @@ def one_run(tasks, n, b, repetitions) -> None:
     warm_up()
     run_here(4, n, b, repetitions)
     result = run_here(tasks, n, b, repetitions)
-    print(json.dumps(result | {"peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}))
+    print(json.dumps(result | {"peak_memory_gb": peak_memory()}))
+
+
+def peak_memory():
+    """Peak resident memory of this process in GB (getrusage would count the parent's at the fork)."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1e6
 
 
 def run_apart(tasks, n, b, repetitions=1):
@@ -280,7 +289,8 @@ def runs() -> None:
     for tasks, n, repetitions, wanted in ((99, 10, 1, 2), (99, 10, 5, None), (1936, 100, 1, 60)):
         tries = 1 if tasks > 1000 else 5
         best = min((run_apart(tasks, n, 3, repetitions) for _ in range(tries)), key=lambda result: result["seconds"])
-        rows.append({"tasks": tasks, "n": n, "b": 3, "repetitions": repetitions, **best, "wanted_s": wanted or ""})
+        setting = {"tasks": tasks, "n": n, "b": 3, "repetitions": repetitions}
+        rows.append({**setting, **best, "wanted_s": wanted or "", "load_average": os.getloadavg()[0]})
     save("runs", rows)
 
 
