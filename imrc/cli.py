@@ -13,8 +13,8 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.diagnostics import command as assess_command
 from imrc.core.settings import PRESETS
+from imrc.diagnostics import command as assess_command
 from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run
 from imrc.features import KINDS, FeatureSpec
 

@@ -16,10 +16,21 @@ from imrc.datasets._files import cache_folder, data_folder
 from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
 from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
+from imrc.datasets._sample import Suggestion, sample_csv, suggest
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
-from imrc.datasets.tables import LIMITS_IN_WORDS, Column, ColumnUse, Cut, Table, cut_table, open_table, read_table
+from imrc.datasets.tables import (
+    LIMITS_IN_WORDS,
+    Column,
+    ColumnUse,
+    Cut,
+    Table,
+    cut_table,
+    open_table,
+    read_table,
+    suggested_period,
+)
 from imrc.tasks import TaskSequence
 
 __all__ = [
@@ -36,6 +47,7 @@ __all__ = [
     "NotAvailableError",
     "RemoteFile",
     "Status",
+    "Suggestion",
     "Table",
     "cache_folder",
     "catalogue",
@@ -51,8 +63,11 @@ __all__ = [
     "open_table",
     "read_table",
     "rotated_digits",
+    "sample_csv",
     "size_in_words",
     "status",
+    "suggest",
+    "suggested_period",
 ]
 
 DEFAULT = "rotated_digits"

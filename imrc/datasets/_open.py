@@ -62,7 +62,7 @@ class Table:
     n_rows : int
         Rows below the header.
     format : str
-        For example "CSV, separator ;, Latin-1 (Windows)".
+        For example "CSV, cells separated by semicolons, Latin-1 (Windows)".
     notes : tuple of str
         What was decided while reading, in words.
     preview : tuple of tuple of str
@@ -194,7 +194,7 @@ def _read_text(data: bytes, name: str) -> _Raw:
             )
         utf8, delimiter, quote = squeezed, "\t", ""
     parsed = parse_delimited(utf8, delimiter, quote=quote)
-    shown = {"\t": "tab", "|": "|"}.get(delimiter, delimiter)
+    shown = {"\t": "tabs", "|": "bars", ",": "commas", ";": "semicolons"}[delimiter]
     kind = "TSV" if delimiter == "\t" and quote else ("Text in columns" if not quote else "CSV")
     notes = [f"{parsed.mended:,} rows ended in one separator too many; it was removed."] if parsed.mended else []
     columns = list(parsed.columns)
@@ -204,7 +204,7 @@ def _read_text(data: bytes, name: str) -> _Raw:
         names = [f"column {j + 1}" for j in range(len(columns))]
     else:
         names, columns = first, [column.slice(1) for column in columns]
-    return _Raw(names, columns, f"{kind}, separator {shown}, {encoding}", notes)
+    return _Raw(names, columns, f"{kind}, cells separated by {shown}, {encoding}", notes)
 
 
 def _read_arff(data: bytes, encoding: str) -> _Raw:
@@ -299,7 +299,7 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
     --------
     >>> table = open_table(b"age;class\n31,5;yes\n28,0;no\n", name="people.csv")
     >>> [(column.name, column.kind) for column in table.columns], table.format
-    ([('age', 'number'), ('class', 'category')], 'CSV, separator ;, UTF-8')
+    ([('age', 'number'), ('class', 'category')], 'CSV, cells separated by semicolons, UTF-8')
     """
     notes: list[str] = []
     if hasattr(source, "iloc") and hasattr(source, "columns"):

@@ -102,11 +102,24 @@ class Cut:
             named = ", ".join(f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks[:5])
             more = f" and {len(self.small_tasks) - 5:,} more" if len(self.small_tasks) > 5 else ""
             sentences.append(f"Tasks too small to split into training and test samples are left out: {named}{more}.")
+        filled = [use for use in self.columns if use.missing and "median" in use.note]
+        sentences += _in_list(
+            "Missing numbers replaced by the median of their column",
+            [f"{use.name!r} ({use.missing:,} cells)" for use in filled],
+        )
+        encoded = [use for use in self.columns if use.use == "one-hot" or "0/1 column" in use.note]
+        sentences += _in_list(
+            "Categories turned into 0/1 columns",
+            [f"{use.name!r} ({use.features} column{'s' * (use.features != 1)})" for use in encoded],
+        )
         gone = [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "dropped"]
-        if gone:
-            more = f" and {len(gone) - 5} more" if len(gone) > 5 else ""
-            sentences.append(f"Columns left out: {', '.join(gone[:5])}{more}.")
-        return [*sentences, *self.notes]
+        return [*sentences, *_in_list("Columns left out", gone), *self.notes]
+
+
+def _in_list(what: str, items: list[str]) -> list[str]:
+    """Return one sentence that lists the first items, or none."""
+    more = f" and {len(items) - 5:,} more" if len(items) > 5 else ""
+    return [f"{what}: {', '.join(items[:5])}{more}."] if items else []
 
 
 def _used_rows(table: Table, label: Column, task: Column | None) -> tuple[NDArray[np.int64], list[tuple[str, int]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imrc.plots.classes import class_balance
 from imrc.plots.compare import (
     method_curves,
     method_differences,
@@ -13,6 +14,7 @@ from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
 __all__ = [
+    "class_balance",
     "error_curves",
     "method_curves",
     "method_differences",

@@ -8,6 +8,9 @@ import imrc
 from imrc import datasets
 from pages.ui.choice import OWN, Choice
 
+_LARGE = 10_000_000
+"""Numbers (80 MB) above which a sequence counts as large: few of those are kept."""
+
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
@@ -15,10 +18,27 @@ def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return datasets.load(name, tasks=tasks, seed=seed)
 
 
-def known_datasets() -> set[str]:
-    """Names this visitor can choose."""
+@st.cache_resource(max_entries=1, show_spinner="Loading the dataset …")
+def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
+    return datasets.load(name, tasks=tasks, seed=seed)
+
+
+def _is_large(name: str) -> bool:
+    if name not in datasets.catalogue():
+        return False
+    facts = datasets.facts(name)
+    return facts.samples * facts.features > _LARGE
+
+
+def listed_datasets() -> set[str]:
+    """Names in the list, also of data sets that are not on this computer."""
     own = {OWN} if "own_sequence" in st.session_state else set()
     return set(datasets.names()) | own
+
+
+def known_datasets() -> set[str]:
+    """Names this visitor can run."""
+    return {name for name in listed_datasets() if name == OWN or datasets.status(name).loadable}
 
 
 def title_of(name: str) -> str:
@@ -32,7 +52,8 @@ def sequence_for(choice: Choice) -> imrc.TaskSequence:
         own: imrc.TaskSequence = st.session_state["own_sequence"]
         return own.head(min(choice.k, len(own)))
     entry = datasets.entry(choice.dataset)
-    return _load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
+    load = _load_large if _is_large(choice.dataset) else _load
+    return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
 
 
 def current_sequence() -> imrc.TaskSequence:

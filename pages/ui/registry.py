@@ -33,4 +33,5 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/views/evolving.py", "Evolving?", ":material/troubleshoot:", "evolving"),
     PageEntry("pages/views/compare.py", "Compare", ":material/leaderboard:", "compare"),
     PageEntry("pages/views/how_it_works.py", "How it works", ":material/school:", "how-it-works"),
+    PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data"),
 )

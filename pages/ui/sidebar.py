@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS
@@ -11,8 +12,11 @@ from imrc.evaluation import PARAMETERS
 from imrc.evaluation.words import as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import data
+from pages.ui import cards, data
 from pages.ui.choice import NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
+from pages.ui.words import plain
+
+OWN_FIRST_TASKS = 60
 
 _PRESET_TITLES = {
     "recommended": "Recommended",
@@ -40,8 +44,20 @@ _WIDGETS = (
 
 
 def _corrected(values: dict[str, object]) -> Choice:
-    choice, notes = from_values(values, data.known_datasets())
-    choice = fit_to_dataset(choice, data.sequence_for(choice), notes)
+    notes: list[str] = []
+    wanted, values = str(values.get("dataset", datasets.DEFAULT)), dict(values)
+    if wanted in datasets.names() and wanted not in data.known_datasets():
+        notes.append(f"{data.title_of(wanted)} is not on this computer; {data.title_of(datasets.DEFAULT)} is shown.")
+        values["dataset"] = datasets.DEFAULT
+    choice, more = from_values(values, data.known_datasets())
+    try:
+        sequence = data.sequence_for(choice)
+    except datasets.DataError as error:
+        notes.append(f"{plain(str(error))} {data.title_of(datasets.DEFAULT)} is shown.")
+        choice, more = from_values({**values, "dataset": datasets.DEFAULT}, data.known_datasets())
+        sequence = data.sequence_for(choice)
+    notes += more
+    choice = fit_to_dataset(choice, sequence, notes)
     st.session_state["notes"] = notes
     return choice
 
@@ -63,6 +79,16 @@ def _dataset_changed() -> None:
     st.session_state["k"] = len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
 
 
+def use_own(sequence: imrc.TaskSequence) -> None:
+    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results."""
+    st.session_state["own_sequence"] = sequence
+    values = {name: st.session_state[name] for name in _WIDGETS}
+    # Many tasks take long; a person can ask for them all after the first look.
+    _adopt(_corrected({**values, "dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)}))
+    st.session_state.pop("stopped", None)
+    st.session_state["own_adopted"] = True
+
+
 def _number(name: str, high: int | None = None) -> None:
     parameter = PARAMETERS[name]
     st.number_input(
@@ -72,17 +98,6 @@ def _number(name: str, high: int | None = None) -> None:
         step=1,
         key=name,
         help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}.",
-    )
-
-
-def _dataset_card(name: str) -> None:
-    pending = Choice(name, st.session_state["k"], "paper", st.session_state["choice"].settings)
-    sequence = data.sequence_for(pending)
-    info = sequence.info
-    st.caption(
-        f"{sequence.description}  \n**{len(sequence)}** tasks · **{sequence.sizes.sum():,}** samples · "
-        f"**{sequence.n_classes}** classes · **{sequence.n_features}** features  \n"
-        f"Source: {info.get('source', 'your file')}. Licence: {info.get('licence', 'yours')}."
     )
 
 
@@ -170,7 +185,7 @@ def show() -> None:
     if "choice" not in st.session_state:
         _adopt(_corrected(st.query_params.to_dict()))
     choice: Choice = st.session_state["choice"]
-    names = sorted(data.known_datasets(), key=_position)
+    names = sorted(data.listed_datasets(), key=_position)
     with st.sidebar:
         st.markdown("### Evolving tasks")
         st.selectbox(
@@ -179,10 +194,11 @@ def show() -> None:
             key="dataset",
             format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
             on_change=_dataset_changed,
-            help="Built-in sequences need no network. Synthetic ones have a known truth.",
+            help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper are read "
+            "from files on this computer; what is missing can be downloaded.",
         )
         name = st.session_state["dataset"]
-        _dataset_card(name)
+        cards.show(name)
         own = name == OWN
         _form(len(st.session_state["own_sequence"]) if own else datasets.entry(name).max_tasks)
         if any(st.session_state[widget] != choice.values()[widget] for widget in _WIDGETS):

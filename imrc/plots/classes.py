@@ -1,0 +1,56 @@
+"""How the rows of a sequence are spread over tasks and classes."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.plots._style import finish
+
+_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
+"""None of the colours of the rules, so that a class is never taken for a rule."""
+
+
+def class_balance(table: pd.DataFrame) -> go.Figure:
+    """Draw rows per task, stacked by class.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns task (from 1), name, rows, and one column "class NAME" per class; `Cut.task_table` makes it. Above six
+        classes the five most frequent are shown, the others together.
+
+    Returns
+    -------
+    Figure
+    """
+    classes = [column for column in table.columns if column.startswith("class ")]
+    counts = table[classes].to_numpy()
+    names = [html.escape(column.removeprefix("class ")) for column in classes]
+    if len(classes) > len(_COLOURS):
+        order = np.argsort(-counts.sum(axis=0), kind="stable")
+        first, rest = order[: len(_COLOURS) - 1], order[len(_COLOURS) - 1 :]
+        counts = np.column_stack([counts[:, first], counts[:, rest].sum(axis=1)])
+        names = [*(names[j] for j in first), f"{len(rest)} other classes"]
+    labels = [html.escape(str(name)) for name in table["name"]]
+    share = counts / np.maximum(table["rows"].to_numpy()[:, None], 1)
+    figure = go.Figure()
+    for j, name in enumerate(names):
+        figure.add_trace(
+            go.Bar(
+                x=table["task"],
+                y=counts[:, j],
+                name=name,
+                marker={"color": _COLOURS[j], "line": {"width": 0}},
+                customdata=np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
+                hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
+            )
+        )
+    finish(figure, title="How many samples of which class does each task have?", height=320)
+    figure.update_layout(barmode="stack", legend_traceorder="normal", bargap=0.12 if len(table) <= 100 else 0.0)
+    figure.update_xaxes(title="Task", showgrid=False)
+    figure.update_yaxes(title="Samples", rangemode="tozero")
+    return figure

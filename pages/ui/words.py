@@ -1,0 +1,12 @@
+"""Texts of visitors' files shown as plain text, whatever they hold."""
+
+from __future__ import annotations
+
+import re
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows as it stands: no links, images, formatting, colours, formulas or HTML."""
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|<>~$:@&])", r"\\\1", text)
+    # An address would still become a link; an invisible joiner after the scheme's letters prevents it.
+    return re.sub(r"(?i)\b(https?|ftp|www)\b", lambda match: match[0] + "\u2060", escaped)

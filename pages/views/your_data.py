@@ -1,0 +1,68 @@
+"""Your data: a visitor's own table as a sequence of tasks."""
+
+import pandas as pd
+import streamlit as st
+
+from imrc.evaluation import largest_n
+from imrc.plots import class_balance
+from pages.ui import charts, own_file, sidebar
+from pages.ui.words import plain
+
+st.markdown("#### Use your own table: choose what is to be predicted and what makes a task")
+table = own_file.choose()
+if table is None:
+    st.caption(
+        "One row per sample. One column holds the label, and a column with dates, batches, places or years says which "
+        "task a row belongs to; without such a column, rows in the order in which they were collected are cut into "
+        "blocks. All other columns are learnt from."
+    )
+    st.stop()
+
+st.markdown(f"**{plain(table.name)}**: {table.n_rows:,} rows, {len(table.columns):,} columns. {plain(table.format)}.")
+if table.notes:
+    with st.expander(f"What was noticed while reading ({len(table.notes)})", icon=":material/info:", expanded=True):
+        st.markdown("\n".join(f"* {plain(note)}" for note in table.notes[:30]))
+with st.expander("First rows", icon=":material/table:"):
+    st.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
+
+options = own_file.options(table)
+cut = own_file.cut(table, options) if options is not None else None
+if cut is None:
+    st.stop()
+
+sequence = cut.sequence
+limit = largest_n(sequence)
+cards = st.container(horizontal=True)
+cards.metric("Tasks", f"{len(sequence):,}", border=True)
+cards.metric("Samples", f"{cut.rows_used:,}", border=True, help=f"Of {cut.rows_read:,} rows in the file.")
+cards.metric("Classes", sequence.n_classes, border=True, help=plain(", ".join(sequence.class_names[:20])))
+cards.metric("Features", f"{sequence.n_features:,}", border=True, help="After categories became 0/1 columns.")
+cards.metric(
+    "Largest n",
+    f"{limit:,}",
+    border=True,
+    help="Training samples every task can give: what the smallest task has left after its test samples are set aside.",
+)
+st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
+st.button(
+    "Use this",
+    type="primary",
+    icon=":material/check:",
+    on_click=sidebar.use_own,
+    args=(sequence,),
+    key="own_use",
+    help="Makes it the dataset of all pages, for you only, until you close this page.",
+)
+if st.session_state.pop("own_adopted", False):
+    st.switch_page("pages/views/explore.py")
+
+tasks = cut.task_table()
+charts.show(
+    class_balance(tasks),
+    name="class-balance",
+    alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
+)
+st.markdown("**What becomes of each column**")
+st.dataframe(cut.column_table(), hide_index=True, height="content" if len(cut.columns) <= 12 else 440)
+st.markdown("**Tasks**")
+st.dataframe(tasks, hide_index=True, height="content" if len(tasks) <= 12 else 440)
