@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -70,10 +71,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _start_app(options: argparse.Namespace) -> int:
     script = app_file()
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(options.port)]
+    command = [sys.executable, "-m", "pages.ui.serve", "run", script.name, "--server.port", str(options.port)]
     command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
     # Streamlit reads its configuration from the folder it is started in.
-    return subprocess.run(command, cwd=script.parent, check=False).returncode  # noqa: S603 - no shell, fixed command
+    os.chdir(script.parent)
+    if os.name == "posix":
+        # Become the server: whoever stops this command stops the server, and nothing is left behind.
+        os.execv(sys.executable, command)  # noqa: S606 - no shell, fixed command
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - no shell, fixed command
 
 
 def _rows(result: RunResult) -> list[dict[str, Any]]:
