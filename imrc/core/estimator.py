@@ -63,7 +63,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
         intercept first.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
-        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective sample sizes (Theorems 1 and 3).
+        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
+        sample sizes (Theorems 1 and 3).
 
     Notes
     -----

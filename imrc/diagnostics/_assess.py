@@ -31,15 +31,13 @@ from imrc.diagnostics._pictures import (
     with_envelope,
     with_pacf_band,
 )
+from imrc.diagnostics._reading import Reading, noise_components, read_sequence
 from imrc.diagnostics._reduction import (
     Moments,
     Reduced,
     given_moments,
-    mapped,
-    noise_components,
     reduce_moments,
     resolve_transform,
-    sequence_moments,
 )
 from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, decide, find_returns, word_verdict
 from imrc.tasks import TaskSequence
@@ -239,13 +237,13 @@ def assess(
     'evolving'
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(check_int("seed", seed, 0)).spawn(3)]
-    rows: list[Floats] = []
+    reading: Reading | None = None
     if isinstance(data, TaskSequence):
         if mse is not None:
             raise ValueError("mse goes with given means only; the tasks of a sequence bring their own.")
         transform, told = resolve_transform(features, data, seed)
-        rows = mapped(data, transform)
-        moments, name, labels = sequence_moments(data, rows), data.name, data.labels
+        reading = read_sequence(data, transform, streams[0], WORK_LIMIT / SHUFFLES)
+        moments, name, labels = reading.moments, data.name, data.labels
     else:
         if mse is None:
             raise ValueError("Given means need mse, their mean squared errors (s = sigma^2 / n).")
@@ -260,7 +258,7 @@ def assess(
         "labels": labels,
         "k": k,
         "moments": moments,
-        "is_bounded": bool(rows) and all(float(np.abs(X1).max()) <= 1.0 + 1e-9 for X1 in rows),
+        "is_bounded": reading is not None and reading.is_bounded,
     }
     reduced = reduce_moments(moments)
     head |= {"m": reduced.m, "dropped": int((~reduced.kept).sum()), "n": reduced.n_ref}
@@ -268,11 +266,11 @@ def assess(
         return _nothing_to_say(head, reduced)
     m_noise = None
     p_same: float | None = None
-    if isinstance(data, TaskSequence):
-        m_noise = noise_components(rows, data, moments, reduced, streams[0])
-        if sum(map(len, rows)) * float(moments.tau.shape[1]) * SHUFFLES <= WORK_LIMIT:
+    if reading is not None and isinstance(data, TaskSequence):
+        m_noise = noise_components(reading, reduced)
+        if reading.rows is not None:
             classes = [data.encoded(j) for j in range(k)]
-            p_same = exact_p_value(rows, classes, data.n_classes, streams[1])
+            p_same = exact_p_value(reading.rows, classes, data.n_classes, streams[1])
     return _judge(head, reduced, m_noise, p_same, drawn, streams[2])
 
 

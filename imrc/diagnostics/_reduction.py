@@ -7,7 +7,7 @@ need.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_matrix
-from imrc.core.moments import sample_moments
+from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,6 @@ Transform = Callable[[Floats], Floats]
 
 # Components whose pooled variance is below this share of the largest are constant but for rounding.
 CONSTANT = 1e-10
-PAIRS = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +115,13 @@ def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tu
     return method, type(features).__name__ if method is not features else "given features"
 
 
-def mapped(sequence: TaskSequence, transform: Transform) -> list[Floats]:
-    """Return [1, phi(x)] of every task, each of shape (n_j, D + 1)."""
-    out = []
+def mapped(sequence: TaskSequence, transform: Transform) -> Iterator[Floats]:
+    """Yield [1, phi(x)] task by task, each of shape (n_j, D + 1); only one task is held at a time."""
     for number, task in enumerate(sequence):
         phi = check_matrix(f"features of task {number}", transform(task.X))
         if len(phi) != len(task):
             raise ValueError(f"features gave {len(phi)} rows for the {len(task)} samples of task {number} (from 0).")
-        out.append(np.concatenate([np.ones((len(phi), 1)), phi], axis=1))
-    return out
-
-
-def sequence_moments(sequence: TaskSequence, rows: list[Floats]) -> Moments:
-    """Return sample averages and their mean squared errors of every task."""
-    pairs = [sample_moments(X1, sequence.encoded(j), sequence.n_classes) for j, X1 in enumerate(rows)]
-    return Moments(np.stack([tau for tau, _ in pairs]), np.stack([s for _, s in pairs]), sequence.sizes)
+        yield with_intercept(phi)
 
 
 def given_moments(means: ArrayLike, mse: ArrayLike) -> Moments:
@@ -175,50 +166,3 @@ def reduce_moments(moments: Moments) -> Reduced:
     G = Z @ Z.T / max(Z.shape[1], 1)
     total = None if n is None else int(n.sum())
     return Reduced(Z, h, (G + G.T) / 2.0, kept, variance, n_ref, total)
-
-
-def noise_components(
-    rows: list[Floats],
-    sequence: TaskSequence,
-    moments: Moments,
-    reduced: Reduced,
-    generator: np.random.Generator,
-) -> float:
-    """Effective number of independent components of the sampling noise, in [1, m].
-
-    Residuals of two samples of different tasks have a squared inner product of m^2 / m_noise on average.
-    """
-    sizes = sequence.sizes
-    task_of = np.repeat(np.arange(len(sizes)), sizes)
-    first = generator.integers(task_of.size, size=PAIRS)
-    second = generator.integers(task_of.size, size=PAIRS)
-    same = task_of[first] == task_of[second]
-    while same.any():
-        second[same] = generator.integers(task_of.size, size=int(same.sum()))
-        same = task_of[first] == task_of[second]
-    usable = (sizes[task_of[first]] > 1) & (sizes[task_of[second]] > 1)
-    if not usable.any():
-        return 1.0
-    first, second = first[usable], second[usable]
-    classes = np.concatenate([sequence.encoded(j) for j in range(len(sizes))])
-    stacked = np.concatenate(rows)
-    width = stacked.shape[1]
-    root = np.sqrt(np.where(reduced.kept, reduced.variance, 1.0))
-    kept = reduced.kept
-
-    def residuals(index: NDArray[np.int64]) -> Floats:
-        task = task_of[index]
-        out = -moments.tau[task]
-        for c in range(sequence.n_classes):
-            inside = classes[index] == c
-            out[inside, c * width : (c + 1) * width] += stacked[index[inside]]
-        scale = np.sqrt(sizes[task] / (sizes[task] - 1.0))
-        return np.asarray((out / root)[:, kept] * scale[:, None])
-
-    squared = [
-        (residuals(first[a : a + 500]) * residuals(second[a : a + 500])).sum(axis=1) ** 2
-        for a in range(0, len(first), 500)
-    ]
-    mean = float(np.concatenate(squared).mean())
-    m = reduced.m
-    return float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))

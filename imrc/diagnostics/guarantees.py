@@ -63,19 +63,20 @@ def plug_in(
     tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))
     transform, _ = resolve_transform(features, sequence, seed)
     rows = mapped(TaskSequence(tuple(sequence[j] for j in tasks), classes=sequence.classes), transform)
-    risks, norms = [], []
+    risks, norms, largest_value, width = [], [], 0.0, 0
     for j, X1 in zip(tasks, rows, strict=True):
         tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
         zero = np.zeros_like(tau)
         solution = solve_subgradient(X1, tau, zero, sequence.n_classes, max_iter, zero, zero)
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))
+        largest_value, width = max(largest_value, float(np.abs(X1).max())), X1.shape[1]
     return PlugIn(
         tasks=tasks,
         risk=np.array(risks),
         mu_norm=np.array(norms),
-        M=max(float(np.abs(X1).max()) for X1 in rows),
-        m=sequence.n_classes * rows[0].shape[1],
+        M=largest_value,
+        m=sequence.n_classes * width,
         n_classes=sequence.n_classes,
     )
 

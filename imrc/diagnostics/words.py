@@ -66,8 +66,10 @@ def regime_sentence(rho: float, low: float, high: float, n: float) -> str:
     head = f"Its n d² / σ² at n = {n:g} is {number(rho)} ({interval})"
     if high <= 0.01:
         return f"{head}: tasks change so slowly that nearly all samples can be pooled."
-    if rho < 1:
+    if high < 1:
         return f"{head}: tasks change less than the noise of one average, so neighbours help a lot."
+    if low < 1:
+        return f"{head}: the change may be smaller or larger than the noise of one average, so the gain is uncertain."
     return f"{head}: tasks change more than the noise of one average, so little can be borrowed from neighbours."
 
 
@@ -84,21 +86,21 @@ def setting_sentence(result: Assessment) -> str:
 
 def meaning_sentence(result: Assessment, n: float) -> str:
     """Say what the size of the change means for learning with n samples per task."""
-    rho, _, high = result.rho_at(n)
+    rho, low, high = result.rho_at(n)
     if result.verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be foreseen."
-    kind = "whatever the kind of change" if result.verdict.name != "evolving" else "as the theorems promise"
-    if rho < 0.1 or high < 0.3:
-        gain = "much"
-    elif rho < 1:
-        gain = "clearly"
-    elif rho < 5:
-        gain = "a little"
+    if high < 0.3:
+        gain = "can be expected to help much"
+    elif high < 1:
+        gain = "can be expected to help clearly"
+    elif low < 1:
+        gain = "may help (the interval reaches from below to above 1)"
     else:
-        gain = "hardly"
+        gain = "can help only a little" if rho < 5 else "can hardly help"
+    kind = "as the theorems promise" if result.verdict.name == "evolving" else "whatever the kind of change"
     return (
         f"For learning with n = {n:g} samples per task the size of the change counts: n d² / σ² = {number(rho)}, so "
-        f"forward and backward learning should help {gain}, {kind}."
+        f"forward and backward learning {gain}, {kind}."
     )
 
 
@@ -156,3 +158,12 @@ def report(result: Assessment, n: float) -> str:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
     return "\n".join(lines)
+
+
+def constants_sentence(stand_in: PlugIn) -> str:
+    """Say which constants a bound was computed with."""
+    low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
+    return (
+        f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
+        f"‖μ‖₁ from {number(low)} to {number(high)}."
+    )

@@ -77,8 +77,8 @@ PARAMETERS: dict[str, Parameter] = {
             "W",
             "Window W",
             "How many squared differences between consecutive sample averages are averaged to estimate the expected "
-            "quadratic change d², eq. (7) of the paper. The recommended presets estimate one rate of change instead and do "
-            "not use it.",
+            "quadratic change d², eq. (7) of the paper. The recommended presets estimate one "
+            "rate of change instead and do not use it.",
             1,
             MAX_WINDOW,
             2,

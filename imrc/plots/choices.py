@@ -9,8 +9,15 @@ from plotly.subplots import make_subplots
 
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
+from imrc.evaluation.results import HeadlineKind
 from imrc.evaluation.words import with_error
 from imrc.plots._style import COLOURS, NAMES, finish
+
+_KINDS: dict[HeadlineKind, str] = {
+    "average": "average",
+    "newest": "newest task",
+    "lag": "after b more tasks",
+}
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
@@ -80,7 +87,7 @@ def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame
     rows = []
     for rule, name in NAMES.items():
         row = {"Rule": name}
-        for kind, words in (("average", "average"), ("newest", "newest task"), ("lag", "after b more tasks")):
+        for kind, words in _KINDS.items():
             row[f"Paper, {words}"] = with_error(paper.headline(kind)[rule])
             row[f"{title}, {words}"] = with_error(other.headline(kind)[rule])
         rows.append(row)

@@ -11,7 +11,6 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, registry
-from imrc.core.settings import PRESETS
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind
 from imrc.evaluation.methods import expected_seconds
@@ -20,6 +19,9 @@ from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
 """A method expected to take longer than this is announced and waits for a click."""
+
+PRESETS = ("recommended", "paper")
+"""Presets of IMRC that are always compared."""
 
 DEFAULT_METHODS = (*PUBLISHED, "majority", "logistic_single", "logistic_seen", "oracle")
 
@@ -32,7 +34,7 @@ def choices() -> list[str]:
 
 
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:
-    """Return the run of every preset; custom values belong to no method of this comparison."""
+    """Return the runs of IMRC; custom values belong to no method of this comparison."""
     return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
 
 
@@ -91,6 +93,11 @@ def long_methods(sequence: imrc.TaskSequence, settings: RunSettings, names: tupl
             if seconds > LONG_S:
                 found[name] = seconds
     return found
+
+
+def go_on() -> None:
+    """Forget that Stop was pressed."""
+    st.session_state.pop("compare_stopped", None)
 
 
 def compared_results(

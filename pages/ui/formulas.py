@@ -107,8 +107,8 @@ FORMULAS: dict[str, Formula] = {
     "models": Formula(
         "Competing Gaussian models",
         (
-            r"\mathrm{BIC} = -2\,m_{\text{eff}}\,\ell + p\,"
-            r"\log\big((k-1)\,m_{\text{eff}}\big) + 2\log(\text{candidates})",
+            r"\mathrm{BIC} = -2\,m_{\text{eff}}\,\ell + p\,\log\big((k-1)\,m_{\text{eff}}\big)",
+            r"\qquad + 2\log(\text{candidates})",
         ),
         "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
         "independent components. Candidates: places of a jump, or frequencies. A lead below 2 is no lead: then both "
@@ -148,9 +148,12 @@ FORMULAS: dict[str, Formula] = {
 
 
 def show(name: str) -> None:
-    """Show one formula with source and symbols, folded below its chart."""
+    """Show one formula with its chart: formula left, source and symbols right; one below the other on narrow pages."""
     formula = FORMULAS[name]
-    with st.expander(f"Formula: {formula.source}", icon=":material/function:"):
-        for line in formula.latex:
-            st.latex(line)
-        st.caption(formula.symbols)
+    with st.container(border=True):
+        row = st.container(horizontal=True, vertical_alignment="center")
+        with row.container(width=390):
+            for line in formula.latex:
+                st.latex(line)
+        with row.container(width=490):
+            st.caption(f"**{formula.source}.** {formula.symbols}")

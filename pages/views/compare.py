@@ -54,7 +54,8 @@ names = tuple(name for name in names if name not in long or st.session_state.get
 
 results, left_out = comparing.compared_results(sequence, settings, names)
 if left_out:
-    st.warning(f"Stopped: {', '.join(left_out)} not run. Press **Run** to start again.", icon=":material/stop:")
+    st.warning(f"Stopped: {', '.join(left_out)} not run.", icon=":material/stop:")
+    st.button("Run the rest", icon=":material/play_arrow:", key="compare_rest", on_click=comparing.go_on)
 if not results:
     st.stop()
 scores = score_table(results)

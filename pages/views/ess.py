@@ -111,6 +111,7 @@ if run is not None:
         + (" Risks and errors below are those of the 0-1 rule." if settings.learner.loss != "0-1" else "")
         + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
     )
+    st.caption(words.constants_sentence(stand_in))
     charts.show(
         ess.bound_chart(ess.with_reached(bounds, run), trivial),
         name="ess-bound",

@@ -77,7 +77,8 @@ task = st.selectbox(
 charts.show(
     task_story(story_table(result, task - 1), task, result.labels[task - 1], overview.RISK[result.loss][0]),
     name="task-story",
-    alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, with confidence bands.",
+    alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, "
+    "with confidence bands.",
 )
 
 charts.show(

@@ -132,5 +132,23 @@ def test_more_classes(compare):
     assert "Rotated digits" in texts(test)
 
 
+def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
+    test = compare()
+    test.multiselect(key="compare_methods").set_value(["gem"]).run()
+    # As if Stop had been pressed while ELLA was running.
+    sequence = imrc.datasets.load("random_walk", tasks=5, seed=0)
+    settings = test.session_state["choice"].settings
+    names = ("gem", "ella")
+    test.session_state["compare_stopped"] = (sequence.fingerprint, settings, names)
+    test.multiselect(key="compare_methods").set_value(list(names)).run()
+    assert not test.exception
+    assert "Stopped: ELLA not run." in texts(test)
+    assert "ELLA" not in set(shown(test)["Method"])
+    test.button(key="compare_rest").click().run()
+    assert not test.exception
+    assert "Stopped" not in texts(test)
+    assert "ELLA" in set(shown(test)["Method"])
+
+
 def test_durations_in_words():
     assert [comparing.duration(s) for s in (42, 200, 9000)] == ["42 s", "3 min", "2.5 h"]

@@ -63,7 +63,7 @@ def test_values_are_written_to_the_link_and_read_back(app):
     query = link(test)
     assert query == {
         "dataset": "trend", "features": "automatic", "frequencies": "200", "n": "6", "k": "5", "b": "1", "W": "3",
-        "repetitions": "5", "seed": "0", "preset": "paper",
+        "repetitions": "5", "seed": "0", "preset": "recommended",
     }  # fmt: skip
     again = app(**query)
     assert metrics(again)["Error, forward"] == metrics(test)["Error, forward"]
@@ -73,7 +73,7 @@ def test_values_are_written_to_the_link_and_read_back(app):
 def test_custom_values_reach_the_run_and_the_link(app):
     test = run(app(dataset="trend", k="5", n="6"), preset="custom", lambda0=0.3, max_iter=100)
     assert not test.exception
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, lambda0=0.3, max_iter=100)
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, preset="paper", lambda0=0.3, max_iter=100)
     assert metrics(test)["Error, forward"] == with_error(expected.headline()["forward"])
     assert link(test)["lambda0"] == "0.3"
 

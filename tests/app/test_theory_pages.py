@@ -174,3 +174,12 @@ def test_own_representation_reaches_the_diagnosis(app):
     test = app(dataset="random_walk", k="8", n="5", features="identity", repetitions="1").switch_page(EVOLVING).run()
     assert "representation: inputs as they are" in texts(test)
     assert "14 components" in texts(test)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)"), (HOW, "Equations (1) and (3)")]
+)
+def test_formulas_are_set_and_their_source_named(app, file, said):
+    test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
+    assert len(test.latex) >= 3
+    assert said in texts(test)

@@ -26,7 +26,9 @@ import numpy as np  # noqa: E402 - after the thread setting
 import pandas as pd  # noqa: E402
 
 import imrc  # noqa: E402
-from imrc.evaluation.comparison import score_table  # noqa: E402
+from imrc.evaluation import RunSettings  # noqa: E402
+from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
+from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 
 RECORDS = HERE / "results" / "paper_table_baselines_repetitions.csv"
 TABLE = HERE / "results" / "paper_table_baselines.csv"
@@ -36,9 +38,8 @@ METHODS = (
     *("gem", "ewc", "condor", "driftsurf", "aue", "ella", "mer:argparse"),
     *("majority", "logistic_single", "logistic_recent", "logistic_seen", "oracle"),
     *("driftsurf:zeros", "aue:zeros", "ewc:slow", "condor:weak", "ella:python", "gem:argparse"),
-    *("imrc", "mer", "aue:hoeffding"),
+    *("imrc", "imrc:recommended", "mer", "aue:hoeffding"),
 )
-SLOW = ("mer", "aue:hoeffding")
 
 
 def cells(only: list[str], sizes: list[int], methods: list[str]) -> list[tuple[str, int, str]]:
@@ -50,7 +51,18 @@ def cells(only: list[str], sizes: list[int], methods: list[str]) -> list[tuple[s
         for method in methods
         if dataset != "rotated_mnist" or n == 10
     ]
-    return sorted(made, key=lambda cell: cell[2] in SLOW)
+    return sorted(made, key=effort)
+
+
+def effort(cell: tuple[str, int, str]) -> int:
+    """Minutes-long cells last: MER's many steps, GEM's many memories, trees."""
+    dataset, n, method = cell
+    many_memories = dataset == "power_supply" and n >= 100
+    if method == "aue:hoeffding" or (method == "gem:argparse" and many_memories):
+        return 3
+    if method == "gem" and many_memories:
+        return 2
+    return int(method == "mer")
 
 
 def done_cells() -> set[tuple[str, int, str]]:
@@ -63,9 +75,8 @@ def done_cells() -> set[tuple[str, int, str]]:
 def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
     sequence = imrc.datasets.load(dataset)
     started = time.perf_counter()
-    result = imrc.evaluate(
-        sequence, n=n, repetitions=repetitions, seed=SEED, features="paper", methods=(method,), preset="paper"
-    )
+    settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features="paper", preset="paper")
+    (result,) = run_methods(sequence, settings, [method], announce=lambda text: print(f"{dataset}, n={n}: {text}"))
     scores = score_table(result).assign(
         dataset=dataset,
         run=method,
@@ -78,6 +89,28 @@ def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
     scores.to_csv(RECORDS, mode="a", header=not RECORDS.exists(), index=False, float_format="%.6g")
     mean = scores.groupby("method")[["average", "newest"]].mean().round(3).to_dict("index")
     print(f"{dataset} n={n} {method}: {mean} ({time.perf_counter() - started:.1f} s)", flush=True)
+
+
+def build_table() -> None:
+    """Write the table of all finished cells; print errors and average ranks as Markdown."""
+    scores = pd.read_csv(RECORDS)
+    order = {method: position for position, method in enumerate(METHODS)}
+    scores = scores.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
+    scores = scores.sort_values(["dataset", "n"], kind="stable")
+    facts = scores.groupby(["dataset", "n", "method"])[["tasks", "seed", "imrc", "numpy", "date"]].first()
+    table = tables_by_cell(scores).join(facts, on=["dataset", "n", "method"])
+    table.to_csv(TABLE, index=False, float_format="%.4g")
+    methods = ["imrc:paper", "imrc:recommended", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
+    print(paper_markdown(table, methods))
+    extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc", "imrc:recommended"))]
+    print("\nReferences and other profiles\n")
+    print(paper_markdown(table, extra))
+    for kind in ("average", "newest"):
+        tabular = scores[scores["dataset"].isin(TABULAR)]
+        ranks = average_ranks(tabular, kind=kind)
+        print(f"\nAverage ranks over {ranks.datasets} datasets ({kind}), Friedman p = {ranks.friedman_p:.3g}, "
+              f"critical difference {ranks.critical_difference:.2f}")  # fmt: skip
+        print(ranks.table.round(2).to_string(index=False))
 
 
 def main() -> None:
@@ -96,6 +129,7 @@ def main() -> None:
             if cell not in done:
                 mnist = cell[0] == "rotated_mnist"
                 run_cell(*cell, arguments.mnist_repetitions if mnist else arguments.repetitions)
+    build_table()
 
 
 if __name__ == "__main__":

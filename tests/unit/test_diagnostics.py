@@ -101,29 +101,30 @@ def test_exact_test_of_identical_tasks_keeps_its_level():
 
 def test_exact_and_approximate_tests_agree():
     from imrc.diagnostics._identical import approximate_p_value, exact_p_value
-    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+    from imrc.diagnostics._reading import noise_components, read_sequence
+    from imrc.diagnostics._reduction import reduce_moments
 
     for change in (0.0, 0.02, 0.05):
         sequence = gaussian("independent", k=8, n=60, change=change)
-        rows = mapped(sequence, lambda X: X)
-        moments = sequence_moments(sequence, rows)
-        reduced = reduce_moments(moments)
         generator = np.random.default_rng(0)
-        m_noise = noise_components(rows, sequence, moments, reduced, generator)
-        exact = exact_p_value(rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
+        reading = read_sequence(sequence, lambda X: X, generator, keep=np.inf)
+        reduced = reduce_moments(reading.moments)
+        m_noise = noise_components(reading, reduced)
+        exact = exact_p_value(reading.rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
         assert approximate_p_value(reduced, m_noise, 1.0)[0] == pytest.approx(exact, abs=0.08)
 
 
 def test_noise_components_of_independent_and_copied_features():
-    from imrc.diagnostics._reduction import mapped, noise_components, reduce_moments, sequence_moments
+    from imrc.diagnostics._reading import noise_components, read_sequence
+    from imrc.diagnostics._reduction import reduce_moments
 
     generator = np.random.default_rng(0)
     X = generator.standard_normal((4000, 30))
     for data, low, high in ((X, 26, 32), (np.repeat(X[:, :5], 6, axis=1), 4.5, 6.5)):
         sequence = cut(data, np.zeros(4000, dtype=int), [400] * 10)
-        rows = mapped(sequence, lambda X: X)
-        moments = sequence_moments(sequence, rows)
-        found = noise_components(rows, sequence, moments, reduce_moments(moments), np.random.default_rng(1))
+        reading = read_sequence(sequence, lambda X: X, np.random.default_rng(1))
+        assert reading.rows is None
+        found = noise_components(reading, reduce_moments(reading.moments))
         assert low < found < high
 
 
@@ -324,6 +325,8 @@ def test_sentences_for_people():
     assert "12 tasks, representation: inputs" in words_.setting_sentence(result)
     assert "n = 10" in words_.meaning_sentence(result, 10)
     assert "nearly all" in words_.regime_sentence(0.001, 0.0, 0.005, 10)
+    assert "gain is uncertain" in words_.regime_sentence(0.3, 0.1, 1.4, 10)
+    assert "help a lot" in words_.regime_sentence(0.3, 0.1, 0.9, 10)
     assert "little can be borrowed" in words_.regime_sentence(4.0, 3.0, 5.0, 10)
 
 
@@ -351,3 +354,47 @@ def test_command_line_prints_verdict_and_json(capsys):
     assert json.loads(capsys.readouterr().out)["tasks"] == 4
     assert main(["assess", "identical", "-k", "1"]) == 2
     assert "tasks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rho", "low", "high", "text"),
+    [
+        (0.1, 0.05, 0.2, "expected to help much"),
+        (0.5, 0.3, 0.8, "expected to help clearly"),
+        (0.8, 0.3, 2.0, "may help"),
+        (2.0, 1.5, 3.0, "help only a little"),
+        (9.0, 7.0, 11.0, "hardly help"),
+    ],
+)
+def test_what_the_size_of_the_change_means(rho, low, high, text):
+    from dataclasses import replace
+
+    result = assess(gaussian("random_walk", k=12, n=60))
+    changed = replace(result, change=ChangeEstimate(rho, low, high, 9.0, 3.0, np.zeros(1), np.zeros(1)))
+    assert text in words_.meaning_sentence(changed, 60)
+
+
+def test_too_few_gives_no_forecast():
+    result = assess(gaussian("random_walk", k=2, n=4, change=0.1))
+    assert result.verdict.name == "too_few"
+    assert "cannot be foreseen" in words_.meaning_sentence(result, 4)
+    assert "not testable" in words_.report(result, 4)
+
+
+@pytest.mark.parametrize(
+    ("z_mean", "z", "text"),
+    [(2.0, 0.0, "they keep a direction"), (0.0, 4.0, "same way"), (0.0, -4.0, "come back"), (0.0, 1.0, "nothing")],
+)
+def test_words_about_changes(z_mean, z, text):
+    assert text in words_.changes_text(Innovations(z_mean, {2: z}, -0.4, -0.4, 3.0))
+
+
+def test_vacuous_bounds_are_called_vacuous():
+    from imrc.diagnostics.guarantees import PlugIn
+
+    stand_in = PlugIn(np.arange(3), np.full(3, 0.2), np.full(3, 1.0), 1.0, 10, 2)
+    assert "vacuous for every task" in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "2 of the 3 tasks" in words_.vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
+    assert "below the risk of guessing" in words_.vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
+    # 2 sqrt(2 log(400)) / sqrt(ESS) = .3 at ESS = 533.
+    assert "size of 533 " in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)

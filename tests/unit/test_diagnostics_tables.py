@@ -246,3 +246,56 @@ def test_extreme_own_ratio_stays_on_the_chart():
     assert line.x[0] == table["ratio"].min()
     assert "or smaller" in line.name
     assert ess.ess_curves(table, ess.OwnRatio(1.0, 0.5, np.inf, "x")).data
+
+
+def test_bound_chart_names_everything_and_what_the_run_reached():
+    sequence = imrc.datasets.load("identical", tasks=5, samples=60, seed=0)
+    run = imrc.evaluate(sequence, n=6, repetitions=2, features="identity", preset="paper")
+    parts = ess.run_parts(run)
+    both = run.ess_tables["forward_backward"].final().mean(axis=0)
+    np.testing.assert_allclose(parts.sum(axis=1), both, rtol=1e-12)
+    assert np.array_equal(parts[:, 0], np.full(5, 6.0))
+    stand_in = guarantees.plug_in(sequence, lambda X: X)
+    sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
+    bounds, trivial = guarantees.bound_table(stand_in, sizes)
+    assert (bounds["single"] >= bounds["forward"] - 1e-12).all()
+    assert (bounds["forward"] >= bounds["forward_backward"] - 1e-12).all()
+    table = ess.with_reached(bounds, run)
+    np.testing.assert_allclose(table["error"], run.error_tables["forward_backward"].final().mean(axis=0))
+    shown = names(ess.bound_chart(table, trivial))
+    assert shown[:3] == ["bound, single task", "bound, forward", "bound, forward and backward"]
+    assert shown[3:5] == ["minimax risk reached", "test error"]
+    assert "0.50" in shown[5]
+
+
+def test_coverage_chart_shows_the_study():
+    table = teaching.coverage_study(10, 0.25, 3, k=6, runs=50)
+    figure = lessons.coverage_chart(table)
+    assert names(figure) == ["Single task", "Forward", "Forward and backward", "nominal, 0.683"]
+    part = table[(table["knowledge"] == "estimated") & (table["rule"] == "forward")]
+    np.testing.assert_allclose(figure.data[5].y, part["coverage"])
+
+
+def test_tables_of_given_means():
+    generator = np.random.default_rng(0)
+    result = assess(np.cumsum(generator.normal(size=(9, 3)), axis=0), 0.5)
+    table = tracks.component_tracks(result, 0)
+    np.testing.assert_allclose(table["mean_se"], np.sqrt(0.5))
+    assert (tracks.step_changes(result)["noise_se"] == np.sqrt(2) * 2 / np.sqrt(result.m_eff)).all()
+
+
+def test_lesson_sentences_follow_the_numbers():
+    import pandas as pd
+
+    def row(gain, error):
+        return {"newest": 0.2, "all": 0.2, "newest_gain": gain, "newest_gain_se": error, "all_gain": gain} | {
+            "all_gain_se": error
+        }
+
+    rows = {"single": row(0.0, 0.0), "forward": row(-0.02, 0.001), "forward_backward": row(0.001, 0.002)}
+    text = teaching.lesson_sentence(pd.DataFrame(rows).T, 3.0, 10, 3)
+    assert "10 % fewer errors" in text
+    assert "no clear difference (+0.001 ± 0.002)" in text
+    assert "nothing helps much" in text
+    rows["forward"] = row(0.02, 0.001)
+    assert "10 % more errors" in teaching.lesson_sentence(pd.DataFrame(rows).T, 0.05, 10, 3)

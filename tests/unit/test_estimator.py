@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import imrc
 from imrc import IMRC
+from imrc.core.settings import PRESETS
 
 # Checks that do not apply, each with its reason. Everything else must pass.
 EXCLUDED = {
@@ -19,9 +20,10 @@ EXCLUDED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_estimator_checks():
+@pytest.mark.parametrize("preset", PRESETS)
+def test_scikit_learn_estimator_checks(preset):
     # 300 iterations instead of 2000: the checks are about conventions.
-    results = check_estimator(IMRC(max_iter=300), on_skip=None, on_fail=None)
+    results = check_estimator(IMRC(preset=preset, max_iter=300), on_skip=None, on_fail=None)
     assert len(results) > 40
     bad = {r["check_name"]: str(r["exception"]) for r in results if r["status"] not in ("passed", "skipped")}
     skipped = {r["check_name"]: r["status"] for r in results if r["status"] == "skipped"}
@@ -51,7 +53,7 @@ def test_keys_and_shapes(sequence):
 
 
 def test_mse_and_effective_samples_are_ordered(sequence):
-    model = learn(sequence, max_iter=50)
+    model = learn(sequence, preset="paper", max_iter=50)
     mse, ess = model.mse_, model.ess_
     assert (mse["forward_backward"] <= mse["forward"]).all()
     assert (mse["forward"] <= mse["single"]).all()
@@ -60,15 +62,16 @@ def test_mse_and_effective_samples_are_ordered(sequence):
     assert (ess["single"] == 20).all()
 
 
-def test_no_backward_steps_is_forward_only(sequence):
-    model = learn(sequence, b=0, max_iter=50)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_backward_steps_is_forward_only(sequence, preset):
+    model = learn(sequence, b=0, preset=preset)
     for values in (model.mean_, model.coef_, model.risk_):
         np.testing.assert_array_equal(values["forward_backward"], values["forward"])
 
 
 def test_string_labels_give_the_same_rules(sequence):
     names = np.array(["left", "right"])
-    numbers, strings = IMRC(max_iter=100), IMRC(max_iter=100)
+    numbers, strings = IMRC(), IMRC()
     for task in sequence:
         numbers.partial_fit(task.X, task.y, classes=[0, 1])
         strings.partial_fit(task.X, names[task.y], classes=names)
@@ -76,9 +79,10 @@ def test_string_labels_give_the_same_rules(sequence):
     np.testing.assert_array_equal(names[numbers.predict(X, task=3)], strings.predict(X, task=3))
 
 
-def test_permuting_features_permutes_the_coefficients(sequence):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_permuting_features_permutes_the_coefficients(sequence, preset):
     order = np.array([2, 0, 1])
-    one, other = IMRC(max_iter=300), IMRC(max_iter=300)
+    one, other = IMRC(preset=preset, max_iter=300), IMRC(preset=preset, max_iter=300)
     for task in sequence:
         one.partial_fit(task.X, task.y)
         other.partial_fit(task.X[:, order], task.y)
@@ -87,8 +91,9 @@ def test_permuting_features_permutes_the_coefficients(sequence):
     np.testing.assert_allclose(other.coef_["forward_backward"].reshape(6, 2, 4), blocks[:, :, columns], atol=1e-10)
 
 
-def test_permuting_classes_permutes_the_coefficients(sequence):
-    one, other = IMRC(max_iter=300), IMRC(max_iter=300)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_permuting_classes_permutes_the_coefficients(sequence, preset):
+    one, other = IMRC(preset=preset, max_iter=300), IMRC(preset=preset, max_iter=300)
     for task in sequence:
         one.partial_fit(task.X, task.y)
         other.partial_fit(task.X, 1 - task.y)
@@ -123,9 +128,20 @@ def degenerate_tasks():
 
 
 @pytest.mark.parametrize("name", degenerate_tasks())
-@pytest.mark.parametrize("instances", ["own", "reach", "all"])
-def test_degenerate_tasks_give_finite_results(name, instances):
-    model = IMRC(max_iter=200, instances=instances)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"preset": "paper", "instances": "own"},
+        {"preset": "paper", "instances": "reach"},
+        {"preset": "paper", "instances": "recent"},
+        {"preset": "paper", "instances": "all"},
+        {"preset": "recommended"},
+        {"preset": "recommended_01"},
+    ],
+    ids=lambda settings: "-".join(settings.values()),
+)
+def test_degenerate_tasks_give_finite_results(name, settings):
+    model = IMRC(max_iter=200, **settings)
     tasks = degenerate_tasks()[name]
     for X, y in tasks:
         model.partial_fit(X, y, classes=[0, 1, 2])
@@ -140,7 +156,7 @@ def test_absent_class_does_not_freeze_the_others():
     # and the next task that shows the class is learnt from its own samples.
     generator = np.random.default_rng(0)
     X = generator.normal(size=(10, 2))
-    model = IMRC(max_iter=100).partial_fit(X, np.zeros(10, dtype=int), classes=[0, 1])
+    model = IMRC(preset="paper", max_iter=100).partial_fit(X, np.zeros(10, dtype=int), classes=[0, 1])
     model.partial_fit(X, np.arange(10) % 2)
     tau = model.mean_["forward"].reshape(2, 2, 3)
     assert (tau[0, 1] == 0).all()
@@ -173,7 +189,7 @@ def test_classes_must_not_change(sequence):
         ({"W": 0}, "W must be between 1 and 100"),
         ({"preset": "best"}, "preset must be one of"),
         ({"lambda0": -0.1}, "lambda0 must be at least 0"),
-        ({"instances": "some"}, "instances must be one of 'all', 'own', 'reach'"),
+        ({"instances": "some"}, "instances must be one of 'all', 'own', 'reach', 'recent'"),
         ({"max_iter": 0}, "max_iter must be between 1"),
     ],
 )
@@ -190,16 +206,18 @@ def test_unknown_task_and_rule(sequence):
         model.predict(sequence[0].X, rule="best")
 
 
-def test_pickled_model_goes_on_learning(sequence):
-    model = learn(sequence.head(3), max_iter=100)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_pickled_model_goes_on_learning(sequence, preset):
+    model = learn(sequence.head(3), preset=preset)
     copy = pickle.loads(pickle.dumps(model))
     for one in (model, copy):
         one.partial_fit(sequence[3].X, sequence[3].y)
     np.testing.assert_array_equal(model.coef_["forward_backward"], copy.coef_["forward_backward"])
 
 
-def test_future_tasks_change_nothing_out_of_reach(sequence):
-    short, long = learn(sequence.head(3), b=1, max_iter=100), learn(sequence, b=1, max_iter=100)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_future_tasks_change_nothing_out_of_reach(sequence, preset):
+    short, long = learn(sequence.head(3), b=1, preset=preset), learn(sequence, b=1, preset=preset)
     np.testing.assert_array_equal(short.coef_["forward_backward"][:2], long.coef_["forward_backward"][:2])
     np.testing.assert_array_equal(short.coef_["forward"], long.coef_["forward"][:3])
 
@@ -208,14 +226,14 @@ def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence
     # With lambda = 0 and X all there is, the empirical distribution is in the uncertainty set, so the minimax risk
     # bounds the error of the randomised rule on the very samples it was learnt from.
     task = sequence[0]
-    model = IMRC(lambda0=0.0, max_iter=20_000).partial_fit(task.X, task.y)
+    model = IMRC(preset="paper", lambda0=0.0, max_iter=20_000).partial_fit(task.X, task.y)
     wrong = 1.0 - model.predict_proba(task.X)[np.arange(len(task)), task.y]
     assert wrong.mean() <= model.risk_["forward"][0] + 1e-9
 
 
 def test_memory_does_not_keep_samples_out_of_reach():
     generator = np.random.default_rng(0)
-    model = IMRC(b=2, max_iter=5)
+    model = IMRC(b=2, preset="paper", max_iter=5)
     for _ in range(40):
         model.partial_fit(generator.normal(size=(50, 30)), np.arange(50) % 2)
     per_task = 3 * 3 * 62 * 8 + 3000

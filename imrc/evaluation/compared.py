@@ -1,0 +1,171 @@
+"""A whole comparison in one call, and its tables for several datasets: what ``imrc table`` and scripts build on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imrc.baselines import method_title, parse_method
+from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key
+from imrc.evaluation.methods import expected_seconds
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.words import decimal
+from imrc.features import make
+from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str, int, int], None]
+LONG_S = 60.0
+"""Methods expected to take longer than this are announced before they start."""
+
+
+def run_methods(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    methods: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> list[RunResult]:
+    """Run methods one after another on the same draws and representation.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        What to run; its own `methods` are not looked at.
+    methods : sequence of str
+        "imrc" (with the preset of the settings), "imrc:<preset>", and names of the registry with or without profile.
+    progress : callable or None
+        Called as ``progress(title, step, total)`` after every step of every method.
+    announce : callable or None
+        Called with one sentence before a method that is expected to take longer than a minute.
+
+    Returns
+    -------
+    list of RunResult
+        One per method; `score_table` makes scores of them.
+
+    Raises
+    ------
+    ValueError
+        If a method is unknown; nothing is run then.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
+    >>> results = run_methods(sequence, RunSettings(n=5, repetitions=2), ["imrc", "majority"])
+    >>> [list(result.errors) for result in results]
+    [['single', 'forward', 'forward_backward'], ['majority']]
+    """
+    jobs = [_job(settings, name) for name in methods]
+    width = make(settings.features, sequence, settings.seed).n_outputs
+    results = []
+    for job in jobs:
+        name = job.methods[0]
+        title = f"IMRC ({job.preset})" if name == "imrc" else method_title(name)
+        if announce is not None and name != "imrc":
+            seconds = expected_seconds(name, job, sequence, width)
+            if seconds > LONG_S:
+                announce(f"{title} takes about {max(1, round(seconds / 60))} min on this sequence.")
+        steps = []
+        for step in iter_run(sequence, job):
+            steps.append(step)
+            if progress is not None:
+                progress(title, step.number, step.total)
+        results.append(RunResult.from_steps(job, sequence, steps))
+    return results
+
+
+def _job(settings: RunSettings, name: str) -> RunSettings:
+    method, _, preset = name.partition(":")
+    if method == "imrc":
+        return replace(settings, methods=("imrc",), preset=preset or settings.preset)
+    parse_method(name)
+    return replace(settings, methods=(name,))
+
+
+def tables_by_cell(
+    scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str = imrc_key("paper")
+) -> pd.DataFrame:
+    """Return `comparison_table` for every dataset and n of the scores, one below the other.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `score_table`.
+    kind : {"average", "newest", "own"}
+        Which error.
+    reference : str
+        Tested against, where it was run; else the best method of the cell.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, n, repetitions, then those of `comparison_table`.
+    """
+    import pandas as pd
+
+    frames = []
+    for (dataset, n), cell in scores.groupby(["dataset", "n"], sort=False):
+        there = reference if reference in set(cell["method"]) else None
+        table = comparison_table(cell, kind=kind, reference=there)
+        table.insert(0, "dataset", dataset)
+        table.insert(1, "n", n)
+        table.insert(2, "repetitions", int(cell["repetition"].max()))
+        frames.append(table)
+    return pd.concat(frames, ignore_index=True)
+
+
+def paper_markdown(tables: pd.DataFrame, methods: Sequence[str]) -> str:
+    """Return a Markdown table: one row per dataset and n, ours and the paper's printed mean in each cell.
+
+    Parameters
+    ----------
+    tables : DataFrame
+        From `tables_by_cell`.
+    methods : sequence of str
+        Columns. Cells that were not run are "–".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame(
+    ...     {"dataset": ["spam"], "n": [10], "method": ["mer"], "title": ["MER"], "error": [0.103], "std": [0.01]}
+    ... ).assign(printed=0.13)
+    >>> print(paper_markdown(rows, ["mer"]))
+    | dataset | n | MER |
+    | --- | --- | --- |
+    | spam | 10 | .103 ± .010 (.13) |
+    """
+    titles = dict(zip(tables["method"], tables["title"], strict=True))
+    shown = [name for name in methods if name in titles]
+    lines = [
+        "| dataset | n | " + " | ".join(titles[name] for name in shown) + " |",
+        "| --- " * (len(shown) + 2) + "|",
+    ]
+    for (dataset, n), cell in tables.groupby(["dataset", "n"], sort=False):
+        rows = cell.set_index("method")
+        texts = []
+        for name in shown:
+            if name not in rows.index:
+                texts.append("–")
+                continue
+            row = rows.loc[name]
+            text = decimal(row["error"])
+            if np.isfinite(row["std"]):
+                text += f" ± {decimal(row['std'])}"
+            if np.isfinite(row["printed"]):
+                text += f" ({decimal(row['printed'], 2)})"
+            texts.append(text)
+        lines.append(f"| {dataset} | {n} | " + " | ".join(texts) + " |")
+    return "\n".join(lines)
