@@ -15,8 +15,9 @@ from typing import Any
 import imrc
 from imrc import datasets
 from imrc.core.settings import PRESETS
+from imrc.datasets import command as datasets_command
 from imrc.diagnostics import command as assess_command
-from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run
+from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run, table_command
 from imrc.features import KINDS, FeatureSpec
 
 BAD_INPUT = 2
@@ -66,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--json", action="store_true", help="print one JSON object")
     output.add_argument("--csv", action="store_true", help="print comma-separated values")
     assess_command.add_parser(commands)
+    datasets_command.add_parser(commands)
+    table_command.add_parser(commands)
     return parser
 
 
@@ -136,7 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
     options = _parser().parse_args(arguments)
     try:
-        return {"app": _start_app, "run": _run, "assess": assess_command.run}[options.command](options)
+        return {
+            "app": _start_app,
+            "run": _run,
+            "assess": assess_command.run,
+            "datasets": datasets_command.run,
+            "table": table_command.run,
+        }[options.command](options)
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"imrc: {error}", file=sys.stderr)
         return BAD_INPUT
