@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,9 @@ def colour_of(method: str) -> str:
 
 def _dash_of(method: str) -> str:
     if method.startswith("imrc:"):
-        return "solid" if method.count(":") == 1 else "dash"
+        # Presets share their colour: the paper's is broken, its other rules are dotted.
+        whole, others = ("longdash", "dot") if method.split(":")[1] == "paper" else ("solid", "dash")
+        return whole if method.count(":") == 1 else others
     return METHOD_DASHES.get(method.partition(":")[0], "solid")
 
 
@@ -199,6 +202,11 @@ def _add_methods(figure: go.Figure, table: pd.DataFrame, *, column: int | None =
         )
 
 
+def _whole_ticks(table: pd.DataFrame) -> dict[str, Any]:
+    """Ticks at whole numbers only, also where there are few."""
+    return {"tickformat": "d", **({"dtick": 1} if table["x"].max() <= 12 else {"nticks": 10})}
+
+
 def _band_key(figure: go.Figure, table: pd.DataFrame) -> None:
     if np.isfinite(table["stderr"]).any():
         figure.add_trace(
@@ -231,7 +239,7 @@ def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
     _add_methods(figure, table)
     _band_key(figure, table)
     finish(figure, title="Who gets better as tasks arrive?", height=430)
-    figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=10)
+    figure.update_xaxes(title_text="step (tasks learnt)", **_whole_ticks(table))
     figure.update_yaxes(
         title_text="error on the newest task" if newest else "mean error of the tasks seen", tickformat=".2f"
     )
@@ -268,7 +276,7 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(
         title_text="samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks)), col=1
     )
-    figure.update_xaxes(title_text="tasks k", tickformat="d", nticks=8, col=2)
+    figure.update_xaxes(title_text="tasks k", **_whole_ticks(by_k), col=2)
     figure.update_yaxes(tickformat=".2f", gridcolor=GRID)
     figure.update_annotations(font_size=14)
     figure.update_layout(margin_t=84, margin_b=130)

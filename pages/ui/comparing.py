@@ -12,7 +12,7 @@ import streamlit as st
 import imrc
 from imrc.baselines import PUBLISHED, method_title, registry
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
-from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.methods import expected_seconds
 from imrc.features import make
 from pages.ui.running import ensure_compiled, store
@@ -40,17 +40,18 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
 
 def curves_shown(ranking: list[str]) -> list[str]:
     """Return the methods whose curves are drawn first: IMRC, its single-task rule, the best three others, majority."""
-    rules = [name for name in ranking if name.startswith("imrc:") and not name.endswith(":forward")]
+    rules = [name for name in ranking if name.startswith("imrc:") and name.count(":") == 1]
+    single = f"{default_reference(ranking)}:single"
     others = [name for name in ranking if not name.startswith("imrc:") and name not in ("majority", "oracle")]
-    return [name for name in ranking if name in (*rules, *others[:3], "majority")]
+    return [name for name in ranking if name in (*rules, single, *others[:3], "majority")]
 
 
 def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "Error": text(help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
-        "Paper": text(help="Mean ± standard deviation the paper prints for this dataset and n."),
+        "Error": text(width=100, help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
+        "Paper": text(width=90, help="Mean ± standard deviation the paper prints for this dataset and n."),
         "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
         "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),
         "p, corrected": text(help="p-value of that test, corrected for all comparisons by Holm's method."),

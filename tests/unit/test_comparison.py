@@ -41,7 +41,7 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def result(sequence):
-    return imrc.evaluate(sequence, n=8, b=1, repetitions=3, methods=("imrc", *FAST))
+    return imrc.evaluate(sequence, n=8, b=1, repetitions=3, preset="paper", methods=("imrc", *FAST))
 
 
 class TestRunLoop:
@@ -59,7 +59,7 @@ class TestRunLoop:
         assert result.state_sizes["imrc"].shape == (3, 5)
 
     def test_imrc_is_not_disturbed_by_company(self, result, sequence):
-        alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3)
+        alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3, preset="paper")
         for rule in ("single", "forward", "forward_backward"):
             np.testing.assert_array_equal(alone.errors[rule], result.errors[rule])
 
@@ -307,7 +307,7 @@ class TestTables:
     def test_curve_against_k_is_that_of_shorter_runs(self, result, sequence):
         curve = curve_table([result], by="k").set_index(["method", "x"])["value"]
         for k in (1, 3):
-            shorter = imrc.evaluate(sequence.head(k), n=8, b=1, repetitions=3, methods=("imrc", "gem"))
+            shorter = imrc.evaluate(sequence.head(k), n=8, b=1, repetitions=3, preset="paper", methods=("imrc", "gem"))
             assert curve[("gem", k)] == pytest.approx(shorter.headline()["gem"].mean, rel=1e-12)
             assert curve[("imrc:paper", k)] == pytest.approx(shorter.headline()["forward_backward"].mean, rel=1e-12)
         newest = curve_table([result], by="step", kind="newest").set_index(["method", "x"])["value"]
