@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,8 +15,9 @@ from typing import Any
 import imrc
 from imrc import datasets
 from imrc.core.settings import PRESETS
+from imrc.datasets import command as datasets_command
 from imrc.diagnostics import command as assess_command
-from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run
+from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run, table_command
 from imrc.features import KINDS, FeatureSpec
 
 BAD_INPUT = 2
@@ -65,15 +67,21 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--json", action="store_true", help="print one JSON object")
     output.add_argument("--csv", action="store_true", help="print comma-separated values")
     assess_command.add_parser(commands)
+    datasets_command.add_parser(commands)
+    table_command.add_parser(commands)
     return parser
 
 
 def _start_app(options: argparse.Namespace) -> int:
     script = app_file()
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(options.port)]
+    command = [sys.executable, "-m", "pages.ui.serve", "run", script.name, "--server.port", str(options.port)]
     command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
     # Streamlit reads its configuration from the folder it is started in.
-    return subprocess.run(command, cwd=script.parent, check=False).returncode  # noqa: S603 - no shell, fixed command
+    os.chdir(script.parent)
+    if os.name == "posix":
+        # Become the server: whoever stops this command stops the server, and nothing is left behind.
+        os.execv(sys.executable, command)  # noqa: S606 - no shell, fixed command
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - no shell, fixed command
 
 
 def _rows(result: RunResult) -> list[dict[str, Any]]:
@@ -131,7 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
     options = _parser().parse_args(arguments)
     try:
-        return {"app": _start_app, "run": _run, "assess": assess_command.run}[options.command](options)
+        return {
+            "app": _start_app,
+            "run": _run,
+            "assess": assess_command.run,
+            "datasets": datasets_command.run,
+            "table": table_command.run,
+        }[options.command](options)
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"imrc: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -23,6 +23,13 @@ def golden_files() -> list[Path]:
     return [files[name] for name in sorted(files)]
 
 
+def pytest_sessionstart() -> None:
+    """Compile before any test starts: the limits of the tests are for running, not for compiling."""
+    from imrc.solvers import warm_up
+
+    warm_up(kernels=("subgradient", "log loss", "exact"))
+
+
 @pytest.fixture
 def real_data() -> Path:
     """Folder of the real datasets; skips where it is absent."""

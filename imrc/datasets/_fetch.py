@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
@@ -72,7 +73,7 @@ def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader
             _files.verify(file, temporary)
         except ChecksumError:
             raise DownloadError(
-                f"{url} did not give the published file ({temporary.stat().st_size:,} bytes came)"
+                f"{_host(url)} did not give the published file ({temporary.stat().st_size:,} bytes came)"
             ) from None
         temporary.replace(target)
     finally:
@@ -93,10 +94,26 @@ def _fetch_file(
         except DownloadError as error:
             problems.append(str(error))
         except Exception as error:  # network libraries raise many kinds; every one means: try the next address
-            problems.append(f"{url}: {_first_line(error)}")
+            problems.append(_in_words(url, error))
         else:
             return []
     return problems
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
+def _in_words(url: str, error: Exception) -> str:
+    """Return why a download failed, in words for people."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status is not None:
+        return f"{_host(url)} answered with status {status}"
+    if isinstance(error, OSError) and "far larger" in str(error):
+        return f"{_host(url)} sent a file {error}"
+    if isinstance(error, OSError):  # connection, name and time-out errors of requests are all of this kind
+        return f"{_host(url)} cannot be reached"
+    return f"{_host(url)}: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:
@@ -142,7 +159,7 @@ def download(
     target = Path(folder).expanduser() if folder is not None else _files.cache_folder()
     if not entry.downloadable:
         missing = _files.availability(entry).missing or entry.sets()[0]
-        raise DownloadError(f"{entry.title} cannot be downloaded. {_files.by_hand(entry, missing)}")
+        raise DownloadError(f"{entry.title} cannot be downloaded.", _files.by_hand(entry, missing))
     problems = []
     for files in entry.sets():
         if not all(file.urls for file in files):
@@ -152,9 +169,10 @@ def download(
             _fetch_optional(entry, target, downloader or _downloader)
             return target
         problems += failed
+    wanted = next(files for files in entry.sets() if all(file.urls for file in files))
     raise DownloadError(
-        f"{entry.title} could not be downloaded: {' | '.join(problems)}. Is this computer online? By hand: "
-        f"{_files.by_hand(entry, next(files for files in entry.sets() if all(file.urls for file in files)))}"
+        f"{entry.title} could not be downloaded: {'; '.join(problems)}. Is this computer online?",
+        f"By hand: {_files.by_hand(entry, wanted)}",
     )
 
 

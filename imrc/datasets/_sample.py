@@ -97,5 +97,5 @@ def suggest(table: Table) -> Suggestion:
     told = [c for c in others if c.name.lower() in _TASK_WORDS and c.name != label]
     task = dates[0] if dates else (told[0] if told else None)
     period: Period = suggested_period(task) if task is not None and task.kind == "date" else "value"
-    block = int(np.clip(table.n_rows // 20, 2, 300))
+    block = max(2, min(max(table.n_rows // 20, 10), 300, table.n_rows // 2))
     return Suggestion(label, task.name if task else None, period, block)

@@ -23,4 +23,14 @@ class ChecksumError(DataError):
 
 
 class DownloadError(DataError):
-    """A download that did not succeed; the message says how to get the file by hand."""
+    """A download that did not succeed; the message says how to get the file by hand.
+
+    Attributes
+    ----------
+    reason : str
+        What went wrong in one or two short sentences, without the way by hand.
+    """
+
+    def __init__(self, reason: str, by_hand: str = "") -> None:
+        super().__init__(f"{reason} {by_hand}".strip())
+        self.reason = reason

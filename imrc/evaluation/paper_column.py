@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from imrc import datasets
 from imrc._checks import check_choice, check_int
+from imrc.evaluation.printed import printed_errors
 from imrc.evaluation.results import Headline
 from imrc.evaluation.run import evaluate
 from imrc.tasks import TaskSequence
@@ -25,15 +26,8 @@ TOLERANCE = 0.02
 
 PRINTED_REPETITIONS = 50
 
-PRINTED: Mapping[str, Mapping[int, tuple[float, float]]] = {
-    "usenet1": {10: (0.32, 0.03), 50: (0.30, 0.01), 100: (0.30, 0.01), 150: (0.29, 0.01)},
-    "usenet2": {10: (0.33, 0.02), 50: (0.32, 0.01), 100: (0.30, 0.00), 150: (0.31, 0.00)},
-    "german": {10: (0.34, 0.01), 50: (0.28, 0.01), 100: (0.29, 0.00), 150: (0.28, 0.01)},
-    "spam": {10: (0.13, 0.01), 50: (0.08, 0.00), 100: (0.08, 0.00), 150: (0.07, 0.00)},
-    "power_supply": {10: (0.30, 0.01), 50: (0.28, 0.01), 100: (0.25, 0.00), 150: (0.24, 0.00)},
-    "rotated_mnist": {10: (0.36, 0.01), 50: (0.25, 0.02), 100: (0.21, 0.00), 150: (0.20, 0.01)},
-}
-"""IMRC errors printed in the paper's four error tables: mean and standard deviation over 50 draws."""
+SETS = ("usenet1", "usenet2", "german", "spam", "power_supply", "rotated_mnist")
+"""Data sets of the paper whose files are published in the form it uses and small enough to run."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -51,7 +45,7 @@ def _errors(sequences: Callable[[int], TaskSequence], n: int, seeds: Iterable[in
 
 def _row(name: str, n: int, errors: np.ndarray, seeds: list[int]) -> dict[str, object]:
     measured = Headline.of(errors[:, 2])
-    printed, printed_std = PRINTED[name][n]
+    printed, printed_std = printed_errors(name, n)["imrc"]
     difference = measured.mean - printed
     # A printed value has its own sampling noise and was rounded to two digits; rounding is left to the tolerance.
     noise = math.hypot(measured.stderr, printed_std / math.sqrt(PRINTED_REPETITIONS))
@@ -90,7 +84,7 @@ def paper_imrc_column(
     Parameters
     ----------
     names : iterable of str, optional
-        Data sets, of `PRINTED`; default all whose files are on this computer.
+        Data sets, of `SETS`; default all whose files are on this computer.
     sizes : iterable of int
         Training samples per task, of 10, 50, 100, 150.
     repetitions : int
@@ -118,9 +112,9 @@ def paper_imrc_column(
 
     repetitions = check_int("repetitions", repetitions, 2, PRINTED_REPETITIONS)
     seed = check_int("seed", seed, 0)
-    wanted = [name for name in PRINTED if datasets.status(name).loadable] if names is None else list(names)
+    wanted = [name for name in SETS if datasets.status(name).loadable] if names is None else list(names)
     for name in wanted:
-        check_choice("names", name, PRINTED)
+        check_choice("names", name, SETS)
     cells = [(name, n) for name in wanted for n in sizes]
     for _, n in cells:
         if n not in SIZES:

@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 GRAM_ROWS = 1024
 """Instances up to which the whole Gram matrix is kept (8 MB); above, its rows are computed when needed."""
 
+GRAM_NUMBERS = 8_000_000
+"""Room for such rows in one problem (64 MB)."""
+
 
 def incremental_pays(n: int, p: int) -> bool:
     """Whether updating the scores is faster than computing them, as measured (tests/benchmarks/README.md).
@@ -108,6 +111,7 @@ def run_subgradient(
         instances.data,
         len(instances.X1),
         instances.mode,
+        GRAM_NUMBERS,
         tau.reshape(shape),
         lam.reshape(shape),
         start.reshape(shape),

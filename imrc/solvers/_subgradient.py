@@ -39,7 +39,6 @@ from imrc.solvers._simd import (
 from imrc.solvers._worst import LOWEST, find_worst
 
 REFRESH = 256
-LAZY_NUMBERS = 8_000_000
 DIRECT, GRAM, LAZY = 0, 1, 2
 
 
@@ -199,26 +198,25 @@ def _move(work, at, to, m):  # type: ignore[no-untyped-def]
 
 
 @entry
-def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
+def run(data, n, mode, room, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
     """Run the method on a prepared instance set; writes best point and last iterate, returns their values.
 
-    data from `imrc.solvers._scores.prepare`, with the Gram matrix if mode is GRAM; the vectors and outputs are (C, p).
+    data from `imrc.solvers._scores.prepare`, with the Gram matrix if mode is GRAM; `room` for numbers of Gram rows
+    if mode is LAZY; the vectors and outputs are (C, p).
     Round 0 evaluates the candidate and round max_iter + 1 the last iterate, so that every part is compiled once.
     """
     n_classes, p = tau.shape
     nn, pp = padded(n, p)
     m = n_classes * pp
     columns, first_gram = n * pp, n * pp + pp * nn
-    gram = aligned(min(n, max_iter, max(2, LAZY_NUMBERS // nn)) * nn) if mode == LAZY else data
+    gram = aligned(min(n, max_iter, max(2, room // nn)) * nn) if mode == LAZY else data
     slots = np.full(n + 1 if mode == LAZY else 1, -1)
     slots[-1] = 0
-    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8 + 8 * n_classes)
+    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8)
     w, y, y_next, t, size, best, slope = 0 * m, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
     at_y = 7 * m
     at_w, drift, values = at_y + n_classes * nn, at_y + 2 * n_classes * nn, at_y + 3 * n_classes * nn
     pad, flags = values + nn, values + 2 * nn
-    sorted_ = flags + (n_classes + 7) // 8 * 8
-    heap = np.zeros(n_classes, dtype=np.int64)
     words = np.zeros(n_classes * ((pp + 63) // 64), dtype=np.int64)
     marks = words.view(np.uint8)
     flipped = np.zeros(pp, dtype=np.int64)
@@ -239,7 +237,7 @@ def run(data, n, mode, tau, lam, start, candidate, max_iter, best_out, last_out)
             all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
         elif refresh:
             _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn)
-        most, row = find_worst(work, at_y, values, pad, sorted_, nn, n, n_classes, flags, heap, row)
+        most, row = find_worst(work, at_y, values, pad, nn, n_classes, flags, row)
         value = 1.0 + linear + most
         if value < best_value:
             best_value = value

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
+
+from imrc._checks import check_choice
+
+Kernels = Literal["subgradient", "log loss", "exact"]
 
 
 def _layout() -> None:
@@ -27,24 +32,34 @@ def _exact() -> None:
     solve_exact(prepare_exact(np.ones((2, 2))), np.zeros(4), np.zeros(4), 2)
 
 
-STAGES: tuple[tuple[str, Callable[[], None], float], ...] = (
-    ("layout of instances", _layout, 1.0),
-    ("subgradient method", _subgradient, 4.0),
-    ("exact method", _exact, 5.4),
-)
-"""Name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
+def _log_loss() -> None:
+    from imrc.solvers.log_loss import solve_log_loss
+
+    solve_log_loss(np.ones((2, 2)), np.array([0, 1]), np.full(2, 0.5), 1.0, np.zeros((2, 2)), primal=True, max_iter=2)
 
 
-def warm_up(progress: Callable[[float, str], None] | None = None) -> float:
-    """Compile every kernel, or load it from the cache.
+STAGES: dict[Kernels, tuple[tuple[str, Callable[[], None], float], ...]] = {
+    "subgradient": (("layout of instances", _layout, 1.0), ("subgradient method", _subgradient, 4.5)),
+    "log loss": (("rule for log loss", _log_loss, 6.5),),
+    "exact": (("exact method", _exact, 6.5),),
+}
+"""Per group: name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
 
-    The first call in a fresh installation takes some ten seconds, later ones, in new processes too, less than one:
-    numba keeps compiled code next to the package, or in the user's cache folder where that is read-only.
+
+def warm_up(
+    progress: Callable[[float, str], None] | None = None, kernels: Sequence[Kernels] = ("subgradient", "log loss")
+) -> float:
+    """Compile the kernels, or load them from the cache.
+
+    The first call in a fresh installation takes some ten seconds, later ones, in new processes too, half a
+    second: numba keeps compiled code next to the package, or in the user's cache folder where that is read-only.
 
     Parameters
     ----------
     progress : callable or None
         Called as ``progress(fraction, text)`` before each stage and at the end with 1.0.
+    kernels : sequence of {"subgradient", "log loss", "exact"}
+        What will be used; the presets need the first two.
 
     Returns
     -------
@@ -59,9 +74,10 @@ def warm_up(progress: Callable[[float, str], None] | None = None) -> float:
     (0.0, 1.0)
     """
     started = time.perf_counter()
-    total = sum(weight for _, _, weight in STAGES)
+    stages = [stage for group in kernels for stage in STAGES[check_choice("kernels", group, tuple(STAGES))]]
+    total = sum(weight for _, _, weight in stages)
     done = 0.0
-    for name, stage, weight in STAGES:
+    for name, stage, weight in stages:
         if progress is not None:
             progress(done / total, f"Compiling: {name}")
         stage()

@@ -41,9 +41,9 @@ def _download(name: str) -> None:
 
     try:
         datasets.download(name, progress=show)
-    except datasets.DataError as error:
+    except datasets.DownloadError as error:
         bar.empty()
-        st.error(plain(str(error)), icon=":material/cloud_off:")
+        st.error(f"{plain(error.reason)} See *By hand*.", icon=":material/cloud_off:")
     else:
         st.rerun()
 

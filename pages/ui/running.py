@@ -141,7 +141,9 @@ def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> Ru
             if bar is None and elapsed > _FIRST_SHOWN_S:
                 with slot.container():
                     bar = st.progress(0.0)
-                    st.button("Stop", icon=":material/stop:", key=f"stop-{settings.preset}", on_click=_stop, args=(key,))
+                    st.button(
+                        "Stop", icon=":material/stop:", key=f"stop-{settings.preset}", on_click=_stop, args=(key,)
+                    )
             if bar is not None:
                 left = elapsed / step.number * (step.total - step.number)
                 bar.progress(

@@ -57,9 +57,10 @@ def test_direct_link_on_a_fresh_server_has_the_frame(browser):
 
     with running_server() as url:
         page = browser.new_page()
-        page.goto(f"{url}/explore?dataset=identical&k=5&n=5")
+        page.goto(f"{url}/effective-sample-size?dataset=identical&k=5&n=5")
         expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible()
-        expect(page.get_by_text("On Identical tasks, learning forward and backward")).to_be_visible()
+        expect(page.get_by_text("How many times its own samples is a task worth?")).to_be_visible()
+        expect(page.get_by_text("Page not found")).to_have_count(0)
         page.close()
 
 

@@ -131,7 +131,7 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
     out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
     out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
     counts = shown.groupby(["scenario", "k"], sort=False).size()
-    out = (100 * out).round(1)
+    out = (100 * out.reindex(counts.index)).round(1)
     out.insert(0, "runs", counts)
     return out.reset_index()
 

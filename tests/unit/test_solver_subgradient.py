@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from imrc.solvers import Problem, evaluate_objective, prepare_instances, solve, solve_many
+from imrc.solvers import Problem, evaluate_objective, prepare_instances, solve, solve_many, warm_up
 from imrc.solvers import _batch as batch
 from tests.benchmarks.numpy_reference import subgradient_numpy
 from tests.benchmarks.problems import random_problem
@@ -125,11 +125,7 @@ def test_lazy_rows_survive_a_full_store(monkeypatch):
     X1, tau, lam = random_problem(40, 20, 2, seed=8)
     zeros = np.zeros_like(tau)
     _, value, last, _ = subgradient_numpy(X1, tau, lam, zeros, zeros, 400)
-    from imrc.solvers import _subgradient
-
-    monkeypatch.setattr(_subgradient, "LAZY_NUMBERS", 3 * 48)
-    small = type(_subgradient.run)(_subgradient.run.py_func, targetoptions={"nogil": True})
-    monkeypatch.setattr(_subgradient, "run", small)
+    monkeypatch.setattr(batch, "GRAM_NUMBERS", 3 * 48)
     solution = run(instances_in_mode(X1, "lazy"), tau, lam, zeros, zeros, 400)
     np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
     assert solution.value == pytest.approx(value, abs=1e-11)
@@ -191,3 +187,28 @@ def test_bad_input_is_named(change, message):
     X, tau, lam = arguments.pop("X"), arguments.pop("tau"), arguments.pop("lam")
     with pytest.raises(ValueError, match=message):
         solve(X, tau, lam, **arguments)
+
+
+def test_compiled_code_on_disk_follows_every_kernel_file():
+    """Numba alone would keep `run` when only a file of its callees changed."""
+    from imrc.solvers import _interior, _scores, _simd, _subgradient
+
+    for function in (_scores.prepare, _subgradient.run, _interior.run):
+        stamp = function._cache._cache_file._source_stamp
+        assert stamp[1] == _simd._FINGERPRINT
+        assert len(_simd._FINGERPRINT) == 64
+
+
+def test_warm_up_tells_its_progress_and_knows_its_groups():
+    news = []
+    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "exact"))
+    shares = [share for share, _ in news]
+    assert shares == sorted(shares)
+    assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
+    assert [text for _, text in news[:-1]] == [
+        "Compiling: layout of instances",
+        "Compiling: subgradient method",
+        "Compiling: exact method",
+    ]
+    with pytest.raises(ValueError, match="kernels must be one of"):
+        warm_up(kernels=("simplex",))

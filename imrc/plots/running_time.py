@@ -1,0 +1,66 @@
+"""How long learning takes: time per task against samples, tasks and backward steps."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from imrc.plots._style import COLOURS, finish
+
+PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward steps b"}
+
+
+def running_time_curves(table: pd.DataFrame) -> go.Figure:
+    """Draw the time per task against n, k and b side by side.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns varied ("n", "k" or "b"), n, k, b and ms_per_task; one row per setting.
+
+    Returns
+    -------
+    go.Figure
+        One panel per quantity varied, all from zero; the fixed values stand in the panel's title.
+
+    Raises
+    ------
+    ValueError
+        If the table has no row to draw.
+
+    Examples
+    --------
+    >>> rows = {"varied": ["n", "n"], "n": [10, 20], "k": [100, 100], "b": [3, 3], "ms_per_task": [4.0, 6.0]}
+    >>> running_time_curves(pd.DataFrame(rows)).layout.xaxis.title.text
+    'Samples per task n'
+    """
+    names = [name for name in PANELS if (table["varied"] == name).any()]
+    if not names:
+        raise ValueError("table has no row in which n, k or b is varied.")
+    titles = []
+    for name in names:
+        fixed = table.loc[table["varied"] == name].iloc[0]
+        titles.append(", ".join(f"{other} = {fixed[other]}" for other in PANELS if other != name))
+    figure = make_subplots(1, len(names), subplot_titles=titles, horizontal_spacing=0.09)
+    for column, name in enumerate(names, start=1):
+        part = table[table["varied"] == name].sort_values(name)
+        figure.add_trace(
+            go.Scatter(
+                x=part[name],
+                y=part["ms_per_task"],
+                mode="lines+markers",
+                line={"color": COLOURS["forward_backward"], "width": 2},
+                marker={"size": 7},
+                name="all three rules",
+                showlegend=False,
+                hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
+            ),
+            row=1,
+            col=column,
+        )
+        figure.update_xaxes(title_text=PANELS[name], rangemode="tozero", row=1, col=column)
+        figure.update_yaxes(rangemode="tozero", row=1, col=column)
+    figure.update_yaxes(title_text="Milliseconds per task", row=1, col=1)
+    figure.update_annotations(font_size=12)
+    return finish(figure, title="How long does one more task take?", height=360, legend=False)

@@ -1,0 +1,213 @@
+"""The page for a visitor's own table, and the dataset cards, without a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from imrc import datasets
+from imrc.evaluation import RunResult, iter_run
+from imrc.evaluation.words import with_error
+from pages.ui.words import plain
+from tests.app.conftest import texts
+from tests.unit.nasty_files import HTML, table
+
+PAGE = "pages/views/your_data.py"
+
+
+@pytest.fixture
+def page(app):
+    """Return a function that opens the page on a quick dataset, with a file if one is given."""
+
+    def open_page(content: bytes | None = None, name: str = "data.csv"):
+        test = app(dataset="identical", k="3", n="4", repetitions="1").switch_page(PAGE).run()
+        if content is not None:
+            test.file_uploader(key="own_upload").set_value((name, content, "text/csv"))
+            test.run()
+        return test
+
+    return open_page
+
+
+def metrics(test) -> dict[str, str]:
+    return {metric.label: metric.value for metric in test.metric}
+
+
+def test_without_a_file_the_page_says_what_is_needed(page):
+    test = page()
+    assert not test.exception
+    assert "One row per sample" in texts(test)
+    assert not test.metric
+
+
+def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
+    test = page()
+    test.button(key="own_sample").click().run()
+    assert not test.exception
+    expected = datasets.cut_table(datasets.open_table(datasets.sample_csv()), label="state", task="date")
+    assert metrics(test)["Tasks"] == "40"
+    assert metrics(test)["Features"] == str(expected.sequence.n_features)
+    assert "one per week" in texts(test)
+    assert "'vibration' (86 cells)" in texts(test).replace("\\", "")
+    test.selectbox(key="own_period_0").set_value("quarter").run()
+    assert metrics(test)["Tasks"] == "4"
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    assert test.selectbox(key="dataset").value == "your_file"
+    own = test.session_state["own_sequence"]
+    quarters = datasets.cut_table(
+        datasets.open_table(datasets.sample_csv()), label="state", task="date", period="quarter"
+    )
+    assert own.fingerprint == quarters.sequence.fingerprint
+    settings = test.session_state["choice"].settings
+    assert (settings.n, settings.repetitions) == (4, 1)
+    result = RunResult.from_steps(settings, own, list(iter_run(own, settings)))
+    # Explore shows the numbers of the visitor's own tasks.
+    assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
+
+
+def test_upload_choose_blocks_exclude_and_use(page):
+    test = page(table(40).encode())
+    assert not test.exception
+    assert test.selectbox(key="own_label").value == "y"
+    test.segmented_control(key="own_how").set_value("blocks").run()
+    test.number_input(key="own_block").set_value(10).run()
+    assert metrics(test)["Tasks"] == "4"
+    test.multiselect(key="own_exclude").set_value(["z"]).run()
+    assert metrics(test)["Features"] == "1"
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    assert test.session_state["own_sequence"].feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"x,y\n", "data.csv", "no rows"),
+        (b"x,y\n1,a\n2,b,c\n", "data.csv", "row 2 has 3 cells"),
+        (b"\x80\x04\x95.....", "data.npz", "pickle"),
+        (b"PK\x03\x04broken", "data.zip", "damaged"),
+        (b"x,y\n" + b"1,a\n2,a\n" * 8, "data.csv", "No column is left"),
+    ],
+)
+def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
+    test = page(content, name)
+    assert not test.exception
+    assert message in " ".join(error.value for error in test.error).replace("\\", "")
+    assert "Traceback" not in texts(test)
+
+
+def test_what_a_file_holds_is_shown_as_plain_text(page):
+    rows = "".join(f"{i},{HTML},{'a*b_c' if i % 2 else ':red[x]'}\n" for i in range(12))
+    test = page(f"{HTML},![i](http://e.invalid/x.png),y\n{rows}".encode(), "<script>x</script>.csv")
+    assert not test.exception
+    for element in [*test.markdown, *test.caption, *test.warning]:
+        assert "<script" not in element.value
+        assert "](http" not in element.value
+    frames = " ".join(str(frame.value.to_string()) for frame in test.dataframe)
+    assert "<" not in frames
+
+
+def test_plain_text_escapes_what_markdown_would_act_on():
+    text = "**b** [l](http://e.x) <i> `c` $x$ :red[y] # h ~s~ www.e.x"
+    shown = plain(text)
+    for mark in "*[]()<>`$:#~":
+        assert f"{mark}" not in shown.replace(f"\\{mark}", "")
+    assert "http:" not in shown
+    assert "www." not in shown
+
+
+def test_two_visitors_do_not_share_a_file(page, app):
+    first = page(table(40).encode())
+    first.segmented_control(key="own_how").set_value("blocks").run()
+    first.button(key="own_use").click().run()
+    assert "own_sequence" in first.session_state
+    second = app()
+    assert "own_sequence" not in second.session_state
+    assert "your_file" not in second.selectbox(key="dataset").options
+    # A link that asks for someone's file shows the default instead.
+    third = app(dataset="your_file")
+    assert not third.exception
+    assert third.selectbox(key="dataset").value == datasets.DEFAULT
+
+
+def test_a_new_file_replaces_the_choices_of_the_old_one(page):
+    test = page(table(40).encode())
+    test.segmented_control(key="own_how").set_value("blocks").run()
+    other = "a,b,kind\n" + "".join(f"{i % 5},{i % 3},{'uvw'[i % 3]}\n" for i in range(60))
+    test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv"))
+    test.run()
+    assert not test.exception
+    assert test.selectbox(key="own_label").value == "kind"
+
+
+# Dataset cards
+
+
+@pytest.fixture
+def nothing_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_dataset_that_is_not_here_offers_its_download(app, nothing_here, monkeypatch):
+    test = app(dataset="identical", k="3", n="4", repetitions="1")
+    test.selectbox(key="dataset").set_value("power_supply").run()
+    assert not test.exception
+    assert "Not on this computer; download 0.4 MB" in texts(test)
+
+    def refuse(name, progress=None):
+        raise datasets.DownloadError("Power Supply could not be downloaded: x.org cannot be reached.", "By hand: …")
+
+    monkeypatch.setattr(datasets, "download", refuse)
+    test.button(key="download_power_supply").click().run()
+    assert not test.exception
+    assert "cannot be reached" in " ".join(error.value for error in test.error)
+
+
+def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch):
+    rows = "".join(f"{i % 7}.5,{i % 5},{i % 24}\n" for i in range(29928))
+    arff = b"@relation p\n@attribute a numeric\n@attribute b numeric\n@attribute h {0,1}\n@data\n" + rows.encode()
+    seen = []
+
+    def put(name, progress=None):
+        for done in (len(arff) // 2, len(arff)):
+            progress("powersupply.arff", done, len(arff))
+            seen.append(done)
+        (nothing_here / "power_supply").mkdir(parents=True)
+        (nothing_here / "power_supply" / "powersupply.arff").write_bytes(arff)
+
+    monkeypatch.setattr(datasets, "download", put)
+    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    test = app(dataset="identical", k="3", n="4", repetitions="1")
+    test.selectbox(key="dataset").set_value("power_supply").run()
+    test.button(key="download_power_supply").click().run()
+    assert len(seen) == 2
+    assert not test.exception
+    assert "Not on this computer" not in texts(test)
+    test.number_input(key="k").set_value(3)
+    test.button(key="FormSubmitter:settings-Run").click().run()
+    assert not test.exception
+    assert "On *Power Supply*" in texts(test)
+
+
+def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app, nothing_here):
+    test = app(dataset="spam")
+    assert not test.exception
+    assert "Spam is not on this computer; Rotated digits is shown." in texts(test)
+
+
+def test_a_damaged_file_gives_a_message_not_a_failure(app, nothing_here):
+    (nothing_here / "usenet1").mkdir(parents=True)
+    (nothing_here / "usenet1" / "usenet1.csv").write_bytes(b"not the file")
+    test = app(dataset="usenet1")
+    assert not test.exception
+    assert "is not the published file" in texts(test)
+    test.selectbox(key="dataset").set_value("usenet1").run()
+    assert not test.exception
+
+
+def test_a_dataset_of_the_paper_runs_from_a_link(app, real_data):
+    test = app(dataset="usenet1", n="5", repetitions="1")
+    assert not test.exception
+    assert "On *Usenet1*" in texts(test)

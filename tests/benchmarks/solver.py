@@ -1,0 +1,358 @@
+"""Speed of the solvers against plain NumPy and HiGHS, of whole runs, and how it grows with n, k and b.
+
+Run: python -m tests.benchmarks.solver [--only subgradient exact classes runs growth parts]
+
+Every ratio compares two programs timed in turns in one process and one thread, in processor seconds: other programs on
+the machine then hardly matter. Whole runs are wall-clock seconds. Results go to results/solver_*.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: one thread for each contestant
+
+import highspy
+import numba
+import numpy as np
+import pandas as pd
+import scipy
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array, eye_array, kron
+
+import imrc
+from imrc.solvers import prepare_instances, warm_up
+from imrc.solvers._api import solve_subgradient
+from imrc.solvers._exact import prepare_exact, solve_exact
+from imrc.tasks import Task, TaskSequence
+from tests.benchmarks.numpy_reference import subgradient_numpy
+from tests.benchmarks.problems import random_problem
+
+RESULTS = Path(__file__).parent / "results"
+K = 2000
+SEED = 0
+WANTED = {(10, 20, 2): 150, (10, 400, 2): 25, (100, 400, 2): 60, (40, 10, 4): 40}
+
+
+def versions() -> str:
+    """Machine and versions, for the tables."""
+    return (
+        f"{platform.machine()} {processor()}, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"numba {numba.__version__}, scipy {scipy.__version__}, HiGHS {highspy.Highs().version()}"
+    )
+
+
+def processor() -> str:
+    """Name of the processor where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def fastest(*programs, repeats, inner=1):
+    """Return the minimum time in milliseconds of each program, run in turns."""
+    best = [np.inf] * len(programs)
+    for _ in range(repeats):
+        for index, program in enumerate(programs):
+            for _ in range(inner if index else 1):
+                started = time.thread_time()
+                program()
+                best[index] = min(best[index], time.thread_time() - started)
+    return [1e3 * value for value in best]
+
+
+def save(name, rows):
+    """Write and print one table."""
+    table = pd.DataFrame(rows)
+    table["seed"], table["versions"] = SEED, versions()
+    RESULTS.mkdir(exist_ok=True)
+    table.to_csv(RESULTS / f"solver_{name}.csv", index=False)
+    shown = table.drop(columns=["seed", "versions"])
+    print(f"\n{name}\n\n| " + " | ".join(shown.columns) + " |\n|" + " --- |" * shown.shape[1])
+    for row in shown.itertuples(index=False):
+        print("| " + " | ".join(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row) + " |")
+
+
+def subgradient() -> None:
+    """One thread, K = 2000, layout of the instances included."""
+    rows = []
+    for (n, features, n_classes), wanted in WANTED.items():
+        X1, tau, lam = random_problem(n, features, n_classes, SEED)
+        zeros = np.zeros_like(tau)
+
+        def plain(X1=X1, tau=tau, lam=lam, zeros=zeros):
+            return subgradient_numpy(X1, tau, lam, zeros, zeros, K)
+
+        def ours(X1=X1, tau=tau, lam=lam, zeros=zeros):
+            return solve_subgradient(X1, tau.ravel(), lam.ravel(), len(tau), K, zeros.ravel(), zeros.ravel())
+
+        best, value, last, _ = plain()
+        solution = ours()
+        slow, fast = fastest(plain, ours, repeats=8, inner=30)
+        rows.append(
+            {
+                "n": n,
+                "D": features,
+                "C": n_classes,
+                "numpy_ms": slow,
+                "imrc_ms": fast,
+                "ratio": slow / fast,
+                "wanted": wanted,
+                "largest_difference": max(
+                    np.abs(solution.mu - best.ravel()).max(),
+                    np.abs(solution.last - last.ravel()).max(),
+                    abs(solution.value - value),
+                ),
+            }
+        )
+    save("subgradient", rows)
+
+
+def classes() -> None:
+    """Growth with the number of classes: the search for the worst subset against C log C."""
+    rows = []
+    for n_classes in (2, 4, 8, 10, 16, 17, 32, 64, 128, 256):
+        X1, tau, lam = random_problem(40, 10, n_classes, SEED)
+        zeros = np.zeros(tau.size)
+        instances = prepare_instances(X1)
+
+        def ours(instances=instances, tau=tau, lam=lam, zeros=zeros):
+            return solve_subgradient(instances, tau.ravel(), lam.ravel(), len(tau), K, zeros, zeros)
+
+        ours()
+        (fast,) = fastest(ours, repeats=8)
+        rows.append({"C": n_classes, "imrc_ms": fast, "us_per_C_log2_C": 1e3 * fast / (n_classes * np.log2(n_classes))})
+    save("classes", rows)
+
+
+def program(X1, tau, lam):
+    """The compact linear program: cost, inequality rows, equality rows, bounds."""
+    (n, p), n_classes = X1.shape, len(tau)
+    features = kron(eye_array(n_classes), csr_array(X1), format="csr")
+    pairs = n * n_classes
+    limits = block_array([[features, -features, -eye_array(pairs), csr_array(np.full((pairs, 1), -1.0))]], format="csr")
+    nothing = csr_array((n, 2 * n_classes * p))
+    sums = block_array([[nothing, kron(np.ones((1, n_classes)), eye_array(n)), csr_array((n, 1))]], format="csr")
+    bounds = [(0, None)] * (2 * n_classes * p + pairs) + [(None, None)]
+    return cost(tau, lam, pairs), limits, sums, bounds
+
+
+def cost(tau, lam, pairs):
+    """Cost of u, v, alpha, nu; only this changes with tau and lambda."""
+    return np.concatenate([(lam - tau).ravel(), (lam + tau).ravel(), np.zeros(pairs), [1.0]])
+
+
+def persistent_highs(limits, sums, first_cost):
+    """A HiGHS object that keeps its basis between solves."""
+    lp = highspy.HighsLp()
+    rows = block_array([[limits], [sums]], format="csc")
+    lp.num_row_, lp.num_col_ = rows.shape
+    lp.col_cost_ = first_cost
+    lp.col_lower_ = np.concatenate([np.zeros(rows.shape[1] - 1), [-np.inf]])
+    lp.col_upper_ = np.full(rows.shape[1], np.inf)
+    lp.row_lower_ = np.concatenate([np.full(limits.shape[0], -np.inf), np.ones(sums.shape[0])])
+    lp.row_upper_ = np.concatenate([np.zeros(limits.shape[0]), np.ones(sums.shape[0])])
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = rows.indptr, rows.indices, rows.data
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.passModel(lp)
+    solver.run()
+    return solver
+
+
+def contestants(n, features, n_classes):
+    """Programs that solve one X with the tau and lambda of twenty later steps in turn; each returns the optimum."""
+    X1, tau, lam = random_problem(n, features, n_classes, SEED)
+    rng = np.random.default_rng(SEED)
+    moved = [(tau + 0.02 * lam * rng.normal(size=tau.shape), lam * rng.uniform(0.8, 1.0)) for _ in range(20)]
+    first, limits, sums, bounds = program(X1, tau, lam)
+    pairs, every = n * n_classes, np.arange(len(first), dtype=np.int32)
+    warm = persistent_highs(limits, sums, first)
+    prepared, instances, zeros = prepare_exact(X1), prepare_instances(X1), np.zeros(tau.size)
+    nothing, ones = np.zeros(pairs), np.ones(n)
+
+    def cold(step):
+        values = cost(*moved[step % 20], pairs)
+        return 1.0 + linprog(values, limits, nothing, sums, ones, bounds, method="highs").fun
+
+    def kept(step):
+        warm.changeColsCost(len(every), every, cost(*moved[step % 20], pairs))
+        warm.run()
+        return 1.0 + warm.getInfo().objective_function_value
+
+    def ours(step):
+        a, b = moved[step % 20]
+        return solve_exact(prepared, a.ravel(), b.ravel(), n_classes).value
+
+    def iterations(step):
+        a, b = moved[step % 20]
+        return solve_subgradient(instances, a.ravel(), b.ravel(), n_classes, K, zeros, zeros).value
+
+    return cold, kept, ours, iterations
+
+
+def typical(programs, repeats):
+    """Return the median milliseconds of each program over later steps: their cost differs from step to step."""
+    taken = np.empty((len(programs), repeats))
+    for step in range(repeats):
+        for index, solve_step in enumerate(programs):
+            started = time.thread_time()
+            solve_step(step)
+            taken[index, step] = time.thread_time() - started
+    return 1e3 * np.median(taken, axis=1)
+
+
+def exact() -> None:
+    """Cold scipy, HiGHS with its basis kept, interior point, 2000 subgradient iterations; medians over steps."""
+    rows = []
+    for n, features, n_classes in [*WANTED, (300, 400, 2)]:
+        programs = contestants(n, features, n_classes)
+        differences = [max(abs(programs[i](step) - programs[2](step)) for i in (0, 1)) for step in range(5)]
+        slow, basis, fast, steps = typical(programs, 5 if n > 100 else 40 if n < 100 else 20)
+        rows.append(
+            {
+                "n": n,
+                "D": features,
+                "C": n_classes,
+                "scipy_cold_ms": slow,
+                "highs_warm_ms": basis,
+                "imrc_exact_ms": fast,
+                "imrc_subgradient_ms": steps,
+                "cold_ratio": slow / fast,
+                "warm_ratio": basis / fast,
+                "subgradient_ratio": steps / fast,
+                "largest_difference": max(differences),
+            }
+        )
+    save("exact", rows)
+
+
+def sequence(tasks, rows=300, inputs=10):
+    """Two classes around drifting centres; 200 random frequencies make D = 400 of it."""
+    rng = np.random.default_rng(SEED)
+    centres = rng.normal(size=(2, inputs))
+    made = []
+    for _ in range(tasks):
+        centres = centres + 0.1 * rng.normal(size=centres.shape)
+        y = rng.integers(0, 2, rows)
+        made.append(Task(0.5 * centres[y] + rng.normal(size=(rows, inputs)), y))
+    return TaskSequence(tuple(made), "drift")
+
+
+def run_here(tasks, n, b, repetitions=1):
+    """Wall-clock and processor seconds of one `evaluate`."""
+    options = {"n": n, "b": b, "preset": "paper", "features": "paper", "repetitions": repetitions}
+    data = sequence(tasks)
+    started, used = time.perf_counter(), time.process_time()
+    imrc.evaluate(data, **options)
+    return {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - used}
+
+
+def one_run(tasks, n, b, repetitions) -> None:
+    """Print the result of `run_here` and the peak memory as JSON (called in a process of its own)."""
+    warm_up()
+    run_here(4, n, b, repetitions)
+    result = run_here(tasks, n, b, repetitions)
+    print(json.dumps(result | {"peak_memory_gb": peak_memory()}))
+
+
+def peak_memory():
+    """Peak resident memory of this process in GB (getrusage would count the parent's at the fork)."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1e6
+
+
+def run_apart(tasks, n, b, repetitions=1):
+    """Result of `one_run` in a new process."""
+    command = [sys.executable, "-m", "tests.benchmarks.solver", "--one-run", *map(str, (tasks, n, b, repetitions))]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def runs() -> None:
+    """Whole runs: draws, mapping, learning under all three rules, testing."""
+    rows = []
+    for tasks, n, repetitions, wanted in ((99, 10, 1, 2), (99, 10, 5, None), (1936, 100, 1, 60)):
+        tries = 1 if tasks > 1000 else 5
+        best = min((run_apart(tasks, n, 3, repetitions) for _ in range(tries)), key=lambda result: result["seconds"])
+        setting = {"tasks": tasks, "n": n, "b": 3, "repetitions": repetitions}
+        rows.append({**setting, **best, "wanted_s": wanted or "", "load_average": os.getloadavg()[0]})
+    save("runs", rows)
+
+
+def with_exponents(rows):
+    """Add the number of problems solved and the slopes of log time against log k or b and against log problems."""
+    for row in rows:
+        row["problems"] = sum(2 + min(row["b"], step) for step in range(row["k"]))
+    for name in ("k", "b", "n"):
+        part = [row for row in rows if row["varied"] == name]
+        seconds = np.log([row["cpu_seconds"] for row in part])
+        for column, against in (("exponent", name), ("exponent_in_problems", "problems")):
+            values = np.log([row[against] for row in part])
+            slope = float(np.polyfit(values, seconds, 1)[0]) if np.ptp(values) > 0 else ""
+            for row in part:
+                row[column] = slope
+    return rows
+
+
+def growth() -> None:
+    """Seconds against k, b and n (processor seconds: they do not see other programs), with fitted exponents."""
+    rows = []
+    for name, values in (
+        ("k", (50, 100, 200, 400)),
+        ("b", (4, 8, 16, 32)),
+        ("n", (10, 20, 30, 50, 75, 100, 125, 150)),
+    ):
+        for value in values:
+            setting = {"k": 100, "n": 10, "b": 3} | ({"k": 200} if name == "b" else {}) | {name: value}
+            best = min(run_here(setting["k"], setting["n"], setting["b"])["cpu_seconds"] for _ in range(3))
+            rows.append({"varied": name, **setting, "cpu_seconds": best, "ms_per_task": 1e3 * best / setting["k"]})
+    save("growth", with_exponents(rows))
+
+
+def parts() -> None:
+    """Where the time of an iteration goes: kernels timed alone, with the work they do."""
+    from tests.benchmarks.solver_parts import measure
+
+    save("parts", measure())
+
+
+def main() -> None:
+    """Run the parts asked for."""
+    every = {
+        "subgradient": subgradient,
+        "classes": classes,
+        "exact": exact,
+        "runs": runs,
+        "growth": growth,
+        "parts": parts,
+    }
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=list(every), default=list(every))
+    parser.add_argument("--one-run", nargs=4, type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one_run:
+        one_run(*arguments.one_run)
+        return
+    print(versions())
+    warm_up(kernels=("subgradient", "exact"))
+    for name in arguments.only:
+        every[name]()
+
+
+if __name__ == "__main__":
+    main()
