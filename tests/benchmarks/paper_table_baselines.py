@@ -4,7 +4,8 @@
 
 One cell is a dataset, n and a method. Finished cells are kept in ``results/paper_table_baselines_repetitions.csv`` (one
 row per repetition), so the script can be stopped and started again; ``--table`` only rebuilds
-``results/paper_table_baselines.csv`` and the Markdown table from them. Representation as in the paper: 200 random
+``results/paper_table_baselines.csv`` and the Markdown table from them. ``--features identity`` runs on raw inputs
+instead, into files of their own. Representation as in the paper: 200 random
 Fourier features with sigma2 = 10 on raw inputs for tables, pixels in [0, 1] for rotated MNIST. Seconds are processor
 seconds of learning per task; they depend on the machine.
 """
@@ -30,8 +31,7 @@ from imrc.evaluation import RunSettings  # noqa: E402
 from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 
-RECORDS = HERE / "results" / "paper_table_baselines_repetitions.csv"
-TABLE = HERE / "results" / "paper_table_baselines.csv"
+STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}
 SEED = 0
 TABULAR = ("usenet1", "usenet2", "german", "spam", "power_supply")
 METHODS = (
@@ -65,17 +65,21 @@ def effort(cell: tuple[str, int, str]) -> int:
     return int(method == "mer")
 
 
-def done_cells() -> set[tuple[str, int, str]]:
-    if not RECORDS.exists():
+def records(features: str) -> Path:
+    return HERE / "results" / f"{STEM[features]}_repetitions.csv"
+
+
+def done_cells(features: str) -> set[tuple[str, int, str]]:
+    if not records(features).exists():
         return set()
-    frame = pd.read_csv(RECORDS)
+    frame = pd.read_csv(records(features))
     return set(zip(frame["dataset"], frame["n"], frame["run"], strict=True))
 
 
-def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
+def run_cell(dataset: str, n: int, method: str, repetitions: int, features: str) -> None:
     sequence = imrc.datasets.load(dataset)
     started = time.perf_counter()
-    settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features="paper", preset="paper")
+    settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features=features, preset="paper")
     (result,) = run_methods(sequence, settings, [method], announce=lambda text: print(f"{dataset}, n={n}: {text}"))
     scores = score_table(result).assign(
         dataset=dataset,
@@ -86,20 +90,21 @@ def run_cell(dataset: str, n: int, method: str, repetitions: int) -> None:
         numpy=np.__version__,
         date=time.strftime("%Y-%m-%d"),
     )
-    scores.to_csv(RECORDS, mode="a", header=not RECORDS.exists(), index=False, float_format="%.6g")
+    path = records(features)
+    scores.to_csv(path, mode="a", header=not path.exists(), index=False, float_format="%.6g")
     mean = scores.groupby("method")[["average", "newest"]].mean().round(3).to_dict("index")
     print(f"{dataset} n={n} {method}: {mean} ({time.perf_counter() - started:.1f} s)", flush=True)
 
 
-def build_table() -> None:
+def build_table(features: str) -> None:
     """Write the table of all finished cells; print errors and average ranks as Markdown."""
-    scores = pd.read_csv(RECORDS)
+    scores = pd.read_csv(records(features))
     order = {method: position for position, method in enumerate(METHODS)}
     scores = scores.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
     scores = scores.sort_values(["dataset", "n"], kind="stable")
     facts = scores.groupby(["dataset", "n", "method"])[["tasks", "seed", "imrc", "numpy", "date"]].first()
     table = tables_by_cell(scores).join(facts, on=["dataset", "n", "method"])
-    table.to_csv(TABLE, index=False, float_format="%.4g")
+    table.to_csv(HERE / "results" / f"{STEM[features]}.csv", index=False, float_format="%.4g")
     methods = ["imrc:paper", "imrc:recommended", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
     print(paper_markdown(table, methods))
     extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc", "imrc:recommended"))]
@@ -120,17 +125,18 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="methods")
     parser.add_argument("--repetitions", type=int, default=10, help="for tables (default 10)")
     parser.add_argument("--mnist-repetitions", type=int, default=3, help="for rotated MNIST (default 3)")
+    parser.add_argument("--features", choices=list(STEM), default="paper", help="identity: inputs as they are")
     parser.add_argument("--table", action="store_true", help="run nothing, rebuild the table")
     arguments = parser.parse_args()
-    RECORDS.parent.mkdir(exist_ok=True)
+    records(arguments.features).parent.mkdir(exist_ok=True)
     if not arguments.table:
         for preset in ("paper", "recommended"):  # compile, so that no cell's time contains it
             imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=40), n=5, repetitions=1, preset=preset)
         for cell in cells(arguments.only, arguments.n, arguments.methods):
-            if cell not in done_cells():  # read again: another process may work on the same table
+            if cell not in done_cells(arguments.features):  # read again: another process may work on the same table
                 mnist = cell[0] == "rotated_mnist"
-                run_cell(*cell, arguments.mnist_repetitions if mnist else arguments.repetitions)
-    build_table()
+                run_cell(*cell, arguments.mnist_repetitions if mnist else arguments.repetitions, arguments.features)
+    build_table(arguments.features)
 
 
 if __name__ == "__main__":
