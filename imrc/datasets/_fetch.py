@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -18,6 +19,7 @@ Progress = Callable[[str, int, int], None]
 """Called with file name, bytes so far, bytes in all (0 if unknown)."""
 
 TIMEOUT_S = 30
+_DISK_PROBLEMS = (errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT)
 MAX_DOWNLOAD_BYTES = 2 << 30
 
 
@@ -93,6 +95,10 @@ def _fetch_file(
             _fetch_once(url, file, target, make(file, progress))
         except DownloadError as error:
             problems.append(str(error))
+        except OSError as error:
+            if error.errno in _DISK_PROBLEMS:
+                raise
+            problems.append(_in_words(url, error))
         except Exception as error:  # network libraries raise many kinds; every one means: try the next address
             problems.append(_in_words(url, error))
         else:

@@ -74,7 +74,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings) -> str:
     import imrc
     <BLANKLINE>
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    result = imrc.evaluate(sequence, n=4, b=3, W=2, preset="paper", repetitions=5, seed=0)
+    result = imrc.evaluate(sequence, n=4, b=3, W=2, preset="recommended", repetitions=5, seed=0)
     for rule, error in result.headline().items():
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """

@@ -149,7 +149,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         )
     finish(
         figure,
-        title=f"Which differences to {html.escape(reference)} are more than noise?",
+        title="Which differences are more than noise?",
         height=150 + 26 * len(rows),
     )
     figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})

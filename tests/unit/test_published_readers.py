@@ -1,0 +1,262 @@
+"""Published files that do not hold what they should, and the forms not at hand: messages, second sets, years."""
+
+from __future__ import annotations
+
+import errno
+import io
+import types
+
+import numpy as np
+import pytest
+import scipy.io
+
+from imrc import datasets
+from imrc.datasets import DataError, DownloadError, _fetch, _images, facts
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Return a function that puts a file where a data set is looked for; its checksum is taken as right."""
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+
+    def write(path: str, data: bytes):
+        target = tmp_path / "cache" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        return target
+
+    return write
+
+
+def npz(**arrays) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+ARFF = b"@relation p\n@attribute a numeric\n@attribute b numeric\n@attribute h {0}\n@data\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "data", "message"),
+    [
+        ("power_supply", "power_supply/powersupply.arff", ARFF + b"1,2,24\n", "hours 0 to 23"),
+        ("power_supply", "power_supply/powersupply.arff", ARFF + b"1,2,3\n", "found 1 and 2"),
+        ("power_supply", "power_supply/powersupply.arff", ARFF + b"1,2,3\n4,x,5\n", "Row 2, column 'b': 'x'"),
+        ("power_supply", "power_supply/powersupply.arff", ARFF + b"1,2,3\n4,inf,5\n", "Row 2, column 'b': 'inf'"),
+        ("usenet2", "usenet2/usenet2.csv", b"A1,A2\n1,0\n", "should begin with 1500,99"),
+        ("spam", "spam/Spam.zip", b"PK\x05\x06" + b"\0" * 18, "does not hold Spam.arff"),
+        ("rotated_mnist", "mnist/train-images-idx3-ubyte.gz", b"", "missing"),
+    ],
+)
+def test_files_that_hold_something_else(put, name, path, data, message):
+    put(path, data)
+    with pytest.raises(DataError, match=message):
+        datasets.load(name)
+
+
+def test_spam_from_the_authors_csv_is_the_same_as_from_the_archive(real_data, put):
+    from imrc.datasets._archives import unzip
+    from imrc.datasets._arff import parse_arff
+
+    arff = parse_arff(unzip((real_data / "spam" / "Spam.zip").read_bytes(), "Spam.arff", 1 << 24))
+    rows = list(zip(*(column.to_pylist() for column in arff.table.columns), strict=True))
+    put("spam/spam.csv", "\r\n".join(map(",".join, rows)).encode())
+    from_csv = datasets.load("spam")
+    assert from_csv.info["rows"] == 6213
+    put("spam/Spam.zip", (real_data / "spam" / "Spam.zip").read_bytes())
+    from_archive = datasets.load("spam")
+    assert from_csv.fingerprint == from_archive.fingerprint
+
+
+def test_years_of_yearbook_tasks(real_data, put):
+    attributes = (real_data / "yearbook" / "yearbook_attributes.csv").read_bytes()
+    rows = attributes.decode().splitlines()[1:]
+    X = np.zeros((37921, 4), dtype=np.float32)
+    put("yearbook/yearbook_resnet18.npz", npz(features=X, labels=np.arange(37921) % 2))
+    put("yearbook/yearbook_attributes.csv", attributes)
+    sequence = datasets.load("yearbook")
+    assert len(sequence) == 126
+    assert sequence.labels[0] == f"{rows[0][:4]}–{rows[299][:4]}"
+    assert sequence.labels[-1] == f"{rows[125 * 300][:4]}–{rows[126 * 300 - 1][:4]}"
+    assert sequence.labels[0].startswith("1905")
+    put("yearbook/yearbook_attributes.csv", attributes[: len(attributes) // 2])
+    assert datasets.load("yearbook").labels[0] == "1"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"x": np.zeros(3)}, "should hold arrays 'features' and 'labels'; it holds x"),
+        ({"features": np.zeros((3, 2)), "labels": np.zeros(4)}, "do not fit together"),
+        ({"features": np.zeros((3, 2)), "labels": np.zeros(3)}, "3 rows do not make one task of 250"),
+    ],
+)
+def test_own_feature_files_that_do_not_fit(put, arrays, message):
+    put("utkfaces/utkfaces_resnet18.npz", npz(**arrays))
+    with pytest.raises(DataError, match=message):
+        datasets.load("utkfaces")
+
+
+def test_own_feature_file_without_tasks(put):
+    put("clear/clear_resnet18.npz", npz(features=np.zeros((6, 2)), labels=np.arange(6) % 3))
+    with pytest.raises(DataError, match="which row belongs to which task"):
+        datasets.load("clear")
+
+
+def test_feature_csv_that_does_not_fit(put):
+    for number in (1, 2, 3):
+        put(f"yearbook/yearbook_features_resnet18_{number}.csv", b"1,2,3\n4,5,6\n")
+    with pytest.raises(DataError, match="has 3 columns; 512 features and a label"):
+        datasets.load("yearbook")
+    row = ",".join(["1"] * 513)
+    for number in (1, 2, 3):
+        put(f"yearbook/yearbook_features_resnet18_{number}.csv", f"{row}\n{row[:-1]}x\n".encode())
+    with pytest.raises(DataError, match="Column 513 of the feature file"):
+        datasets.load("yearbook")
+
+
+def test_matlab_features_of_domains(put, rng):
+    X, y, domain = rng.standard_normal((48, 512)), np.arange(48) % 4 + 1, np.repeat(np.arange(6), 8)
+    out = io.BytesIO()
+    scipy.io.savemat(out, {"data": {"first": np.column_stack([y, X]), "domain": domain}})
+    put("domainnet/domain_4_classes.mat", out.getvalue())
+    sequence = datasets.load("domainnet")
+    np.testing.assert_array_equal(sequence[3].X, X[24:32])
+    assert sequence[3].y.tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+    assert sequence.class_names == facts("domainnet").class_names
+
+
+# Downloads: what goes wrong on the other side, and on this one
+
+
+class _Answer(OSError):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"{status} Client Error")
+        self.response = types.SimpleNamespace(status_code=status)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (_Answer(404), "answered with status 404"),
+        (TimeoutError("timed out"), "cannot be reached"),
+        (OSError("far larger than any published file"), "sent a file far larger"),
+        (ValueError("odd\nsecond line"), r"archive.ics.uci.edu: odd;"),
+    ],
+)
+def test_what_went_wrong_is_said_in_few_words(put, error, message):
+    def make(file, progress):
+        def get(url, output_file, pooch):
+            raise error
+
+        return get
+
+    with pytest.raises(DownloadError, match=message) as caught:
+        datasets.download("german", downloader=make)
+    assert len(caught.value.reason) < 250
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES])
+def test_problems_of_the_disk_are_not_blamed_on_the_network(put, code):
+    def make(file, progress):
+        def get(url, output_file, pooch):
+            raise OSError(code, "no room")
+
+        return get
+
+    with pytest.raises(DownloadError, match=r"cannot be written to .*IMRC_CACHE"):
+        datasets.download("german", downloader=make)
+
+
+def test_endless_answers_are_cut_off(monkeypatch):
+    monkeypatch.setattr(_fetch, "MAX_DOWNLOAD_BYTES", 1000)
+    bar = _fetch._Bar("x", None, 0)
+    bar.update(900)
+    with pytest.raises(OSError, match="far larger"):
+        bar.update(900)
+
+
+def test_optional_file_comes_with_the_download(put, tmp_path):
+    asked = []
+
+    def make(file, progress):
+        def get(url, output_file, pooch):
+            asked.append(file.name)
+            with open(output_file, "wb") as out:
+                out.write(b"x")
+
+        return get
+
+    datasets.download("yearbook", downloader=make)
+    assert asked == [
+        "yearbook_features_resnet18_1.csv.zip",
+        "yearbook_features_resnet18_2.csv.zip",
+        "yearbook_attributes.csv",
+    ]
+
+
+# ResNet18 without torch: the same calls on a network of the test's own
+
+
+class _FakeTensor:
+    def __init__(self, array):
+        self.array = array
+
+    def numpy(self):
+        return self.array
+
+
+class _FakeNetwork:
+    fc = "last layer"
+    training = True
+
+    def eval(self):
+        self.training = False
+
+    def __call__(self, tensor):
+        # Without its last layer the network gives features, with it classes.
+        width = 512 if self.fc == "identity" else 1000
+        assert not self.training
+        return _FakeTensor(np.repeat(tensor.array.mean(axis=(1, 2, 3))[:, None], width, axis=1))
+
+
+def _fake_torch(monkeypatch, made):
+    class Mode:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *args):
+            return False
+
+    torch = types.SimpleNamespace(
+        manual_seed=lambda seed: made.append(("seed", seed)),
+        nn=types.SimpleNamespace(Identity=lambda: "identity"),
+        inference_mode=Mode,
+        from_numpy=_FakeTensor,
+    )
+
+    def resnet18(weights):
+        made.append(("weights", weights))
+        if weights == "NOWHERE":
+            raise OSError("HTTP 403\nmore")
+        return _FakeNetwork()
+
+    modules = {"torch": torch, "torchvision.models": types.SimpleNamespace(resnet18=resnet18)}
+    monkeypatch.setattr(_images.importlib, "import_module", modules.__getitem__)
+
+
+def test_resnet18_loses_its_last_layer_and_is_not_trained(monkeypatch):
+    made: list[tuple[str, object]] = []
+    _fake_torch(monkeypatch, made)
+    batch = np.arange(2 * 3 * 4 * 4, dtype=np.float32).reshape(2, 3, 4, 4)
+    features = _images.resnet18()(batch)
+    assert made == [("weights", "IMAGENET1K_V1")]
+    assert features.shape == (2, 512)
+    np.testing.assert_allclose(features[:, 0], batch.mean(axis=(1, 2, 3)))
+    _images.resnet18("random")
+    assert made[1:] == [("seed", 0), ("weights", None)]
+    with pytest.raises(DataError, match=r"cannot be had \(HTTP 403\)"):
+        _images.resnet18("NOWHERE")
