@@ -57,7 +57,7 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
     The template is set here because other programs change Plotly's default one.
     """
     figure.update_layout(
-        template="plotly_white",
+        template="none",
         title={
             "text": title,
             "x": 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import plotly.graph_objects as go
+import plotly.io as pio
 import streamlit as st
 
 from imrc.plots._style import INK
@@ -33,6 +34,8 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     width : int or "stretch"
         Width in pixels, or all there is.
     """
+    # Streamlit makes its own template the default, and every new figure pays for building it; ours set all they need.
+    pio.templates.default = "none"
     figure.update_layout(font_color=INK["dark" if st.context.theme.type == "dark" else "light"])
     config: dict[str, Any] = {
         "displaylogo": False,
