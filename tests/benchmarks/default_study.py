@@ -2,6 +2,7 @@
 
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
+Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
@@ -171,10 +172,29 @@ def report(stage: str, metric: str) -> None:
         print()
 
 
+def cost(settings: list[Setting]) -> None:
+    """Store the processor seconds of both presets, taken in turns, minimum of five, and their ratio."""
+    rows = []
+    for setting in settings:
+        sequence = setting.load(0)
+        for n in sorted({min(size, largest_n(sequence)) for size in SIZES}):
+            best = {"paper": np.inf, "recommended": np.inf}
+            for _ in range(5):
+                for preset in best:
+                    started = time.process_time()
+                    imrc.evaluate(sequence, n=n, features=setting.features, repetitions=1, preset=preset)
+                    best[preset] = min(best[preset], time.process_time() - started)
+            rows.append({"setting": setting.name, "n": n, **best, "ratio": best["recommended"] / best["paper"]})
+    table = pd.DataFrame(rows).round(4)
+    table.to_csv(RESULTS / "default_study_cost.csv", index=False)
+    print(table.to_string(index=False))
+    print(table["ratio"].describe())
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["run", "report"])
+    parser.add_argument("action", choices=["run", "report", "cost"])
     parser.add_argument("--stage", default="tuning")
     parser.add_argument("--seeds", default="0:10", help="first:last")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
@@ -186,6 +206,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.action == "report":
         report(options.stage, options.metric)
+        return
+    if options.action == "cost":
+        cost([setting for setting in SETTINGS if options.only in setting.name])
         return
     first, last = map(int, options.seeds.split(":"))
     settings = [setting for setting in SETTINGS if options.only in setting.name]
