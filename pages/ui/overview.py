@@ -27,7 +27,9 @@ RISK = {
     ),
 }
 RULE_NAMES = {"0-1": "0-1 rule (minimax error probability)", "log": "rule for log loss"}
+
 _SLOW_S = 3.0
+"""Above this the second run waits for a click."""
 
 
 def cards(result: RunResult) -> None:
@@ -73,9 +75,12 @@ def against_the_paper(result: RunResult) -> None:
     if preset == "paper" or result.settings.overrides:
         return
     st.markdown("#### What changed against the paper's choices?")
-    st.markdown(f"{DESCRIPTIONS[result.settings.learner.preset]} The errors of both presets on the same draws:")
-    if result.time_s.sum() > _SLOW_S and not st.toggle(
-        "Run the paper's choices too", help=f"Takes about as long as the run itself ({result.time_s.sum():.0f} s)."
+    st.markdown(DESCRIPTIONS[result.settings.learner.preset])
+    if not st.toggle(
+        "Show both on the same draws",
+        value=result.time_s.sum() <= _SLOW_S,
+        key="against_paper",
+        help="Runs the paper's choices too, about as long as the run itself, and shows what was chosen when.",
     ):
         return
     paper = current_result(preset="paper")

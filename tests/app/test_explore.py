@@ -128,6 +128,16 @@ def test_every_dataset_and_representation_opens(app):
         assert not test.exception, kind
 
 
+def test_both_presets_side_by_side(app):
+    test = app(dataset="random_walk", k="5", n="6").toggle(key="against_paper").set_value(True).run()
+    assert not test.exception
+    table = test.dataframe[0].value
+    sequence = imrc.datasets.load("random_walk", tasks=5)
+    for preset, column in (("paper", "Paper, average"), ("recommended", "Recommended, average")):
+        expected = imrc.evaluate(sequence, n=6, preset=preset).headline()
+        assert table[column].tolist() == [with_error(headline) for headline in expected.values()]
+
+
 def test_heatmap_switch_and_task_story(app):
     test = app(dataset="identical", k="5", n="5")
     for quantity in ("difference", "risk", "error"):
