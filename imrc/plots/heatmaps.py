@@ -114,7 +114,9 @@ def error_heatmaps(
     figure.update_xaxes(title_text=axis, row=1, col=(len(tables) + 1) // 2)
     figure.update_yaxes(range=[tasks + 0.5, 0.5], tickformat="d", nticks=10)
     figure.update_yaxes(title_text="task", row=1, col=1)
-    finish(figure, title=TITLES[quantity], height=460 if tasks <= 60 else 600, legend=False)
+    # Beside the title: a horizontal bar has no free place of its own for the name of its unit.
+    named = f"{TITLES[quantity]} <span style='font-size:13px;font-weight:400'>colour: {html.escape(unit)}</span>"
+    finish(figure, title=named, height=460 if tasks <= 60 else 600, legend=False)
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
     figure.update_annotations(font_size=14)
@@ -127,7 +129,6 @@ def error_heatmaps(
             # Below the panels: on a narrow page a bar at the side would take the room of a panel.
             "colorbar": {
                 "orientation": "h",
-                "title": {"text": unit, "font": {"size": 12}, "side": "top"},
                 "thickness": 10,
                 "len": 0.6,
                 "x": 0.5,
