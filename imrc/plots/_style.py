@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 COLOURS = {
     "single": "#8A8F98",
@@ -49,6 +53,24 @@ def rgba(colour: str, alpha: float) -> str:
     """
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
+
+
+def band_outline(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> dict[str, Any]:
+    """Return the properties of a filled band between two curves: its outline, without line and hover.
+
+    Examples
+    --------
+    >>> band_outline(np.array([0, 1]), np.array([1, 2]), np.array([3, 4]))["y"].tolist()
+    [3, 4, 2, 1]
+    """
+    return {
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([high, low[::-1]]),
+        "mode": "lines",
+        "fill": "toself",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
 
 
 def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -> go.Figure:

@@ -11,7 +11,7 @@ from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
 from imrc.evaluation.results import HeadlineKind
 from imrc.evaluation.words import with_error
-from imrc.plots._style import COLOURS, NAMES, finish
+from imrc.plots._style import COLOURS, NAMES, band_outline, finish
 
 _KINDS: dict[HeadlineKind, str] = {
     "average": "average",
@@ -49,13 +49,8 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
     x = table["step"].to_numpy()
     figure.add_trace(
         go.Scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([table["high"], table["low"][::-1]]),
-            mode="lines",
-            fill="toself",
+            **band_outline(x, table["low"].to_numpy(), table["high"].to_numpy()),
             fillcolor="rgba(75,85,99,0.15)",
-            line={"width": 0},
-            hoverinfo="skip",
             name="Smallest to largest over repetitions",
         ),
         row=1,

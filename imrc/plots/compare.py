@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from imrc.plots._style import COLOURS, GRID, finish, rgba
+from imrc.plots._style import COLOURS, GRID, band_outline, finish, rgba
 
 METHOD_COLOURS = {
     "gem": "#0072B2",
@@ -171,13 +171,8 @@ def _add_methods(figure: go.Figure, table: pd.DataFrame, *, column: int | None =
         if np.isfinite(spread).all():
             figure.add_trace(
                 go.Scatter(
-                    x=np.concatenate([x, x[::-1]]),
-                    y=np.concatenate([value + spread, (value - spread)[::-1]]),
-                    mode="lines",
-                    fill="toself",
+                    **band_outline(x, value - spread, value + spread),
                     fillcolor=rgba(colour, 0.13),
-                    line={"width": 0},
-                    hoverinfo="skip",
                     legendgroup=str(method),
                     name=f"{name}, confidence band",
                     showlegend=False,

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from imrc.plots._style import COLOURS, DASHES, NAMES, finish, rgba
+from imrc.plots._style import COLOURS, DASHES, NAMES, band_outline, finish, rgba
 
 _MAJORITY = "Majority class"
 _BANDS = "Confidence bands: ± 2 standard errors"
@@ -27,13 +27,8 @@ def _add_curve(
     if rule != "majority" and np.isfinite(spread).all():
         figure.add_trace(
             go.Scatter(
-                x=np.concatenate([x, x[::-1]]),
-                y=np.concatenate([value + spread, (value - spread)[::-1]]),
-                mode="lines",
-                fill="toself",
+                **band_outline(x, value - spread, value + spread),
                 fillcolor=rgba(colour, 0.16),
-                line={"width": 0},
-                hoverinfo="skip",
                 legendgroup=rule,
                 name=f"{name}, confidence band",
                 showlegend=False,
