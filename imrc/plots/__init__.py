@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imrc.plots._themes import on_dark
 from imrc.plots.classes import class_balance
 from imrc.plots.compare import (
     method_curves,
@@ -10,11 +11,17 @@ from imrc.plots.compare import (
     sample_and_task_curves,
 )
 from imrc.plots.curves import error_curves, task_story
+from imrc.plots.describing import describe
 from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.stacking import room_for_legend, stacked
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
 __all__ = [
     "class_balance",
+    "describe",
+    "on_dark",
+    "room_for_legend",
+    "stacked",
     "error_curves",
     "method_curves",
     "method_differences",

@@ -11,10 +11,10 @@ from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
 from imrc.evaluation.results import HeadlineKind
 from imrc.evaluation.words import with_error
-from imrc.plots._style import COLOURS, NAMES, band_outline, finish
+from imrc.plots._style import COLOURS, NAMES, SHORT_NAMES, band_outline, finish
 
 _KINDS: dict[HeadlineKind, str] = {
-    "average": "average",
+    "average": "all tasks seen",
     "newest": "newest task",
     "lag": "after b more tasks",
 }
@@ -79,11 +79,14 @@ def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame
     title : str
         Name of the other preset.
     """
-    rows = []
-    for rule, name in NAMES.items():
-        row = {"Rule": name}
-        for kind, words in _KINDS.items():
-            row[f"Paper, {words}"] = with_error(paper.headline(kind)[rule])
-            row[f"{title}, {words}"] = with_error(other.headline(kind)[rule])
-        rows.append(row)
+    rows = [
+        {
+            "Error": words,
+            "Rule": SHORT_NAMES[rule],
+            "Paper": with_error(paper.headline(kind)[rule]),
+            title: with_error(other.headline(kind)[rule]),
+        }
+        for kind, words in _KINDS.items()
+        for rule in NAMES
+    ]
     return pd.DataFrame(rows)

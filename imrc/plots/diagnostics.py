@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from imrc.diagnostics import Assessment, PartialAutocorrelation
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, SEQUENTIAL, finish, rgba
+from imrc.plots._style import COLOURS, SEQUENTIAL, band_outline, finish, rgba
 
 Floats = NDArray[np.float64]
 
@@ -36,13 +36,9 @@ CELLS = 200
 def _band(x: Floats, low: Floats, high: Floats, colour: str, alpha: float, name: str, **more: object) -> go.Scatter:
     """Return a filled band with its own entry in the legend."""
     return go.Scatter(
-        x=np.concatenate([x, x[::-1]]),
-        y=np.concatenate([high, low[::-1]]),
-        fill="toself",
-        mode="none",
+        **band_outline(x, low, high),
         fillcolor=rgba(colour, alpha),
         name=name,
-        hoverinfo="skip",
         **more,
     )
 
@@ -348,7 +344,9 @@ def model_gaps(result: Assessment) -> go.Figure:
     finish(figure, title="Which kind of change fits best?", height=460)
     largest = max((gap for _, gap in gaps), default=1.0)
     figure.update_xaxes(title_text="BIC behind the best (root scale; 0 is best)", showticklabels=False)
-    figure.update_xaxes(range=[0, 1.18 * math.sqrt(max(largest, 1.0))])
+    # Room at the left: the dot of the best, at 0, must not cover its name.
+    scale = math.sqrt(max(largest, 1.0))
+    figure.update_xaxes(range=[-0.05 * scale, 1.25 * scale])
     figure.update_yaxes(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group, _ in gaps])
     return figure
 

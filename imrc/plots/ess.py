@@ -135,7 +135,7 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
         )
     _name_regimes(figure, low, high, borders)
     finish(figure, title="How many times its own samples is a task worth?", height=520)
-    figure.update_xaxes(type="log", title_text="n d²  (change per step over noise of one sample average)")
+    figure.update_xaxes(type="log", title_text="n d²  (change per step / noise of one average)")
     figure.update_xaxes(range=[np.log10(low), np.log10(high)], exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", title_text="ESS / n", range=[np.log10(0.9), np.log10(top)])
     figure.update_yaxes(tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])

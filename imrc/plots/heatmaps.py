@@ -114,14 +114,14 @@ def error_heatmaps(
     figure.update_xaxes(title_text=axis, row=1, col=(len(tables) + 1) // 2)
     figure.update_yaxes(range=[tasks + 0.5, 0.5], tickformat="d", nticks=10)
     figure.update_yaxes(title_text="task", row=1, col=1)
+    finish(figure, title=TITLES[quantity], height=470 if tasks <= 60 else 600, legend=False)
     # Beside the title: a horizontal bar has no free place of its own for the name of its unit.
-    named = f"{TITLES[quantity]} <span style='font-size:13px;font-weight:400'>colour: {html.escape(unit)}</span>"
-    finish(figure, title=named, height=460 if tasks <= 60 else 600, legend=False)
+    figure.update_layout(title_subtitle={"text": f"colour: {html.escape(unit)}", "font": {"size": 13}})
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
     figure.update_annotations(font_size=14)
     figure.update_layout(
-        margin={"t": 84, "b": 124},
+        margin={"t": 86, "b": 104},
         coloraxis={
             "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
             "cmin": low,

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from imrc._checks import check_int
 from imrc.diagnostics.teaching import COMPONENTS, NOMINAL, Lesson
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, DASHES, NAMES, finish, rgba
+from imrc.plots._style import COLOURS, DASHES, NAMES, band_outline, finish, rgba
 
 Floats = NDArray[np.float64]
 
@@ -138,13 +138,9 @@ def _track_traces(lesson: Lesson, step: int, task: int, component: int) -> list[
         traces += [
             {
                 "type": "scatter",
-                "x": np.concatenate([x, x[::-1]]),
-                "y": np.concatenate([value + half, (value - half)[::-1]]),
-                "mode": "none",
-                "fill": "toself",
+                **band_outline(x, value - half, value + half),
                 "fillcolor": rgba(COLOURS[rule], 0.25),
                 "name": f"{NAMES[rule].lower()}, band ± √s",
-                "hoverinfo": "skip",
             },
             {
                 "type": "scatter",

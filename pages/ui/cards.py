@@ -23,7 +23,12 @@ def _facts(name: str) -> None:
 
 def _about(name: str) -> None:
     facts = datasets.facts(name)
-    with st.popover("About this dataset", icon=":material/menu_book:", width="stretch"):
+    with st.popover(
+        "About this dataset",
+        icon=":material/menu_book:",
+        width="stretch",
+        help="What it holds, how its tasks are cut, and how to cite it.",
+    ):
         st.markdown(
             f"**{facts.title}.** {facts.description}\n\n**Tasks:** {facts.cut}.  \n**Label:** {facts.label}.\n\n"
             f"**Cite:** {facts.citation}.  \n[Homepage]({facts.homepage})"
@@ -53,7 +58,13 @@ def _missing(name: str) -> None:
     st.warning(status.in_words, icon=":material/cloud_download:")
     if status.downloadable:
         label = f"Download ({datasets.size_in_words(status.size_bytes)})"
-        if st.button(label, key=f"download_{name}", icon=":material/download:", width="stretch"):
+        if st.button(
+            label,
+            key=f"download_{name}",
+            icon=":material/download:",
+            width="stretch",
+            help="Fetches it once, checks it, and keeps it on this computer.",
+        ):
             _download(name)
     with st.expander("By hand"):
         st.markdown(plain(status.by_hand))

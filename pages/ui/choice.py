@@ -18,6 +18,11 @@ OWN = "your_file"
 UI_PRESETS = (*PRESETS, "custom")
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
+CHOICE_NAMES = frozenset(
+    (*NUMBERS, "dataset", "features", "frequencies", "sigma2", "preset", "lambda0", "instances", "max_iter")
+)
+"""Names a choice has in a link."""
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -68,6 +68,7 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
         index=first // width,
         format_func=sequence.class_names.__getitem__,
         key=f"part-class-{key}",
+        help="Each class has its own block of the mean vector.",
     )
     position = right.selectbox(
         "Component",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from imrc.core.settings import DESCRIPTIONS
 from imrc.evaluation import RunResult
-from imrc.evaluation.results import HEADLINES
+from imrc.evaluation.results import HEADLINES, Headline
 from imrc.evaluation.words import decimal, with_error
 from imrc.plots._style import NAMES
 from imrc.plots.choices import choices_chart, choices_table, preset_table
@@ -32,6 +34,19 @@ _SLOW_S = 3.0
 """Above this the second run waits for a click."""
 
 
+def change_text(difference: Headline) -> str:
+    """Return a difference with its sign and its error, as the cards show it."""
+    sign = "+" if difference.mean > 0 else ""
+    return sign + with_error(difference).replace("-", "−")
+
+
+def change_colour(difference: Headline) -> Literal["green", "orange", "off"]:
+    """Green: clearly fewer errors. Orange: clearly more. Off: within two standard errors."""
+    if not abs(difference.mean) > 2 * difference.stderr:
+        return "off"
+    return "green" if difference.mean < 0 else "orange"
+
+
 def cards(result: RunResult) -> None:
     """Show errors, effective samples, risk and time."""
     repetitions = result.settings.repetitions
@@ -41,12 +56,12 @@ def cards(result: RunResult) -> None:
         row.metric(
             f"Error, {NAMES[rule].lower()}",
             with_error(headline),
-            "reference" if rule == "single" else f"{decimal(difference.mean)} ± {decimal(difference.stderr)}",
-            delta_color="off" if rule == "single" else "inverse",
-            delta_arrow="off" if rule == "single" else "auto",
+            "reference" if rule == "single" else change_text(difference),
+            delta_color=change_colour(difference) if rule != "single" else "off",
+            delta_arrow="off",
             border=True,
             help=f"Average error: {HEADLINES['average']}, ± one standard error over {repetitions} repetitions. Below: "
-            "paired difference to single-task learning.",
+            "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
     gain = result.ess_tables["forward_backward"].final().mean() / result.settings.n
@@ -74,7 +89,7 @@ def against_the_paper(result: RunResult) -> None:
     preset = result.settings.preset
     if preset == "paper" or result.settings.overrides:
         return
-    st.markdown("#### What changed against the paper's choices?")
+    st.markdown("## What changed against the paper's choices?")
     st.markdown(DESCRIPTIONS[result.settings.learner.preset])
     if not st.toggle(
         "Show both on the same draws",
@@ -86,7 +101,7 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper")
     if paper is None:
         return
-    st.dataframe(preset_table(paper, result, "Recommended"), hide_index=True)
+    charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
         choices_chart(choices_table(result)),
         name="choices",

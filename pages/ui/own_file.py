@@ -52,7 +52,13 @@ def choose() -> Table | None:
         width="stretch",
         help="Made-up readings of pumps over 40 weeks, to see what a table can look like.",
     )
-    if right.button("Try the sample file", icon=":material/science:", width="stretch", key="own_sample"):
+    if right.button(
+        "Try the sample file",
+        icon=":material/science:",
+        width="stretch",
+        key="own_sample",
+        help="Opens it here, as if you had uploaded it.",
+    ):
         st.session_state["own_use_sample"] = True
     if uploaded is not None:
         st.session_state.pop("own_use_sample", None)
@@ -105,7 +111,12 @@ def options(table: Table) -> dict[str, Any] | None:
     left, right = st.columns(2)
     if how == "blocks":
         chosen["block"] = left.number_input(
-            "Rows per task", 2, max(2, table.n_rows), min(suggested.block, table.n_rows), key="own_block"
+            "Rows per task",
+            2,
+            max(2, table.n_rows),
+            min(suggested.block, table.n_rows),
+            key="own_block",
+            help="So many rows, in the order of the file, make one task; a shorter rest is left out.",
         )
     else:
         possible = [name for name in names if name != label]
@@ -130,6 +141,7 @@ def options(table: Table) -> dict[str, Any] | None:
                 index=periods.index(datasets.suggested_period(column)),
                 format_func=lambda period: {"value": "different moment"}.get(period, period),
                 key=f"own_period_{names.index(task)}",
+                help="Rows whose dates fall into the same period belong to one task.",
             )
     if label is None:
         st.info("Choose the column that is to be predicted.")
@@ -141,7 +153,10 @@ def _details(names: list[str], taken: set[str | None]) -> dict[str, Any]:
     with st.expander("More choices", icon=":material/tune:"):
         left, middle, right = st.columns(3)
         exclude = left.multiselect(
-            "Columns not to learn from", [name for name in names if name not in taken], key="own_exclude"
+            "Columns not to learn from",
+            [name for name in names if name not in taken],
+            key="own_exclude",
+            help="Numbers of samples, identifiers, and whatever is known only after the label.",
         )
         most = middle.number_input(
             "0/1 columns per category, at most",

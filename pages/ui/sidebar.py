@@ -12,8 +12,8 @@ from imrc.evaluation import PARAMETERS
 from imrc.evaluation.words import as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import cards, data
-from pages.ui.choice import NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
+from pages.ui import cards, data, screen
+from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
@@ -46,6 +46,14 @@ _WIDGETS = (
 def _corrected(values: dict[str, object]) -> Choice:
     notes: list[str] = []
     wanted, values = str(values.get("dataset", datasets.DEFAULT)), dict(values)
+    if wanted == OWN and OWN not in data.known_datasets():
+        notes.append(
+            "This link was made with an uploaded file, and files are never part of a link. Its other settings are "
+            "restored; upload the file on the page *Your data* to use it. Until then, "
+            f"{data.title_of(datasets.DEFAULT)} is shown."
+        )
+        values["dataset"] = datasets.DEFAULT
+        values.pop("k", None)
     if wanted in datasets.names() and wanted not in data.known_datasets():
         notes.append(f"{data.title_of(wanted)} is not on this computer; {data.title_of(datasets.DEFAULT)} is shown.")
         values["dataset"] = datasets.DEFAULT
@@ -133,7 +141,12 @@ def _form(max_tasks: int) -> None:
         with st.expander("Custom values"):
             _custom_values()
         st.form_submit_button(
-            "Run", type="primary", icon=":material/play_arrow:", width="stretch", on_click=_run_pressed
+            "Run",
+            type="primary",
+            icon=":material/play_arrow:",
+            width="stretch",
+            on_click=_run_pressed,
+            help="Runs the settings above; all pages then show their results. The link in the address bar follows.",
         )
 
 
@@ -187,6 +200,7 @@ def show() -> None:
     choice: Choice = st.session_state["choice"]
     names = sorted(data.listed_datasets(), key=_position)
     with st.sidebar:
+        screen.watch()
         st.markdown("### Evolving tasks")
         st.selectbox(
             "Dataset",
@@ -204,14 +218,22 @@ def show() -> None:
         if any(st.session_state[widget] != choice.values()[widget] for widget in _WIDGETS):
             st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
         if choice.dataset != OWN:
-            with st.popover("Copy as Python", icon=":material/content_copy:", width="stretch"):
+            with st.popover(
+                "Copy as Python",
+                icon=":material/content_copy:",
+                width="stretch",
+                help="A script that gives the same numbers.",
+            ):
                 st.code(as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True)
         st.session_state["timing_slot"] = None
         timing = st.empty()
     st.session_state["timing_slot"] = timing
     wanted = choice.to_query()
-    if choice.dataset != OWN and st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    # Parameters of the pages' own controls belong to their widgets and stay.
+    if any(st.query_params.get(name) != wanted.get(name) for name in CHOICE_NAMES):
+        for name in CHOICE_NAMES - set(wanted):
+            st.query_params.pop(name, None)
+        st.query_params.update(wanted)
     for note in st.session_state.get("notes", []):
         st.warning(note, icon=":material/build:")
 

@@ -30,6 +30,7 @@ names = st.multiselect(
     default=comparing.DEFAULT_METHODS,
     format_func=method_title,
     key="compare_methods",
+    bind="query-params",
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
@@ -41,6 +42,7 @@ kind = st.segmented_control(
     required=True,
     format_func=kinds.get,
     key="compare_kind",
+    bind="query-params",
     help="  \n".join(f"**{kinds[name]}**: {words}." for name, words in SCORE_KINDS.items()),
 )
 long = comparing.long_methods(sequence, settings, tuple(names))
@@ -60,23 +62,25 @@ if not results:
     st.stop()
 scores = score_table(results)
 present = list(dict.fromkeys(scores["method"]))
-if st.session_state.get("compare_reference") not in present:
-    st.session_state["compare_reference"] = default_reference(present)
+if st.session_state.get("compare_reference", present[0]) not in present:
+    del st.session_state["compare_reference"]
 reference = st.selectbox(
     "Tested against",
     present,
+    index=present.index(default_reference(present)),
     format_func=title_of_method,
     key="compare_reference",
+    bind="query-params",
     help="The method all others are compared with, repetition by repetition.",
     width=320,
 )
 table = comparison_table(scores, kind=kind, reference=reference)
-headline.markdown(f"#### {comparison_summary(table, title)}")
+headline.markdown(f"# {comparison_summary(table, title)}")
 alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
 charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
-st.dataframe(
+charts.table(
     comparison_view(table),
-    hide_index=True,
+    name=f"compare-{sequence.name}",
     height=38 + 35 * len(table),
     column_config=comparing.columns(kind),
 )
@@ -94,6 +98,7 @@ shown = st.multiselect(
     default=comparing.curves_shown(list(table["method"])),
     format_func=title_of_method,
     key="compare_curves",
+    bind="query-params",
     help="Curves of more than six methods are hard to tell apart.",
 )
 if shown:
@@ -109,6 +114,7 @@ if shown:
     if st.toggle(
         f"Curves against n = {', '.join(map(str, sizes))} and against k",
         key="compare_sizes",
+        bind="query-params",
         help="Runs the chosen methods for each n; the curve against k needs no further runs.",
     ):
         runs = []
@@ -126,4 +132,4 @@ with st.expander("What the methods are, and where this implementation differs", 
         cls = registry[method]
         needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
         st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
-st.download_button("Scores as CSV", scores.to_csv(index=False), f"imrc-compare-{sequence.name}.csv", "text/csv")
+charts.csv(scores, name=f"scores-{sequence.name}", label="Scores of every repetition as CSV")

@@ -28,6 +28,7 @@ texts = st.multiselect(
     accept_new_options=True,
     max_selections=6,
     key="ess_pairs",
+    bind="query-params",
     help="Type two numbers, for example `12, 40`: the 12th of 40 tasks. At most six pairs.",
 )
 pairs, wrong = ess.parse_pairs(texts)
@@ -44,7 +45,7 @@ with st.expander("Notes on the three regimes", icon=":material/info:"):
     st.markdown(ess.REGIME_NOTES)
 
 if rho is None:
-    headline.markdown("#### Too few tasks or samples to estimate how much the tasks change")
+    headline.markdown("# Too few tasks or samples to estimate how much the tasks change")
     st.stop()
 
 run = guaranteed_result()
@@ -55,16 +56,22 @@ source = st.segmented_control(
     default="diagnosis",
     required=True,
     key="ess_source",
+    bind="query-params",
     format_func={"diagnosis": "One rate for all components", "run": "As estimated in the run"}.get,
     help="**One rate**: n d² / σ² from all samples (page *Evolving?*), the same for all components and steps. "
     "**Run**: equation (7) on the n samples drawn, largest component, as the theorems are stated; it counts sampling "
-    "noise as change, so it promises less.",
+    "noise as change, so it promises less."
+    + (
+        ""
+        if settings.learner.loss == "0-1"
+        else " The run is the one of the preset *Recommended, 0-1 rule* on the same draws: the theorems are about it."
+    ),
 )
 own_n = np.full(k, float(n))
 parts = theory.ess_parts(own_n, 1.0, rho / n, settings.b) if source == "diagnosis" else ess.run_parts(run)
 table = ess.ess_parts_table(parts, sequence.labels)
 with headline:
-    st.markdown(f"#### {words.worth_sentence(table['ess'], n, sequence.labels, title)}")
+    st.markdown(f"# {words.worth_sentence(table['ess'], n, sequence.labels, title)}")
     st.markdown(words.regime_sentence(rho, low, high, n))
     st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
 charts.show(
@@ -94,6 +101,7 @@ if run is not None:
         1.0,
         0.1,
         key="ess_kappa",
+        bind="query-params",
         help="At least 1; 1 is the most favourable value.",
     )
     delta = right.select_slider(
@@ -101,6 +109,7 @@ if run is not None:
         [0.001, 0.01, 0.05, 0.1, 0.2],
         0.05,
         key="ess_delta",
+        bind="query-params",
         help="The bound holds with probability 1 − δ.",
     )
     stand_in = assessing.stand_ins(choice)
@@ -120,5 +129,4 @@ if run is not None:
     )
     formulas.show("bound")
 with st.expander("Numbers behind the charts", icon=":material/table:"):
-    st.dataframe(table, height=280, hide_index=True)
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-ess-{sequence.name}.csv", "text/csv")
+    charts.table(table, name=f"ess-{sequence.name}", height=280)

@@ -12,7 +12,7 @@ title, n = data.title_of(choice.dataset), choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
 
-st.markdown(f"#### {title}: {verdict.title}")
+st.markdown(f"# {title}: {verdict.title}")
 st.markdown(verdict.sentence + (" " + words.meaning_sentence(result, n) if result.change is not None else ""))
 for note in verdict.notes:
     st.info(note, icon=":material/info:")
@@ -32,6 +32,7 @@ if panels:
         required=True,
         format_func=COMPARE.get,
         key="evolving_compare",
+        bind="query-params",
         help="A synthetic sequence with as many tasks, whose kind of change is known.",
     )
     if compare != "nothing":
@@ -78,5 +79,11 @@ if result.models:
 evidence.component_browser(result, sequence)
 formulas.show("tracks")
 st.download_button(
-    "Download the evidence as JSON", tracks.as_json(result, n), f"imrc-assess-{sequence.name}.json", "application/json"
+    "Download the evidence as JSON",
+    lambda: tracks.as_json(result, n),
+    f"imrc-assess-{sequence.name}.json",
+    "application/json",
+    icon=":material/download:",
+    on_click="ignore",
+    help="The verdict and every number behind it, for programs.",
 )

@@ -26,7 +26,7 @@ if result is None:
     st.stop()
 
 with headline_slot:
-    st.markdown(f"#### {summary(result, title)}")
+    st.markdown(f"# {summary(result, title)}")
     st.caption(
         f"Rules shown: {overview.RULE_NAMES[result.loss]}. "
         f"The assumption of evolving tasks: **{assessing.assessment(choice).verdict.title}** (page *Evolving?*)."
@@ -45,6 +45,7 @@ quantity = st.segmented_control(
         "risk": overview.RISK[result.loss][0],
     }.get,
     key="quantity",
+    bind="query-params",
     help="Errors on test samples; errors minus those of single-task learning (green: fewer); or the risk the rules "
     "promise. Rows are tasks, columns the steps at which they are tested. Click a cell for the story of its task.",
 )
@@ -64,13 +65,15 @@ clicked = clicked[0] if isinstance(clicked, list) else clicked
 if clicked is not None and clicked != st.session_state.get("clicked"):
     st.session_state["clicked"] = clicked
     st.session_state["story_task"] = int(clicked)
-if not 1 <= st.session_state.get("story_task", 0) <= result.n_tasks:
-    st.session_state["story_task"] = max(1, result.n_tasks // 2)
-task = st.selectbox(
+if st.session_state.get("story_task", 1) > result.n_tasks:
+    del st.session_state["story_task"]
+task = st.number_input(
     "Task",
-    range(1, result.n_tasks + 1),
+    1,
+    result.n_tasks,
+    max(1, result.n_tasks // 2),
     key="story_task",
-    format_func=lambda number: f"{number}  ({result.labels[number - 1]})",
+    bind="query-params",
     help="Choose a task here or by a click on a heatmap.",
     width=320,
 )
@@ -91,4 +94,4 @@ overview.against_the_paper(result)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     frame = result.to_frame()
     st.dataframe(frame, height=280)
-    st.download_button("Download as CSV", frame.to_csv(index=False), f"imrc-{result.name}.csv", "text/csv")
+    charts.csv(frame, name=f"run-{result.name}")

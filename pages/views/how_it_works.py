@@ -10,14 +10,23 @@ from pages.ui import charts, formulas
 
 TASKS = 15
 
-st.markdown("#### Each task alone is learnt badly from few samples. Its neighbours know more.")
+st.markdown("# Each task alone is learnt badly from few samples. Its neighbours know more.")
 st.markdown(
     "Two classes in two dimensions; both class means take a random step from task to task, so the best boundary "
     "moves. *Forward* learning carries what was learnt to the newest task; *backward* learning repairs earlier tasks "
     "with what came later. Everything here is simulated, so the truth is known."
 )
 controls = st.container(horizontal=True)
-n = controls.slider("Samples per task n", 4, 100, 10, key="teach_n", width=220, help="More samples: less to borrow.")
+n = controls.slider(
+    "Samples per task n",
+    4,
+    100,
+    10,
+    key="teach_n",
+    bind="query-params",
+    width=220,
+    help="More samples: less to borrow.",
+)
 change = controls.slider(
     "Drift per step",
     0.0,
@@ -25,15 +34,29 @@ change = controls.slider(
     0.25,
     0.05,
     key="teach_change",
+    bind="query-params",
     width=220,
     help="Standard deviation of one step of a class mean, per feature, in units of the spread inside a class.",
 )
 b = controls.slider(
-    "Backward steps b", 0, 8, 3, key="teach_b", width=220, help="How many earlier tasks each new one revises."
+    "Backward steps b",
+    0,
+    8,
+    3,
+    key="teach_b",
+    bind="query-params",
+    width=220,
+    help="How many earlier tasks each new one revises.",
 )
 controls = st.container(horizontal=True)
 watched = controls.select_slider(
-    "Task to watch", range(1, TASKS + 1), 10, key="teach_task", width=220, help="Until it arrives, the newest is shown."
+    "Task to watch",
+    range(1, TASKS + 1),
+    10,
+    key="teach_task",
+    bind="query-params",
+    width=220,
+    help="Until it arrives, the newest is shown.",
 )
 component = controls.selectbox(
     "Component in the lower panel",
@@ -41,10 +64,19 @@ component = controls.selectbox(
     index=4,
     format_func=teaching.COMPONENTS.__getitem__,
     key="teach_component",
+    bind="query-params",
     width=220,
+    help="Which of the six averages the recursions track: the share of each class, or a feature where it occurs.",
 )
 seed = controls.number_input(
-    "Simulation", 0, 9999, 46, key="teach_seed", width=220, help="Seed. Number 46 shows it more clearly than most."
+    "Simulation",
+    0,
+    9999,
+    46,
+    key="teach_seed",
+    bind="query-params",
+    width=220,
+    help="Seed. Number 46 shows it more clearly than most.",
 )
 
 lesson = teaching.teach(n, change, b, TASKS, int(seed))
@@ -53,13 +85,13 @@ st.markdown(teaching.lesson_sentence(average, lesson.ratio, n, b))
 cards = st.container(horizontal=True)
 for rule in (*NAMES, "bayes"):
     row = average.loc[rule]
-    gain = f"{decimal(row['all_gain'])} ± {decimal(row['all_gain_se'])}"
+    gain = f"{decimal(row['all_gain'])} ± {decimal(row['all_gain_se'])}".replace("-", "−")
     cards.metric(
         f"Error, {NAMES[rule].lower()}" if rule in NAMES else "Best possible",
         f"{decimal(row['all'])} ± {decimal(row['all_se'])}",
         gain if rule in ("forward", "forward_backward") else "reference" if rule == "single" else "with known truth",
-        delta_color="inverse" if rule in ("forward", "forward_backward") else "off",
-        delta_arrow="auto" if rule in ("forward", "forward_backward") else "off",
+        delta_color="green" if rule in ("forward", "forward_backward") and row["all_gain"] < 0 else "off",
+        delta_arrow="off",
         border=True,
         help="Exact error probability at the last step, mean over 15 tasks and 20 simulated sequences ± standard "
         "error; below, the paired difference to single-task learning.",

@@ -8,7 +8,7 @@ from imrc.plots import class_balance
 from pages.ui import charts, own_file, sidebar
 from pages.ui.words import plain
 
-st.markdown("#### Use your own table: choose what is to be predicted and what makes a task")
+st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
 table = own_file.choose()
 if table is None:
     st.caption(
@@ -62,7 +62,7 @@ charts.show(
     name="class-balance",
     alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
 )
-st.markdown("**What becomes of each column**")
-st.dataframe(cut.column_table(), hide_index=True, height="content" if len(cut.columns) <= 12 else 440)
-st.markdown("**Tasks**")
-st.dataframe(tasks, hide_index=True, height="content" if len(tasks) <= 12 else 440)
+st.markdown("### What becomes of each column")
+charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
+st.markdown("### Tasks")
+charts.table(tasks, name="tasks", height="content" if len(tasks) <= 12 else 440)

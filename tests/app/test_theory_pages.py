@@ -26,7 +26,7 @@ def charts(test) -> list:
 
 
 def titles(test) -> list[str]:
-    return [chart["layout"]["title"]["text"] for chart in charts(test)]
+    return [chart["layout"]["meta"]["title"] for chart in charts(test)]
 
 
 @pytest.mark.parametrize("file", [ESS, EVOLVING, HOW])
@@ -48,7 +48,7 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     rho = assess(sequence, features=FeatureSpec()).rho_at(8)[0]
     ess = float(imrc.core.theory.ess_forward_backward(7, 9, 8, rho / 8))
     assert f"task 7 is learnt as if it had {words.number(ess)} samples, not 8" in texts(test)
-    parts = next(chart for chart in charts(test) if chart["layout"]["title"]["text"].startswith("How many samples"))
+    parts = next(chart for chart in charts(test) if chart["layout"]["meta"]["title"].startswith("How many samples"))
     assert [trace["name"] for trace in parts["data"]] == [
         "own samples",
         "from preceding tasks",
