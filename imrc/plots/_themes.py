@@ -26,6 +26,8 @@ _ON_DARK = {
     "#B45309": "#E08A3C",
     "#A6761D": "#CDA04C",
 }
+_FAINTER = 1.7
+"""A transparent band needs this much more colour on a dark page to be seen as well."""
 _PLACES = ("line", "marker", "error_x", "error_y", "textfont")
 
 
@@ -46,6 +48,9 @@ def on_dark(figure: go.Figure) -> go.Figure:
     for trace in figure.data:
         if trace.type not in ("scatter", "bar"):
             continue
+        if trace.type == "scatter" and (trace.fillcolor or "").startswith("rgba("):
+            red, green, blue, alpha = trace.fillcolor[5:-1].split(",")
+            trace.fillcolor = f"rgba({red},{green},{blue},{min(1.0, _FAINTER * float(alpha)):.3g})"
         for place in _PLACES:
             if place in trace and trace[place] is not None:
                 _replace(trace[place])

@@ -36,7 +36,7 @@ def _number(value: Any) -> str:  # noqa: ANN401 - whatever an axis holds
 
 
 def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
-    """Ends and extremes of one line, bar or set of points; None where there is nothing to say."""
+    """Return ends and extremes of one line, bar or set of points; None where there is nothing to say."""
     outline = trace.fill == "toself" if trace.type == "scatter" else False
     hidden = trace.marker.opacity == 0 if trace.type == "scatter" else False
     if outline or hidden or trace.x is None or trace.y is None or not trace.name:

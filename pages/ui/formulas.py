@@ -97,7 +97,7 @@ FORMULAS: dict[str, Formula] = {
         "Theorems 2 and 4 need this number",
         (
             r"\rho = \frac{n\,d^2}{\sigma^2}",
-            r"\tau_j = \text{level}_j + \text{noise}, \quad "
+            r"\tau_j = \text{level}_j + \text{noise}",
             r"\text{level}_j - \text{level}_{j-1} \sim (0, \rho)",
         ),
         "Estimated by restricted maximum likelihood of a random walk in noise, one $\\rho$ for all components; "

@@ -25,6 +25,7 @@ LAYERS = [
     "baselines",
     "evaluation",
     "plots",
+    "report",
 ]
 
 

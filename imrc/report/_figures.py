@@ -1,0 +1,124 @@
+"""The charts of a report, in the order of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from imrc.core import theory
+from imrc.diagnostics import Assessment, tracks
+from imrc.evaluation import RunResult
+from imrc.plots import (
+    compare,
+    curves,
+    diagnostics,
+    ess,
+    heatmaps,
+    tables,
+)
+from imrc.plots._style import NAMES
+from imrc.plots.choices import choices_chart, choices_table
+
+_RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
+_PAIRS = [(10, 13), (10, 20), (100, 103), (100, 110)]
+_STORY = 2
+
+
+@dataclass(frozen=True)
+class Section:
+    """Charts of one topic.
+
+    Attributes
+    ----------
+    title : str
+        Heading.
+    figures : tuple of (str, Figure)
+        Stem of the file a chart is saved as, and the chart.
+    """
+
+    title: str
+    figures: tuple[tuple[str, go.Figure], ...]
+
+
+def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
+    risk = _RISKS[result.loss]
+    for quantity in tables.QUANTITIES:
+        rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
+        shown = {rule: tables.matrix_table(result, rule, quantity) for rule in rules}
+        yield f"heatmaps-{quantity}", heatmaps.error_heatmaps(shown, quantity, risk.lower())
+    yield "error-curves", curves.error_curves(tables.step_table(result), tables.task_table(result))
+    task = max(1, result.n_tasks // _STORY)
+    story = tables.story_table(result, task - 1)
+    yield "task-story", curves.task_story(story, task, result.labels[task - 1], risk)
+    if result.choices:
+        yield "choices", choices_chart(choices_table(result))
+
+
+def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
+    settings = result.settings
+    if diagnosis is None or diagnosis.change is None:
+        parts = ess.ess_parts_table(ess.run_parts(result), result.labels)
+        yield "ess-parts", ess.ess_parts_chart(parts)
+        return
+    rho, low, high = diagnosis.rho_at(settings.n)
+    own = ess.OwnRatio(rho, low, high, "this sequence")
+    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(_PAIRS), own)
+    k = diagnosis.k
+    parts = theory.ess_parts(np.full(k, float(settings.n)), 1.0, rho / settings.n, settings.b)
+    yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(parts, diagnosis.labels))
+    by_k, by_b = ess.ess_growth_table(settings.n, rho, k, settings.b)
+    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, settings.b)
+
+
+def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:
+    if diagnosis.variogram is None:
+        return
+    if diagnosis.pacf is not None:
+        yield "partial-autocorrelation", diagnostics.pacf_panels({"This sequence": diagnosis.pacf})
+    yield "variogram", diagnostics.variogram_chart(diagnosis)
+    yield "change", diagnostics.change_chart(tracks.step_changes(diagnosis), diagnosis)
+    yield "distances", diagnostics.distance_heatmap(diagnosis)
+    if diagnosis.models:
+        yield "models", diagnostics.model_gaps(diagnosis)
+
+
+def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
+    from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+
+    table = comparison_table(score_table(list(compared)))
+    yield "method-errors", compare.method_errors(table)
+    if len(table) > 1:
+        yield "method-differences", compare.method_differences(table)
+    best = list(table["method"])[:6]
+    by_step = curve_table(list(compared))
+    yield "method-curves", compare.method_curves(by_step[by_step["method"].isin(best)])
+
+
+def sections(result: RunResult, diagnosis: Assessment | None, compared: Sequence[RunResult]) -> list[Section]:
+    """Return the charts of a report by topic.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    diagnosis : Assessment or None
+        Of the same sequence.
+    compared : sequence of RunResult
+        Runs of compared methods on the same draws; may be empty.
+
+    Returns
+    -------
+    list of Section
+    """
+    out = [
+        Section("Errors", tuple(_errors(result))),
+        Section("Effective sample size", tuple(_effective(result, diagnosis))),
+    ]
+    if diagnosis is not None:
+        out.append(Section("Do the tasks evolve?", tuple(_evidence(diagnosis))))
+    if compared:
+        out.append(Section("Comparison", tuple(_compared(compared))))
+    return [section for section in out if section.figures]

@@ -1,0 +1,115 @@
+"""The HTML around a report: everything from outside is escaped here, and nothing is fetched."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from imrc.plots import describe
+from imrc.plots.describing import plain_text
+
+# The policy makes the browser refuse any request, should a library ever try one.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.55 "Source Sans 3", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif; color: #1b2330;
+  max-width: 1040px; margin: 2.5rem auto 4rem; padding: 0 1.25rem; }
+h1 { font-size: 1.6rem; line-height: 1.3; margin: .2rem 0 .8rem; }
+h2 { font-size: 1.3rem; margin: 2.6rem 0 .4rem; border-top: 1px solid #d9dee5; padding-top: 1.4rem; }
+h3 { font-size: 1.05rem; margin: 1.8rem 0 .3rem; }
+p { max-width: 46rem; }
+.quiet, figcaption { color: #4b5563; font-size: .92rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top;
+  overflow-wrap: anywhere; }
+thead th { border-bottom: 2px solid #b9c1cc; white-space: nowrap; }
+tbody th { font-weight: 500; }
+figure { margin: 0 0 .6rem; }
+.chart { width: 100%; }
+pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
+@media print { figure, table { break-inside: avoid; } details { display: none; } body { margin: 0 auto; } }
+"""
+_DRAW = """
+for (const place of document.querySelectorAll(".chart")) {
+  const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
+  Plotly.newPlot(place, figure.data, figure.layout, {
+    responsive: true, displaylogo: false,
+    toImageButtonOptions: { format: "svg", filename: "imrc-" + place.id },
+  });
+}
+"""
+
+
+def escape(text: object) -> str:
+    """Return a text as HTML shows it literally."""
+    return html.escape(str(text), quote=True)
+
+
+def sentence(markdown: str) -> str:
+    """Return one of the library's own sentences as HTML: emphasis is kept, everything else escaped.
+
+    Examples
+    --------
+    >>> sentence("On *<digits>*, **17% fewer errors**.")
+    'On <em>&lt;digits&gt;</em>, <strong>17% fewer errors</strong>.'
+    """
+    text = escape(markdown)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", text)
+
+
+def facts(rows: Mapping[str, object]) -> str:
+    """Return a table of names and values."""
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in rows.items()
+    )
+    return f'<div class="scroll"><table><tbody>{body}</tbody></table></div>'
+
+
+def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table with a head; the first column names the rows."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"
+        for first, *rest in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def chart(name: str, figure: go.Figure) -> str:
+    """Return a figure under its title, with its description in words."""
+    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
+    words = describe(figure)
+    drawn = go.Figure(figure)
+    drawn.update_layout(title=None, margin_t=max((figure.layout.margin.t or 0) - 40, 20))
+    # No text can end the script element: "<" does not occur in the JSON.
+    data = (drawn.to_json() or "{}").replace("<", "\\u003c")
+    note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
+    height = int(figure.layout.height or 400)
+    return (
+        f"<h3>{escape(title)}{note}</h3>\n<figure>"
+        f'<div class="chart" id="{escape(name)}" style="height:{height}px" role="img" '
+        f'aria-label="{escape(words)}"></div>'
+        f'<script type="application/json" id="{escape(name)}-data">{data}</script>'
+        f"<details><summary>In words</summary><figcaption>{escape(words)}</figcaption></details></figure>"
+    )
+
+
+def page(title: str, body: Sequence[str]) -> str:
+    """Return the whole file, plotly.js included once."""
+    from plotly.offline import get_plotlyjs
+
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n"
+        + "\n".join(body)
+        + f"\n</main>\n<script>{_DRAW}</script>\n</body>\n</html>\n"
+    )

@@ -1,0 +1,250 @@
+"""What a report says: verdict, settings, numbers, charts, and how to repeat them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from imrc import datasets
+from imrc.diagnostics import Assessment, assess, words
+from imrc.evaluation import RunResult
+from imrc.evaluation.results import HEADLINES, HeadlineKind
+from imrc.evaluation.words import as_python, decimal, summary, with_error
+from imrc.features._spec import TITLES
+from imrc.plots._style import NAMES
+from imrc.report import _page
+from imrc.report._figures import sections
+from imrc.tasks import TaskSequence
+
+_KINDS: dict[HeadlineKind, str] = {"average": "All tasks seen", "newest": "Newest task", "lag": "After b more tasks"}
+_PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
+_RISK = {"0-1": "minimax risk", "log": "minimax log loss"}
+
+
+def _versions() -> str:
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
+            found.append(f"{name} (not installed as a package)")
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
+def _settings(result: RunResult) -> dict[str, object]:
+    settings = result.settings
+    features = settings.features
+    detail = {"rff": f", {features.frequencies} frequencies, sigma² = {features.sigma2:g}"}.get(features.kind, "")
+    rows: dict[str, object] = {
+        "Samples per task n": settings.n,
+        "Tasks k": result.n_tasks,
+        "Backward steps b": settings.b,
+        "Window W": settings.W,
+        "Preset": settings.preset,
+        "Representation": TITLES[features.kind] + detail,
+        "Repetitions": settings.repetitions,
+        "Seed": settings.seed,
+    }
+    if settings.overrides:
+        rows["Custom values"] = ", ".join(f"{name} = {value}" for name, value in settings.overrides)
+    return rows
+
+
+def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]:
+    rows: dict[str, object] = {"Sequence": result.name}
+    if sequence is not None:
+        info = sequence.info
+        rows |= {
+            "Description": sequence.description or "–",
+            "Size": f"{len(sequence):,} tasks, {int(sequence.sizes.sum()):,} samples, "
+            f"{sequence.n_features:,} features, {sequence.n_classes} classes",
+            "Source": info.get("source", "not stated"),
+            "Licence": info.get("licence", "not stated"),
+        }
+        if info.get("citation"):
+            rows["Cite"] = info["citation"]
+        if info.get("file_sha256"):
+            rows["SHA-256 of the file"] = info["file_sha256"]
+    return {**rows, "Fingerprint of the tasks": result.fingerprint}
+
+
+def _headline(result: RunResult) -> str:
+    columns = ["Rule", *(_KINDS.values()), "Difference to single task", _RISK[result.loss].capitalize(), "ESS"]
+    rows = []
+    for rule, name in NAMES.items():
+        difference = result.difference(rule)
+        rows.append(
+            [
+                name,
+                *(with_error(result.headline(kind)[rule]) for kind in _KINDS),
+                "reference" if rule == "single" else with_error(difference).replace("-", "−"),
+                decimal(float(result.risk_tables[rule].average().mean())),
+                f"{float(result.ess_tables[rule].final().mean()):.1f}",
+            ]
+        )
+    notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in _KINDS.items())
+    return _page.grid(columns, rows) + (
+        f'<p class="quiet">Errors ± one standard error over {result.settings.repetitions} repetitions. '
+        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: mean effective sample "
+        "size at the last step.</p>"
+    )
+
+
+def _verdict(diagnosis: Assessment, n: int) -> list[str]:
+    text = diagnosis.verdict.sentence
+    if diagnosis.change is not None:
+        text += " " + words.meaning_sentence(diagnosis, n)
+    out = [
+        f"<p><strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong> "
+        f"{_page.sentence(text)}</p>"
+    ]
+    out += [f'<p class="quiet">{_page.sentence(note)}</p>' for note in diagnosis.verdict.notes]
+    rows = {
+        "All tasks share one distribution": words.p_text(diagnosis.p_same),
+        "Every order of the tasks is equally likely": words.p_text(diagnosis.p_order),
+    }
+    if diagnosis.change is not None:
+        rho, low, high = diagnosis.rho_at(n)
+        rows[f"n d² / σ² at n = {n}"] = (
+            f"{words.number(rho)} (95 % interval {words.number(low)} to {words.number(high)})"
+        )
+    return [*out, _page.facts(rows), f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
+
+
+def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
+    if commands is None:
+        commands = {}
+        if result.name in datasets.names():
+            commands = {"Python": as_python(result.name, result.n_tasks, result.settings)}
+    if not commands:
+        return (
+            "<p>These tasks are not among the sequences the library can load by name. With the same file, "
+            "<code>imrc.datasets.read_table</code> and <code>imrc.evaluate</code> with the settings above give the "
+            "same numbers; the fingerprint tells whether the tasks are the same.</p>"
+        )
+    return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
+
+
+def to_html(
+    result: RunResult,
+    *,
+    sequence: TaskSequence | None = None,
+    diagnosis: Assessment | None = None,
+    compared: Sequence[RunResult] = (),
+    title: str | None = None,
+    commands: Mapping[str, str] | None = None,
+    date: datetime | None = None,
+) -> str:
+    """Return a report of a run as one HTML text that needs nothing else: charts, numbers, verdict, how to repeat it.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    sequence : TaskSequence or None
+        What it was run on; adds source, licence and size of the data, and the diagnosis.
+    diagnosis : Assessment or None
+        Of that sequence, from `imrc.diagnostics.assess`; made here if a sequence of at least two tasks is given.
+    compared : sequence of RunResult
+        Runs of methods on the same draws, for the comparison; may be empty.
+    title : str or None
+        Name of the data for people; None: the name of the sequence.
+    commands : mapping of str to str or None
+        Headings and texts of what repeats the run; None: the Python script, where the data have a name.
+    date : datetime or None
+        Time shown; None: now.
+
+    Returns
+    -------
+    str
+        About 5 MB, plotly.js included once. Names from files are escaped, and the page forbids itself any request.
+
+    Raises
+    ------
+    ValueError
+        If the sequence is not the one the result was made from.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("identical", tasks=3)
+    >>> text = to_html(imrc.evaluate(sequence, n=4, repetitions=1), sequence=sequence)
+    >>> text.count("<figure>") > 8, "https://cdn" in text
+    (True, False)
+    """
+    if sequence is not None and sequence.fingerprint != result.fingerprint:
+        # A run that was stopped has fewer tasks, but the fingerprint is of all of them.
+        raise ValueError("sequence is not the one the result was made from: their fingerprints differ.")
+    if diagnosis is None and sequence is not None and len(sequence) > 1:
+        features = result.settings.features
+        diagnosis = assess(
+            sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
+        )
+    name = title or result.name
+    when = (date or datetime.now(UTC)).astimezone(UTC)
+    body = [
+        '<p class="quiet">Evolving tasks: a report by imrc</p>',
+        f"<h1>{_page.sentence(summary(result, name.replace('*', '∗')))}</h1>",
+        f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · n = {result.settings.n}, k = {result.n_tasks}, '
+        f"b = {result.settings.b}, W = {result.settings.W}, preset {_page.escape(result.settings.preset)}, "
+        f"seed {result.settings.seed}</p>",
+        *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
+        "<h2>Numbers</h2>",
+        _headline(result),
+    ]
+    for section in sections(result, diagnosis, compared):
+        body.append(f"<h2>{_page.escape(section.title)}</h2>")
+        body += [_page.chart(stem, figure) for stem, figure in section.figures]
+    body += [
+        "<h2>Settings</h2>",
+        _page.facts(_settings(result)),
+        "<h2>Data</h2>",
+        _page.facts(_data(result, sequence)),
+        *_steps(sequence),
+        "<h2>Repeat it</h2>",
+        _repeat(result, commands),
+        f'<p class="quiet">Made with {_page.escape(_versions())} on {_page.escape(platform.system())}, '
+        f"{when:%Y-%m-%d %H:%M} UTC.</p>",
+    ]
+    return _page.page(f"Evolving tasks: {name}", body)
+
+
+def _steps(sequence: TaskSequence | None) -> list[str]:
+    """Say what was done to a file when it was cut into tasks."""
+    said: Any = sequence.info.get("report", ()) if sequence is not None else ()
+    if not said:
+        return []
+    return ["<ul>" + "".join(f"<li>{_page.escape(line)}</li>" for line in said) + "</ul>"]
+
+
+def write(result: RunResult, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - options of `to_html`
+    """Write a report of a run as one HTML file that opens without a network.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    path : str or Path
+        File to write; its folder must exist.
+    **options
+        Those of `to_html`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        If the sequence given is not the one the result was made from.
+    OSError
+        If the file cannot be written.
+    """
+    file = Path(path)
+    file.write_text(to_html(result, **options), encoding="utf-8")
+    return file
