@@ -38,6 +38,15 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
 
 
+def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
+    """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
+    jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in DEFAULT_METHODS)]
+    found = [store().get((sequence.fingerprint, job)) for job in jobs]
+    if not any(found[len(PRESETS) :]):
+        return ()
+    return tuple(result for result in found if result is not None)
+
+
 def curves_shown(ranking: list[str]) -> list[str]:
     """Return the methods whose curves are drawn first: IMRC, its single-task rule, the best three others, majority."""
     rules = [name for name in ranking if name.startswith("imrc:") and name.count(":") == 1]

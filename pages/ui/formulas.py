@@ -64,8 +64,8 @@ FORMULAS: dict[str, Formula] = {
     "bound": Formula(
         "Theorems 1 and 3",
         (
-            r"R(\mathcal{U}_j) \le R_j^\infty + \frac{M(\kappa+1)\sqrt{2\log(2m/\delta)}}{\sqrt{n_j^{\text{eff}}}}\,"
-            r"\|\mu_j^\infty\|_1",
+            r"R(\mathcal{U}_j) \le R_j^\infty + \tfrac{c}{\sqrt{n_j^{\text{eff}}}}\,\|\mu_j^\infty\|_1",
+            r"c = M(\kappa+1)\sqrt{2\log(2m/\delta)}",
         ),
         "With probability $1-\\delta$. $R_j^\\infty$, $\\mu_j^\\infty$: minimax risk and rule for exactly known mean "
         "vectors; here the averages over all samples of the task stand in. $M$: bound of the features. $m$: number of "

@@ -12,7 +12,7 @@ from imrc.evaluation import PARAMETERS
 from imrc.evaluation.words import as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import cards, data, screen
+from pages.ui import cards, data, exporting, screen
 from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
@@ -225,6 +225,8 @@ def show() -> None:
                 help="A script that gives the same numbers.",
             ):
                 st.code(as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True)
+        exporting.about_the_link(choice)
+        exporting.image_format()
         st.session_state["timing_slot"] = None
         timing = st.empty()
     st.session_state["timing_slot"] = timing

@@ -14,7 +14,7 @@ from imrc.plots import (
 )
 from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
-from pages.ui import assessing, charts, data, overview
+from pages.ui import assessing, charts, data, exporting, overview
 from pages.ui.running import current_result
 
 choice = st.session_state["choice"]
@@ -25,11 +25,12 @@ result = current_result()
 if result is None:
     st.stop()
 
+diagnosis = assessing.assessment(choice)
 with headline_slot:
     st.markdown(f"# {summary(result, title)}")
     st.caption(
         f"Rules shown: {overview.RULE_NAMES[result.loss]}. "
-        f"The assumption of evolving tasks: **{assessing.assessment(choice).verdict.title}** (page *Evolving?*)."
+        f"The assumption of evolving tasks: **{diagnosis.verdict.title}** (page *Evolving?*)."
     )
     overview.cards(result)
 headlines = result.headline()
@@ -91,6 +92,7 @@ charts.show(
     "bands, and the majority class as a reference.",
 )
 overview.against_the_paper(result)
+exporting.report_button(choice, sequence, result, diagnosis)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     frame = result.to_frame()
     st.dataframe(frame, height=280)

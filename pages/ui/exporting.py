@@ -1,0 +1,64 @@
+"""What a visitor takes away: a report in one file, and what the link holds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+import imrc
+from imrc import report
+from imrc.diagnostics import Assessment
+from imrc.evaluation import RunResult
+from imrc.evaluation.words import as_python
+from pages.ui import comparing, data
+from pages.ui.charts import IMAGE_FORMATS
+from pages.ui.choice import OWN, Choice
+
+
+def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, diagnosis: Assessment | None) -> None:
+    """Offer the report; it is made when somebody asks for it."""
+    commands = None if choice.dataset == OWN else {"Python": as_python(choice.dataset, choice.k, choice.settings)}
+    compared = comparing.stored(sequence, choice.settings)
+    st.download_button(
+        "Report as one HTML file",
+        # Everything it needs is bound here: it runs outside the script, without the visitor's session.
+        partial(
+            report.to_html,
+            result,
+            sequence=sequence,
+            diagnosis=diagnosis,
+            compared=compared,
+            title=data.title_of(choice.dataset),
+            commands=commands,
+        ),
+        f"imrc-report-{result.name}.html",
+        "text/html",
+        key="report",
+        icon=":material/description:",
+        on_click="ignore",
+        help="Verdict, numbers, all charts, settings, versions and how to repeat it; about 5 MB, opens without a "
+        "network. The comparison is in it once the page *Compare* has run with these settings.",
+    )
+
+
+def image_format() -> None:
+    """Let the visitor choose what the camera in a chart's toolbar saves."""
+    st.segmented_control(
+        "Save charts as",
+        IMAGE_FORMATS,
+        default=IMAGE_FORMATS[0],
+        required=True,
+        format_func=str.upper,
+        key="image_format",
+        persist_state="session",
+        help="The camera in the toolbar of each chart saves this format: PNG for slides, SVG for print.",
+    )
+
+
+def about_the_link(choice: Choice) -> None:
+    """Say what a link to this view does not hold."""
+    if choice.dataset == OWN:
+        st.caption(
+            ":material/link: The link keeps all settings but never your file: who opens it uploads the file again."
+        )
