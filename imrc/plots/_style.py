@@ -37,7 +37,7 @@ DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A
 
 GRID = "rgba(128,136,150,0.22)"
 
-INK = {"light": "#1B2330", "dark": "#E8EBF0"}
+INK = {"light": "#0A0F18", "dark": "#E8EBF0"}
 """Colour of texts on light and dark pages."""
 
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"

@@ -44,11 +44,10 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
 
 def image_format() -> None:
     """Let the visitor choose what the camera in a chart's toolbar saves."""
-    st.segmented_control(
+    st.radio(
         "Save charts as",
         IMAGE_FORMATS,
-        default=IMAGE_FORMATS[0],
-        required=True,
+        horizontal=True,
         format_func=str.upper,
         key="image_format",
         persist_state="session",

@@ -98,11 +98,11 @@ def options(table: Table) -> dict[str, Any] | None:
         placeholder="Choose a column",
         help="A column with 2 to 50 different values, numbers or words.",
     )
-    how = right.segmented_control(
+    how = right.radio(
         "Tasks",
         ["column", "blocks"],
-        default="column" if suggested.task else "blocks",
-        required=True,
+        index=0 if suggested.task else 1,
+        horizontal=True,
         format_func={"column": "By a column", "blocks": "Blocks of rows"}.get,
         key="own_how",
         help="Rows with the same value belong together, or so many rows in the order of the file.",

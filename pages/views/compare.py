@@ -35,11 +35,10 @@ names = st.multiselect(
     "there. All see the same training and test samples in the same representation.",
 )
 kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own"}
-kind = st.segmented_control(
+kind = st.radio(
     "Error",
     list(kinds),
-    default="average",
-    required=True,
+    horizontal=True,
     format_func=kinds.get,
     key="compare_kind",
     bind="query-params",

@@ -50,11 +50,10 @@ if rho is None:
 
 run = guaranteed_result()
 sources = ["diagnosis", "run"] if run is not None else ["diagnosis"]
-source = st.segmented_control(
+source = st.radio(
     "Size of the change",
     sources,
-    default="diagnosis",
-    required=True,
+    horizontal=True,
     key="ess_source",
     bind="query-params",
     format_func={"diagnosis": "One rate for all components", "run": "As estimated in the run"}.get,

@@ -25,11 +25,11 @@ if result.variogram is None:
 COMPARE = {"nothing": "nothing", "independent": "independent tasks", "random_walk": "a random walk"}
 panels = {title: result.pacf} if result.pacf is not None else {}
 if panels:
-    compare = st.segmented_control(
+    compare = st.radio(
         "Compare with",
         list(COMPARE),
-        default="independent",
-        required=True,
+        index=1,
+        horizontal=True,
         format_func=COMPARE.get,
         key="evolving_compare",
         bind="query-params",

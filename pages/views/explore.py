@@ -35,11 +35,10 @@ with headline_slot:
     overview.cards(result)
 headlines = result.headline()
 
-quantity = st.segmented_control(
+quantity = st.radio(
     "Heatmaps show",
     list(TITLES),
-    default="error",
-    required=True,
+    horizontal=True,
     format_func={
         "error": "Errors",
         "difference": "Difference to single task",

@@ -63,7 +63,7 @@ def test_same_numbers_as_the_library(compare, monkeypatch):
 def test_kind_and_reference(compare, monkeypatch, kind):
     only_paper(monkeypatch)
     test = compare()
-    test.segmented_control(key="compare_kind").set_value(kind)
+    test.radio(key="compare_kind").set_value(kind)
     test.selectbox(key="compare_reference").set_value("condor").run()
     assert not test.exception
     assert shown(test).equals(view(expected(kind=kind, reference="condor")))

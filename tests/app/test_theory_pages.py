@@ -60,7 +60,7 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
 def test_ess_page_can_show_what_the_run_estimated(app):
     test = app(dataset="random_walk", k="6", n="8", repetitions="2").switch_page(ESS).run()
     before = texts(test)
-    test = test.button_group(key="ess_source").set_value("run").run()
+    test = test.radio(key="ess_source").set_value("run").run()
     assert not test.exception
     assert texts(test) != before
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
@@ -140,7 +140,7 @@ def test_component_browser_follows_class_and_feature(app):
 @pytest.mark.parametrize("compare", ["nothing", "random_walk", "independent"])
 def test_comparison_panels(app, compare):
     test = app(dataset="trend", k="12", n="5", repetitions="1").switch_page(EVOLVING).run()
-    test = test.button_group(key="evolving_compare").set_value(compare).run()
+    test = test.radio(key="evolving_compare").set_value(compare).run()
     assert not test.exception
     axes = [name for name in charts(test)[0]["layout"] if name.startswith("xaxis")]
     assert len(axes) == (1 if compare == "nothing" else 2)

@@ -69,7 +69,7 @@ def test_upload_choose_blocks_exclude_and_use(page):
     test = page(table(40).encode())
     assert not test.exception
     assert test.selectbox(key="own_label").value == "y"
-    test.segmented_control(key="own_how").set_value("blocks").run()
+    test.radio(key="own_how").set_value("blocks").run()
     test.number_input(key="own_block").set_value(10).run()
     assert metrics(test)["Tasks"] == "4"
     test.multiselect(key="own_exclude").set_value(["z"]).run()
@@ -118,7 +118,7 @@ def test_plain_text_escapes_what_markdown_would_act_on():
 
 def test_two_visitors_do_not_share_a_file(page, app):
     first = page(table(40).encode())
-    first.segmented_control(key="own_how").set_value("blocks").run()
+    first.radio(key="own_how").set_value("blocks").run()
     first.button(key="own_use").click().run()
     assert "own_sequence" in first.session_state
     second = app()
@@ -132,7 +132,7 @@ def test_two_visitors_do_not_share_a_file(page, app):
 
 def test_a_new_file_replaces_the_choices_of_the_old_one(page):
     test = page(table(40).encode())
-    test.segmented_control(key="own_how").set_value("blocks").run()
+    test.radio(key="own_how").set_value("blocks").run()
     other = "a,b,kind\n" + "".join(f"{i % 5},{i % 3},{'uvw'[i % 3]}\n" for i in range(60))
     test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv"))
     test.run()

@@ -1,0 +1,172 @@
+"""Every page in a real browser, light and dark, wide and narrow: what axe finds, and whether anything is cut off."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(180),
+    # Playwright's own clean-up; nothing of ours.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
+# The fastest methods only: the chart and the table are the same for all.
+PAGES = {
+    "explore": f"/{SMALL}",
+    "ess": f"/effective-sample-size{SMALL}",
+    "evolving": f"/evolving{SMALL}",
+    "compare": f"/compare{SMALL}&compare_methods=Majority+class&compare_methods=Logistic%2C+single+task",
+    "how it works": "/how-it-works",
+    "your data": "/your-data",
+}
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+# Findings inside Streamlit's own elements that an app cannot influence: rule, start of the element, reason.
+KNOWN = (
+    (
+        "scrollable-region-focusable",
+        '<span class="katex-display">',
+        "st.latex gives its formula a box that could scroll and takes no tabindex; no formula is wider than its box "
+        "(tested below), and screen readers read the MathML inside.",
+    ),
+)
+# Titles, ticks and legends of all charts with the box of their figure, in page coordinates.
+TEXTS = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
+  const outer = plot.getBoundingClientRect();
+  const parts = '.gtitle, .xtitle, .ytitle, .annotation-text, .legendtext, .xtick text, .ytick text, .cbtitle text';
+  return [...plot.querySelectorAll(parts)].filter(text => text.textContent.trim()).map(text => {
+    const box = text.getBoundingClientRect();
+    return {text: text.textContent, left: box.left - outer.left, right: outer.right - box.right,
+            top: box.top - outer.top, bottom: outer.bottom - box.bottom};
+  });
+})"""
+# Panel titles of one chart that lie on each other, and entries of its legend that lie on its axis titles.
+OVERLAPS = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
+  const boxes = what => [...plot.querySelectorAll(what)].filter(text => text.textContent.trim())
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  const meet = (a, b) => a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+  const titles = boxes('.annotation-text'), legend = boxes('.legendtext'), axes = boxes('.xtitle');
+  const found = [];
+  titles.forEach((a, i) => titles.slice(i + 1).forEach(b => meet(a[1], b[1]) && found.push(a[0] + ' / ' + b[0])));
+  legend.forEach(a => axes.forEach(b => meet(a[1], b[1]) && found.push(a[0] + ' / ' + b[0])));
+  return found;
+})"""
+FORMULAS = """() => [...document.querySelectorAll('.katex-display')].filter(box => {
+  const inner = [...box.querySelectorAll('.katex-html > .base')].map(part => part.getBoundingClientRect());
+  return Math.max(...inner.map(part => part.right)) > box.getBoundingClientRect().right + 1;
+}).map(box => box.textContent.slice(0, 60))"""
+
+
+def settle(page) -> None:
+    page.wait_for_selector(IDLE)
+    # A resized page draws its charts anew some frames later, and a narrow one asks the server for other panels.
+    page.wait_for_timeout(900)
+    page.wait_for_selector(IDLE)
+
+
+@pytest.fixture(scope="module", params=list(PAGES))
+def opened(request, browser, server):
+    """One page, opened once for all tests of this file; the last one with a file chosen."""
+    page = browser.new_page(viewport={"width": 1440, "height": 1000}, color_scheme="light")
+    page.set_default_timeout(90_000)
+    page.goto(server + PAGES[request.param])
+    page.wait_for_selector("h1")
+    if request.param == "your data":
+        page.get_by_role("button", name="Try the sample file").click()
+        page.get_by_text("Largest n").wait_for()
+    settle(page)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened.set_viewport_size({"width": 1440, "height": 1000})
+    opened.emulate_media(color_scheme=scheme)
+    settle(opened)
+    found = [
+        f"{violation['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for violation in Axe().run(opened).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+        if not any(violation["id"] == rule and node["html"].startswith(start) for rule, start, _ in KNOWN)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [1440, 800, 390])
+def test_nothing_is_cut_or_scrolls_sideways(opened, width):
+    opened.set_viewport_size({"width": width, "height": 1000})
+    settle(opened)
+    main = opened.get_by_test_id("stMain")
+    assert main.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
+    assert opened.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    texts = opened.evaluate(TEXTS)
+    assert texts or "your-data" not in opened.url
+    cut = [text for text in texts if min(text["left"], text["right"], text["top"], text["bottom"]) < -1]
+    assert cut == []
+    assert opened.evaluate(OVERLAPS) == []
+    assert opened.evaluate(FORMULAS) == []
+
+
+def test_charts_have_words_and_pages_one_first_heading(opened):
+    assert opened.locator("h1").count() == 1
+    charts = opened.get_by_test_id("stPlotlyChart")
+    for number in range(charts.count()):
+        words = charts.nth(number).evaluate(
+            "part => [part, ...part.querySelectorAll('[aria-label]')].map(one => one.getAttribute('aria-label'))"
+            ".filter(Boolean).sort((a, b) => b.length - a.length)[0] || ''"
+        )
+        # A sentence with numbers, not a name.
+        assert len(words) > 60
+        assert any(character.isdigit() for character in words), words
+
+
+def test_phone_panels_are_below_each_other(browser, server):
+    """A browser that is narrow from the start, without saying that it is a phone."""
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_default_timeout(90_000)
+    page.goto(f"{server}{PAGES['explore']}")
+    page.wait_for_selector("h1")
+    panels = page.locator(".js-plotly-plot").first.locator(".heatmaplayer .hm")
+    page.wait_for_function(
+        "() => { const hm = [...document.querySelectorAll('.js-plotly-plot')][0]?.querySelectorAll('.heatmaplayer .hm');"
+        " if (!hm || hm.length < 3) return false;"
+        " const b = [...hm].map(x => x.getBoundingClientRect());"
+        " return b[1].top > b[0].bottom && b[2].top > b[1].bottom; }"
+    )
+    boxes = [panels.nth(i).bounding_box() for i in range(3)]
+    assert all(box["width"] > 200 for box in boxes)
+    assert len({round(box["x"]) for box in boxes}) == 1
+    page.close()
+
+
+def test_keyboard_alone_runs_another_setting(browser, server):
+    import re
+
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page.set_default_timeout(90_000)
+    page.goto(f"{server}{PAGES['explore']}")
+    page.wait_for_selector("h1")
+    settle(page)
+    box = page.get_by_role("spinbutton", name="Backward b")
+    box.focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("1")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText || ''").strip().endswith("Run"):
+            break
+    # Where the focus is can be seen.
+    outline = page.evaluate(
+        "(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle + s.boxShadow; })()"
+    )
+    assert outline != "nonenone"
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]b=1(&|$)"))
+    page.close()
