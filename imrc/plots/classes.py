@@ -51,6 +51,6 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
         )
     finish(figure, title="How many samples of which class does each task have?", height=320)
     figure.update_layout(barmode="stack", legend_traceorder="normal", bargap=0.12 if len(table) <= 100 else 0.0)
-    figure.update_xaxes(title="Task", showgrid=False)
-    figure.update_yaxes(title="Samples", rangemode="tozero")
+    figure.update_xaxes(title_text="task", showgrid=False)
+    figure.update_yaxes(title_text="samples", rangemode="tozero")
     return figure

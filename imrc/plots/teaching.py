@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,44 @@ from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, DASHES, NAMES, band_outline, finish, rgba
 
 Floats = NDArray[np.float64]
+
+_BELOW_PX = 190
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where panels, controls and the sentence stand; heights in pixels above the panels."""
+
+    grid: dict[str, Any]
+    cells: dict[str, tuple[int, int]]
+    inner_px: int
+    top_px: int
+    buttons_px: int
+    slider_px: int
+    slider_x: float
+    text_px: int
+    text_x: float
+    text_size: int
+    ticks: int
+
+    @classmethod
+    def for_page(cls, narrow: bool) -> _Place:
+        """Return the places for a page that is as narrow as a phone, or not."""
+        if narrow:
+            grid: dict[str, Any] = {"rows": 3, "cols": 1, "vertical_spacing": 0.1}
+            cells = {"x": (1, 1), "x2": (2, 1), "x3": (3, 1)}
+            return cls(grid, cells, 900, 310, 262, 214, 0.0, 108, -0.14, 12, 8)
+        grid = {
+            "rows": 2,
+            "cols": 2,
+            "specs": [[{}, {}], [{"colspan": 2}, None]],
+            "row_heights": [0.56, 0.44],
+            "vertical_spacing": 0.13,
+            "horizontal_spacing": 0.12,
+        }
+        cells = {"x": (1, 1), "x2": (1, 2), "x3": (2, 1)}
+        return cls(grid, cells, 544, 246, 196, 196, 0.42, 103, 0.0, 14, 16)
+
 
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
 _REACH = 60.0
@@ -241,7 +280,13 @@ def _ranges(lesson: Lesson, component: int, pair: tuple[int, int], watched: int)
 
 
 def lesson_animation(
-    lesson: Lesson, watched: int, component: int = 4, pair: tuple[int, int] = (4, 5), start: int | None = None
+    lesson: Lesson,
+    watched: int,
+    component: int = 4,
+    pair: tuple[int, int] = (4, 5),
+    start: int | None = None,
+    *,
+    narrow: bool = False,
 ) -> go.Figure:
     """Return the simulation with a step slider and Play: samples and boundaries, uncertainty sets, one component.
 
@@ -257,6 +302,8 @@ def lesson_animation(
         Components of the uncertainty sets.
     start : int or None
         Step (from 0) shown at first; None: the last.
+    narrow : bool
+        Whether the three panels stand below each other, for phones.
 
     Returns
     -------
@@ -266,13 +313,9 @@ def lesson_animation(
     watched = check_int("watched", watched, 0, lesson.k - 1)
     component = check_int("component", component, 0, 5)
     start = lesson.k - 1 if start is None else check_int("start", start, 0, lesson.k - 1)
+    place = _Place.for_page(narrow)
     figure = make_subplots(
-        rows=2,
-        cols=2,
-        specs=[[{}, {}], [{"colspan": 2}, None]],
-        row_heights=[0.56, 0.44],
-        vertical_spacing=0.13,
-        horizontal_spacing=0.12,
+        **place.grid,
         subplot_titles=("Samples and rules", "Uncertainty sets", "One component of the mean vector, task by task"),
     )
     figure.update_annotations(font_size=14)
@@ -280,21 +323,21 @@ def lesson_animation(
     traces, text = _frame_traces(lesson, start, watched, component, pair)
     axes = ["x"] * 6 + ["x2"] * 4 + ["x3"] * (len(traces) - 10)
     for trace, axis in zip(traces, axes, strict=True):
-        row, column = {"x": (1, 1), "x2": (1, 2), "x3": (2, 1)}[axis]
+        row, column = place.cells[axis]
         figure.add_trace(trace, row=row, col=column)
 
     def said(words: str) -> dict[str, object]:
         return {
             "text": words,
-            "x": 0,
-            "y": 1.19,
+            "x": place.text_x,
+            "y": 1 + place.text_px / place.inner_px,
             "xref": "paper",
             "yref": "paper",
             "xanchor": "left",
             "yanchor": "top",
             "align": "left",
             "showarrow": False,
-            "font": {"size": 14},
+            "font": {"size": place.text_size},
         }
 
     frames = []
@@ -309,22 +352,20 @@ def lesson_animation(
             )
         )
     figure.frames = frames
-    finish(figure, title="See each rule learn, step by step", height=980)
+    finish(figure, title="See each rule learn, step by step", height=place.inner_px + place.top_px + _BELOW_PX)
     figure.add_annotation(said(text))
     ranges = _ranges(lesson, component, pair, watched)
     for axis, limits in ranges.items():
         figure.layout[f"{axis[0]}axis{axis[1:]}"].update(range=[float(limit) for limit in limits])
-    figure.update_xaxes(title_text="first feature", row=1, col=1)
-    figure.update_yaxes(title_text="second feature", row=1, col=1)
-    figure.update_xaxes(title_text=COMPONENTS[pair[0]], row=1, col=2)
-    figure.update_yaxes(title_text=COMPONENTS[pair[1]], row=1, col=2)
-    figure.update_xaxes(title_text="task", range=[0.5, lesson.k + 0.5], dtick=1, tickformat="d", row=2, col=1)
-    figure.update_yaxes(title_text=COMPONENTS[component], row=2, col=1)
-    figure.update_layout(margin={"t": 246, "b": 190}, **_controls(lesson.k, start))
+    figure.layout.xaxis.title.text, figure.layout.yaxis.title.text = "first feature", "second feature"
+    figure.layout.xaxis2.title.text, figure.layout.yaxis2.title.text = (COMPONENTS[c] for c in pair)
+    figure.layout.xaxis3.update(title_text="task", range=[0.5, lesson.k + 0.5], **whole_numbers(lesson.k, place.ticks))
+    figure.layout.yaxis3.title.text = COMPONENTS[component]
+    figure.update_layout(margin={"t": place.top_px, "b": _BELOW_PX}, **_controls(lesson.k, start, place))
     return figure
 
 
-def _controls(k: int, start: int) -> dict[str, object]:
+def _controls(k: int, start: int, where: _Place) -> dict[str, object]:
     """Return Play, Pause and the step slider, between title and panels."""
     still = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     play = {"frame": {"duration": 900, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
@@ -333,7 +374,8 @@ def _controls(k: int, start: int) -> dict[str, object]:
         {"label": "❚❚ Pause", "method": "animate", "args": [[None], still]},
     ]
     steps = [{"label": str(step + 1), "method": "animate", "args": [[str(step + 1)], still]} for step in range(k)]
-    place = {"yanchor": "top", "y": 1.36}
+    place = {"yanchor": "top", "y": 1 + where.buttons_px / where.inner_px}
+    below = {"yanchor": "top", "y": 1 + where.slider_px / where.inner_px}
     return {
         "updatemenus": [
             {
@@ -351,12 +393,12 @@ def _controls(k: int, start: int) -> dict[str, object]:
         "sliders": [
             {
                 "active": start,
-                "x": 0.42,
-                "len": 0.58,
+                "x": where.slider_x,
+                "len": 1 - where.slider_x,
                 "pad": {"t": 4, "b": 4},
                 "currentvalue": {"prefix": "step ", "xanchor": "right"},
                 "steps": steps,
-                **place,
+                **below,
             }
         ],
     }

@@ -65,8 +65,10 @@ clicked = clicked[0] if isinstance(clicked, list) else clicked
 if clicked is not None and clicked != st.session_state.get("clicked"):
     st.session_state["clicked"] = clicked
     st.session_state["story_task"] = int(clicked)
-if st.session_state.get("story_task", 1) > result.n_tasks:
-    del st.session_state["story_task"]
+# The task in the middle is the default; other tasks have another one.
+if st.session_state.setdefault("story_of", (choice.dataset, result.n_tasks)) != (choice.dataset, result.n_tasks):
+    st.session_state["story_of"] = (choice.dataset, result.n_tasks)
+    st.session_state.pop("story_task", None)
 task = st.number_input(
     "Task",
     1,

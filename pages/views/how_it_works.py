@@ -6,7 +6,7 @@ from imrc.diagnostics import teaching
 from imrc.evaluation.words import decimal
 from imrc.plots import teaching as pictures
 from imrc.plots._style import NAMES
-from pages.ui import charts, formulas
+from pages.ui import charts, formulas, screen
 
 TASKS = 15
 
@@ -97,7 +97,7 @@ for rule in (*NAMES, "bayes"):
         "error; below, the paired difference to single-task learning.",
     )
 charts.show(
-    pictures.lesson_animation(lesson, watched - 1, component),
+    pictures.lesson_animation(lesson, watched - 1, component, narrow=screen.narrow()),
     name="teach-steps",
     alt=f"Animation over {TASKS} steps. Upper left: samples of task {watched} with the best and the learnt boundaries. "
     f"Upper right: its uncertainty sets. Below: {teaching.COMPONENTS[component]} with forward and backward bands.",

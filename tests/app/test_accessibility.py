@@ -35,7 +35,8 @@ KNOWN = (
 TEXTS = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
   const outer = plot.getBoundingClientRect();
   const parts = '.gtitle, .xtitle, .ytitle, .annotation-text, .legendtext, .xtick text, .ytick text, .cbtitle text';
-  return [...plot.querySelectorAll(parts)].filter(text => text.textContent.trim()).map(text => {
+  return [...plot.querySelectorAll(parts)].filter(text => text.textContent.trim() && text.getClientRects().length)
+      .map(text => {
     const box = text.getBoundingClientRect();
     return {text: text.textContent, left: box.left - outer.left, right: outer.right - box.right,
             top: box.top - outer.top, bottom: outer.bottom - box.bottom};
@@ -133,7 +134,7 @@ def test_phone_panels_are_below_each_other(browser, server):
     page.wait_for_selector("h1")
     panels = page.locator(".js-plotly-plot").first.locator(".heatmaplayer .hm")
     page.wait_for_function(
-        "() => { const hm = [...document.querySelectorAll('.js-plotly-plot')][0]?.querySelectorAll('.heatmaplayer .hm');"
+        "() => { const hm = document.querySelector('.js-plotly-plot')?.querySelectorAll('.heatmaplayer .hm');"
         " if (!hm || hm.length < 3) return false;"
         " const b = [...hm].map(x => x.getBoundingClientRect());"
         " return b[1].top > b[0].bottom && b[2].top > b[1].bottom; }"

@@ -1,0 +1,157 @@
+"""A link restores everything but an uploaded file."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages.ui.choice import OWN
+from pages.ui.registry import PAGES
+from tests.app.conftest import link, texts
+
+FILES = {entry.url_path: entry.file for entry in PAGES}
+SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
+# Another value for every control of the sidebar.
+CHANGED = {
+    "dataset": "trend",
+    "n": 7,
+    "k": 9,
+    "b": 1,
+    "W": 4,
+    "repetitions": 3,
+    "seed": 11,
+    "features": "rff",
+    "preset": "custom",
+    "frequencies": 30,
+    "sigma2": 2.5,
+    "lambda0": 0.5,
+    "instances": "reach",
+    "max_iter": 300,
+}
+# What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
+CONTROLS = [
+    ("explore", "quantity", "Difference to single task", "difference"),
+    ("explore", "story_task", "2", 2),
+    ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
+    ("effective-sample-size", "ess_source", "As estimated in the run", "run"),
+    ("effective-sample-size", "ess_kappa", "2.5", 2.5),
+    ("effective-sample-size", "ess_delta", "0.2", 0.2),
+    ("evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("compare", "compare_methods", ["Majority class"], ["majority"]),
+    ("compare", "compare_kind", "Newest task", "newest"),
+    ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
+    ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
+    ("compare", "compare_sizes", "true", True),
+    ("how-it-works", "teach_n", "30", 30),
+    ("how-it-works", "teach_change", "0.5", 0.5),
+    ("how-it-works", "teach_b", "1", 1),
+    ("how-it-works", "teach_task", "4", 4),
+    ("how-it-works", "teach_component", "class 1, first feature", 1),
+    ("how-it-works", "teach_seed", "7", 7),
+]
+INPUTS = ("number_input", "selectbox", "multiselect", "slider", "select_slider", "toggle", "radio", "checkbox")
+
+
+def held(test) -> dict[str, object]:
+    """Return what every control with a key holds."""
+    return {widget.key: widget.value for kind in INPUTS for widget in getattr(test, kind) if widget.key}
+
+
+def test_all_settings_go_there_and_back(app):
+    test = app(**SMALL)
+    test.selectbox(key="dataset").set_value(CHANGED["dataset"]).run()
+    for name, value in CHANGED.items():
+        kind = test.selectbox if name in ("dataset", "features", "preset", "instances") else test.number_input
+        kind(key=name).set_value(value)
+    next(button for button in test.button if button.label == "Run").click()
+    test.run()
+    assert not test.exception
+    first = held(test)
+    assert {name: first[name] for name in CHANGED} == CHANGED
+    again = app(**link(test))
+    assert not again.exception
+    assert held(again) == first
+    assert again.session_state["choice"] == test.session_state["choice"]
+    assert not again.warning
+
+
+@pytest.mark.parametrize("page", list(FILES))
+def test_controls_of_pages_are_read_from_the_link(app, page):
+    mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
+    test = app(**SMALL, **{name: written for name, written, _ in mine})
+    if page != "explore":
+        test = test.switch_page(FILES[page])
+        for name, written, _ in mine:
+            test.query_params[name] = written
+        test = test.run()
+    assert not test.exception
+    now = held(test)
+    assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
+    # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
+    sidebar = {*CHANGED, "image_format", "against_paper"}
+    others = {name for name in now if name not in sidebar and not name.startswith(("own_", "part-"))}
+    assert others == {name for name, _, _ in mine}
+
+
+def test_nonsense_for_the_controls_is_ignored(app):
+    test = app(**SMALL, quantity="<script>", story_task="1e9", ess_kappa="nan")
+    assert not test.exception
+    assert held(test)["quantity"] == "error"
+    assert 1 <= held(test)["story_task"] <= 6
+
+
+def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
+    test = app(dataset=OWN, n="7", b="2", k="33", seed="5")
+    assert not test.exception
+    assert "files are never part of a link" in texts(test)
+    now = held(test)
+    assert (now["n"], now["b"], now["seed"]) == (7, 2, 5)
+    assert now["dataset"] != OWN
+
+
+def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
+    test = app(n="6", b="2").switch_page(FILES["your-data"]).run()
+    test.button(key="own_sample").click().run()
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    written = link(test)
+    assert (written["dataset"], written["n"], written["b"]) == (OWN, "6", "2")
+    assert "pump" not in str(written)
+    assert "never your file" in texts(test)
+
+
+@pytest.mark.parametrize("page", list(FILES))
+def test_every_control_has_help(app, page):
+    test = app(**SMALL)
+    if page != "explore":
+        test = test.switch_page(FILES[page]).run()
+    if page == "your-data":
+        test = test.button(key="own_sample").click().run()
+    assert not test.exception
+    kinds = (*INPUTS, "button", "download_button", "file_uploader")
+    silent = [
+        (kind, widget.proto.label)
+        for kind in kinds
+        for widget in test.get(kind)
+        if not re.search(r"\w", getattr(widget.proto, "help", "") or "")
+    ]
+    assert silent == []
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_click_goes_into_the_link_and_comes_back(browser, server):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.goto(f"{server}/?dataset=random_walk&k=5&n=5&repetitions=2")
+    page.get_by_text("Difference to single task").click()
+    expect(page).to_have_url(re.compile("quantity=Difference"))
+    expect(page.get_by_text("Where does transfer help?")).to_be_visible()
+    page.goto(page.url)
+    expect(page.get_by_text("Where does transfer help?")).to_be_visible()
+    expect(page).to_have_url(re.compile("quantity=Difference"))
+    page.close()

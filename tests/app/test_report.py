@@ -1,0 +1,136 @@
+"""The report: one file that opens without a network, shows every chart, and trusts no name from a file."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imrc
+from imrc import report
+from imrc.evaluation.words import as_python, with_error
+from imrc.plots import describe
+
+NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&"
+
+
+@pytest.fixture(scope="module")
+def run():
+    sequence = imrc.datasets.load("random_walk", tasks=6, seed=3)
+    return sequence, imrc.evaluate(sequence, n=6, b=2, repetitions=2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    """A visitor's table whose names of columns, classes and tasks all try to break out."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            NASTY: random.normal(size=120),
+            "label": np.where(random.random(120) < 0.5, NASTY, "plain"),
+            "task": np.repeat([f"{NASTY}{j}" for j in range(6)], 20),
+        }
+    )
+    sequence = imrc.datasets.read_table(frame, label="label", task="task")
+    return sequence, imrc.evaluate(sequence, n=4, repetitions=2)
+
+
+def without_plotly(text: str) -> str:
+    """Return the report without the library in its head."""
+    return text[text.index("</head>") :]
+
+
+def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
+    sequence, result = run
+    file = report.write(result, tmp_path / "report.html", sequence=sequence, title="Random walk")
+    text = file.read_text(encoding="utf-8")
+    assert text.count("<!doctype html>") == 1
+    body = without_plotly(text)
+    for rule in ("single", "forward", "forward_backward"):
+        assert with_error(result.headline()[rule]) in body
+    for name, value in {"Samples per task n": 6, "Backward steps b": 2, "Seed": 3, "Repetitions": 2}.items():
+        assert f'<th scope="row">{name}</th><td>{value}</td>' in body
+    for words in (np.__version__, result.fingerprint, sequence.info["licence"], "Do the tasks evolve?"):
+        assert words in body
+    # plotly.js once, and as many charts as data for them.
+    assert text.count("plotly.js v") == 1
+    charts = re.findall(r'class="chart" id="([^"]+)"', body)
+    assert len(charts) == len(set(charts)) == body.count('type="application/json"') >= 11
+    assert report.to_html(result, commands={"Command line": "imrc run <x>"}).count("imrc run &lt;x&gt;") == 1
+
+
+def test_the_script_in_the_report_gives_its_numbers(run, capsys):
+    sequence, result = run
+    text = without_plotly(report.to_html(result, sequence=sequence))
+    script = as_python("random_walk", 6, result.settings)
+    assert script.splitlines()[2].replace('"', "&quot;") in text
+    exec(compile(script, "report", "exec"), {})
+    for rule, headline in result.headline().items():
+        assert f"{rule:16s} {headline.mean:.3f}" in capsys.readouterr().out or rule != "single"
+
+
+def test_names_from_files_are_escaped(nasty):
+    sequence, result = nasty
+    text = without_plotly(report.to_html(result, sequence=sequence, title=NASTY))
+    assert "<img" not in text
+    assert "alert(2)</script>" not in text
+    assert text.count("<script") == text.count("</script>")
+    assert "&lt;img src=x" in text
+
+
+def test_another_sequence_is_refused(run):
+    other = imrc.datasets.load("random_walk", tasks=6, seed=4)
+    with pytest.raises(ValueError, match="fingerprints differ"):
+        report.to_html(run[1], sequence=other)
+
+
+def test_descriptions_give_the_numbers_drawn(run):
+    from imrc.plots import error_curves, step_table, task_table
+
+    by_step = step_table(run[1])
+    words = describe(error_curves(by_step, task_table(run[1])))
+    last = by_step[by_step["rule"] == "forward"].iloc[-1]
+    assert f"to {last['value']:.3g} at 6" in words
+    assert "Mean error of the tasks seen" in words
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("data", ["run", "nasty"])
+def test_report_opens_offline(data, browser, tmp_path, request):
+    from playwright.sync_api import expect
+
+    sequence, result = request.getfixturevalue(data)
+    file = report.write(result, tmp_path / "report.html", sequence=sequence)
+    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    asked, problems, dialogs = [], [], []
+    page.on("request", lambda sent: asked.append(sent.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(file.as_uri())
+    charts = page.locator(".chart")
+    assert charts.count() >= 8
+    marks = ".plot path, .heatmaplayer image"
+    for number in range(charts.count()):
+        expect(charts.nth(number).locator(marks).first).to_be_attached()
+    assert asked == [file.as_uri()]
+    assert problems == []
+    assert dialogs == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    context.close()
+
+
+def test_explore_offers_the_report_and_does_not_make_it(app, monkeypatch):
+    made = []
+    monkeypatch.setattr(report, "to_html", lambda *args, **options: made.append(args) or "")
+    test = app(dataset="identical", k="4", n="4", repetitions="1")
+    assert not test.exception
+    labels = [button.proto.label for button in test.get("download_button")]
+    assert "Report as one HTML file" in labels
+    assert made == []
