@@ -46,12 +46,13 @@ def app() -> Callable[..., AppTest]:
 
 
 @contextmanager
-def running_server() -> Iterator[str]:
-    """Start the real server on a free local port; stop it at the end."""
+def running_server(*start: str) -> Iterator[str]:
+    """Start the real server on a free local port; stop it at the end. `start`: how, instead of ``imrc app``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "imrc.cli", "app", "--no-browser", "--port", str(port)]
+    port_option = ("--server.port", str(port)) if start else ("--port", str(port))
+    command = [sys.executable, *(start or ("-m", "imrc.cli", "app", "--no-browser")), *port_option]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
