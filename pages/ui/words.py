@@ -13,9 +13,9 @@ def plain(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the beginning of a value of a link in quotation marks, to be shown as plain text.
+    r"""Return the beginning of a value of a link in quotation marks, to be shown as plain text.
 
-    >>> quoted("abc"), quoted("<b>")
-    ("'abc'", "'\\\\<b\\\\>'")
+    >>> print(quoted("<b>"))
+    '\<b\>'
     """
     return plain(repr(str(value)[:40]))

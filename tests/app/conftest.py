@@ -46,7 +46,7 @@ def app() -> Callable[..., AppTest]:
 
 
 @contextmanager
-def running_server(*start: str) -> Iterator[str]:
+def server_process(*start: str) -> Iterator[tuple[str, subprocess.Popen]]:
     """Start the real server on a free local port; stop it at the end. `start`: how, instead of ``imrc app``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -64,11 +64,18 @@ def running_server(*start: str) -> Iterator[str]:
                 if process.poll() is not None:
                     raise RuntimeError(f"The server ended: {process.stdout.read().decode()}") from None
                 time.sleep(0.1)
-        yield url
+        yield url, process
     finally:
         process.terminate()
         process.wait(10)
         process.stdout.close()
+
+
+@contextmanager
+def running_server(*start: str) -> Iterator[str]:
+    """Like `server_process`; gives the address only."""
+    with server_process(*start) as (url, _):
+        yield url
 
 
 @pytest.fixture(scope="session")

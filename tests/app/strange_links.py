@@ -15,10 +15,10 @@ HTML = "<img src=x onerror=alert(1)>"
 STRANGE = (
     "", " ", "0", "-1", "1e308", "1e999", "nan", "-inf", "0x10", "1_000", "٣", "½", "1.5", "True", "None", "null",
     "../../etc/passwd", "..\\..\\windows\\system32", "/etc/passwd", "file:///etc/passwd", "C:\\secret.csv",
-    HTML, "<script>alert(1)</script>", "'; DROP TABLE x; --", "{{7*7}}", "${7*7}", "%00", "\x00", "\x1b[31m", "\u202egnp",
-    "![x](http://example.invalid/a.png)", "[click](javascript:alert(1))", "**bold**", "$x^2$", ":red[x]", "`code`",
-    "😀" * 20, "ä" * 300, "x" * 50_000, "9" * 5_000, "-" * 1_000, "[]", "{}", "[1, 2]", '{"k": 3}', "\ud7ff", "\ufffd",
-    "your_file", "rotated_digits ", "ROTATED_DIGITS", "__class__", "self", "dataset=identical&k=3",
+    HTML, "<script>alert(1)</script>", "'; DROP TABLE x; --", "{{7*7}}", "${7*7}", "%00", "\x00", "\x1b[31m",
+    "\u202egnp", "![x](http://example.invalid/a.png)", "[click](javascript:alert(1))", "**bold**", "$x^2$", ":red[x]",
+    "`code`", "😀" * 20, "ä" * 300, "x" * 50_000, "9" * 5_000, "-" * 1_000, "[]", "{}", "[1, 2]", '{"k": 3}', "\ud7ff",
+    "\ufffd", "your_file", "rotated_digits ", "ROTATED_DIGITS", "__class__", "self", "dataset=identical&k=3",
 )  # fmt: skip
 EXTRA_KEYS = (
     "embed",

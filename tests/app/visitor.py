@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -28,15 +28,17 @@ class Visitor:
         self._url = url
         self._page = page
         self._hash = ""
-        self._socket = connect(
-            url.replace("http", "ws", 1) + "/_stcore/stream", subprotocols=["streamlit"], max_size=None, open_timeout=60
+        self._stack = ExitStack()
+        address = url.replace("http", "ws", 1) + "/_stcore/stream"
+        self._socket = self._stack.enter_context(
+            connect(address, subprotocols=["streamlit"], max_size=None, open_timeout=60)
         )
         self.link = {name: str(value) for name, value in query.items()}
         self.elements: list[Any] = []
 
     def close(self) -> None:
         """Leave, as one does by closing the tab."""
-        self._socket.close()
+        self._stack.close()
 
     def send(self, press: str | None = None, **numbers: float) -> None:
         """Ask for the page: the state of its numbers, and at most one button pressed (by its label)."""

@@ -13,8 +13,8 @@ from tests.unit.nasty_files import table
 SMALL = {"k": 5, "n": 20, "repetitions": 2, "max_iter": 200, "frequencies": 30, "own_min": 60}
 """Values above which a step would take long and show nothing new; the widgets allow far more."""
 KINDS = (
-    "button", "button_group", "checkbox", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox", "slider",
-    "text_input", "text_area", "toggle", "radio", "date_input",
+    "button", "button_group", "checkbox", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox",
+    "slider", "text_input", "text_area", "toggle", "radio", "date_input",
 )  # fmt: skip
 FILES = (
     ("good.csv", table(40).encode()),
