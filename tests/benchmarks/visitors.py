@@ -2,9 +2,9 @@
 
 Run: python tests/benchmarks/visitors.py [--visitors 20] [--seconds 300] [--think 10] [--csv FILE]
 
-Each visitor is a websocket that speaks like a browser, with settings of its own (dataset, seed, n). It alternates between
-settings it has had before (a cached view) and new ones, waits a while in between as people do, and compares every number it
-sees with what the library gives for its settings. The link must stay its own too.
+Each visitor is a websocket that speaks like a browser, with settings of its own (dataset, seed, n). It alternates
+between settings it has had before (a cached view) and new ones, waits a while in between as people do, and compares
+every number it sees with what the library gives for its settings. The link must stay its own too.
 """
 
 from __future__ import annotations
