@@ -8,6 +8,7 @@ from imrc.diagnostics import guarantees, words
 from imrc.plots import ess
 from pages.ui import assessing, charts, data, formulas
 from pages.ui.running import guaranteed_result
+from pages.ui.words import plain
 
 choice = st.session_state["choice"]
 settings = choice.settings
