@@ -46,14 +46,16 @@ def app() -> Callable[..., AppTest]:
 
 
 @contextmanager
-def server_process(*start: str) -> Iterator[tuple[str, subprocess.Popen]]:
+def server_process(
+    *start: str, python: str | Path = sys.executable, folder: Path = ROOT
+) -> Iterator[tuple[str, subprocess.Popen]]:
     """Start the real server on a free local port; stop it at the end. `start`: how, instead of ``imrc app``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    port_option = ("--server.port", str(port)) if start else ("--port", str(port))
-    command = [sys.executable, *(start or ("-m", "imrc.cli", "app", "--no-browser")), *port_option]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    start = start or ("-m", "imrc.cli", "app", "--no-browser")
+    command = [str(python), *start, "--port" if "imrc.cli" in start else "--server.port", str(port)]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
