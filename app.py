@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.starlette import App
 
-from pages.ui import sidebar
+from pages.ui import crash, sidebar
 from pages.ui.registry import PAGES
 
-st.set_page_config(page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide")
-
-page = st.navigation(
-    [
-        st.Page(entry.file, title=entry.title, icon=entry.icon, url_path=entry.url_path, default=entry.default)
+if __name__ != "__main__":
+    # The server imports this file once, before the first visitor. A folder named `pages` beside it makes Streamlit look
+    # for pages in there until the script has run once, and tell the first visitor of a fresh server who follows a
+    # direct link that the page does not exist. There is no option for that.
+    PagesManager.uses_pages_directory = False
+    app = App("app.py", on_script_error=crash.was_shown)
+else:
+    st.set_page_config(page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide")
+    pages = [
+        st.Page(
+            entry.file,
+            title=entry.title,
+            icon=entry.icon,
+            url_path="" if entry.default else entry.url_path,
+            default=entry.default,
+        )
         for entry in PAGES
-    ],
-    position="top" if len(PAGES) > 1 else "hidden",
-)
-sidebar.show()
-page.run()
+    ]
+    # The landing page is at "/". People also type its name, and nobody should be told that it does not exist.
+    landing = next(entry for entry in PAGES if entry.default)
+    by_name = st.Page(lambda: None, title=landing.title, url_path=landing.url_path, visibility="hidden")
+    page = st.navigation([*pages, by_name], position="top")
+    if page is by_name:
+        st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
+    with crash.shown():
+        sidebar.show()
+        page.run()

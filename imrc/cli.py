@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _start_app(options: argparse.Namespace) -> int:
     script = app_file()
-    command = [sys.executable, "-m", "pages.ui.serve", "run", script.name, "--server.port", str(options.port)]
+    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
     command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
     # Streamlit reads its configuration from the folder it is started in.
     os.chdir(script.parent)

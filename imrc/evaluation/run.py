@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,9 @@ from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
 Floats = NDArray[np.float64]
+
+_TICK_S = 0.2
+"""Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
 _MAPPED_LIMIT = 25_000_000
 """Numbers up to which the mapped tasks of a whole sequence are kept (200 MB); above, rows are mapped when drawn."""
@@ -188,7 +191,23 @@ def _stack(values: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
     return {key: np.array([value[key] for value in values], dtype=np.float64) for key in values[0]}
 
 
-def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResult]:
+def _finished(futures: list[Future[_Done]], tick: Callable[[], object] | None) -> list[_Done]:
+    """Return all results; call `tick` while they are being computed, and drop what has not begun if it raises."""
+    try:
+        while wait(futures, timeout=_TICK_S, return_when=FIRST_EXCEPTION).not_done:
+            if any(future.done() and future.exception() is not None for future in futures):
+                break
+            if tick is not None:
+                tick()
+        return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def iter_run(
+    sequence: TaskSequence, settings: RunSettings, *, tick: Callable[[], object] | None = None
+) -> Iterator[StepResult]:
     """Run the settings on a sequence, one task at a time.
 
     Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
@@ -200,6 +219,9 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
         The tasks.
     settings : RunSettings
         What to run.
+    tick : callable or None
+        Called without arguments in the caller's thread several times a second while a step is being computed. What it
+        raises ends the run: repetitions not yet begun are dropped, those under way are waited for.
 
     Yields
     ------
@@ -231,7 +253,7 @@ def iter_run(sequence: TaskSequence, settings: RunSettings) -> Iterator[StepResu
         for task in range(len(sequence)):
             started = time.perf_counter()
             mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
-            done = list(pool.map(lambda repetition, j=task: repetition.step(j, mapped), repetitions))
+            done = _finished([pool.submit(repetition.step, task, mapped) for repetition in repetitions], tick)
             updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,

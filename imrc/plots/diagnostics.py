@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping
 
@@ -210,7 +211,8 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
     names = [
-        f"task {a} ({result.labels[a - 1]})" if size == 1 else f"tasks {a} to {a + size - 1}" for a in start.tolist()
+        f"task {a} ({html.escape(result.labels[a - 1])})" if size == 1 else f"tasks {a} to {a + size - 1}"
+        for a in start.tolist()
     ]
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
@@ -287,7 +289,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
         name="change of the averages minus noise",
         line={"color": DATA, "width": 1.5 if few else 1},
         marker={"size": 7},
-        customdata=table["label"],
+        customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="step to task %{x} (%{customdata})<br>%{y:.3g}<extra></extra>",
     )
     finish(figure, title="When do the tasks change?", height=380)
@@ -389,11 +391,11 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         name="sample average ± √s" if few else "sample average",
         marker={"color": COLOURS["single"], "size": 7 if few else 3},
         error_y={"type": "data", "array": table["mean_se"], "color": COLOURS["single"], "width": 0} if few else None,
-        customdata=table["label"],
+        customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
     )
     finish(figure, title="What do single components do?", height=420)
     figure.update_xaxes(title_text="task", **whole_numbers(len(x)))
-    figure.update_yaxes(title_text=name)
+    figure.update_yaxes(title_text=html.escape(name))
     figure.update_layout(margin_b=124)
     return figure

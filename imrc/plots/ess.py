@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -226,7 +227,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             "x": table["task"],
             "y": table[name],
             "name": name,
-            "customdata": table[["label", name, "ess"]],
+            "customdata": table[["label", name, "ess"]].assign(label=table["label"].map(html.escape)),
             "hovertemplate": text + "<extra></extra>",
         }
         if few:

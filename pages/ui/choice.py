@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +12,7 @@ from imrc import datasets
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESETS, IMRCSettings
 from imrc.evaluation import PARAMETERS, RunSettings, largest_n
 from imrc.features import KINDS, FeatureSpec
+from pages.ui.words import quoted
 
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
@@ -22,6 +24,16 @@ CHOICE_NAMES = frozenset(
     (*NUMBERS, "dataset", "features", "frequencies", "sigma2", "preset", "lambda0", "instances", "max_iter")
 )
 """Names a choice has in a link."""
+
+
+def _exact(value: object) -> str:
+    """Return a value for the link: short, and read back as the same number.
+
+    >>> _exact(10.0), _exact(0.3), _exact(0.12345678), _exact("rff")
+    ('10', '0.3', '0.12345678', 'rff')
+    """
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class Choice:
         if self.preset != "custom":
             for name in ("lambda0", "instances", "max_iter"):
                 values.pop(name)
-        return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+        return {name: _exact(value) for name, value in values.items()}
 
 
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, list[str]]:
@@ -102,17 +114,18 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
                 raise ValueError
         except (ValueError, OverflowError):
             try:
-                value = kind(min(max(float(str(raw)), low), high))
+                wanted = float(str(raw))
+                value = default if math.isnan(wanted) else kind(min(max(wanted, low), high))
             except (ValueError, OverflowError):
                 value = default
-            notes.append(f"{name} = {str(raw)[:40]!r} is not possible ({low:g} to {high:g}); {value} is used.")
+            notes.append(f"{name} = {quoted(raw)} is not possible ({low:g} to {high:g}); {value} is used.")
         return value
 
     def word(name: str, allowed: tuple[str, ...], default: str) -> str:
         raw = str(values.get(name, default))
         if raw in allowed:
             return raw
-        notes.append(f"{name} = {raw[:40]!r} is not known; {default} is used.")
+        notes.append(f"{name} = {quoted(raw)} is not known; {default} is used.")
         return default
 
     dataset = word("dataset", tuple(known), datasets.DEFAULT)
@@ -125,7 +138,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     features = FeatureSpec(
         kind=word("features", KINDS, "automatic"),  # type: ignore[arg-type]  # one of KINDS
         frequencies=number("frequencies", 1, 1000, 200, int),
-        sigma2=number("sigma2", 1e-6, 1e6, 10.0, float),
+        sigma2=number("sigma2", 0.01, 1e4, 10.0, float),
     )
     preset = word("preset", UI_PRESETS, "recommended")
     overrides: dict[str, Any] = {}

@@ -158,13 +158,18 @@ def _run(
 ) -> RunResult:
     steps: list[StepResult] = []
     started = time.monotonic()
-    with contextlib.closing(iter_run(sequence, settings)) as run:
+
+    def show() -> None:
+        number, total = len(steps), len(sequence)
+        left = f", about {(time.monotonic() - started) / number * (total - number):.0f} s left for it" if number else ""
+        bar.progress(
+            (position + number / total) / count,
+            text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
+        )
+
+    # What is drawn is also where a Stop or a closed tab ends the run.
+    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
-            left = (time.monotonic() - started) / step.number * (step.total - step.number)
-            bar.progress(
-                (position + step.number / step.total) / count,
-                text=f"{_title(settings)} ({position + 1} of {count}): task {step.number} of {step.total}, "
-                f"about {left:.0f} s left for it",
-            )
+            show()
     return RunResult.from_steps(settings, sequence, steps)

@@ -134,22 +134,24 @@ def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> Ru
     slot = st.empty()
     bar = None
     started = time.monotonic()
-    with contextlib.closing(iter_run(sequence, settings)) as run:
+
+    def show() -> None:
+        """Show how far the run is. Whatever is drawn here is also where a Stop or a closed tab ends the run."""
+        nonlocal bar
+        elapsed, total, number = time.monotonic() - started, len(sequence), len(steps)
+        if elapsed < _FIRST_SHOWN_S:
+            return
+        if bar is None:
+            with slot.container():
+                bar = st.progress(0.0)
+                st.button("Stop", icon=":material/stop:", key=f"stop-{settings.preset}", on_click=_stop, args=(key,))
+        left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
+        bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
+
+    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
-            elapsed = time.monotonic() - started
-            if bar is None and elapsed > _FIRST_SHOWN_S:
-                with slot.container():
-                    bar = st.progress(0.0)
-                    st.button(
-                        "Stop", icon=":material/stop:", key=f"stop-{settings.preset}", on_click=_stop, args=(key,)
-                    )
-            if bar is not None:
-                left = elapsed / step.number * (step.total - step.number)
-                bar.progress(
-                    step.number / step.total,
-                    text=f"Task {step.number} of {step.total}, about {left:.0f} s left",
-                )
+            show()
     slot.empty()
     del st.session_state["partial"]
     return RunResult.from_steps(settings, sequence, steps)

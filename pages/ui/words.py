@@ -10,3 +10,12 @@ def plain(text: str) -> str:
     escaped = re.sub(r"([\\`*_{}\[\]()#+!|<>~$:@&])", r"\\\1", text)
     # An address would still become a link; an invisible joiner after the scheme's letters prevents it.
     return re.sub(r"(?i)\b(https?|ftp|www)\b", lambda match: match[0] + "\u2060", escaped)
+
+
+def quoted(value: object) -> str:
+    r"""Return the beginning of a value of a link in quotation marks, to be shown as plain text.
+
+    >>> print(quoted("<b>"))
+    '\<b\>'
+    """
+    return plain(repr(str(value)[:40]))

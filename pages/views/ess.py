@@ -8,6 +8,7 @@ from imrc.diagnostics import guarantees, words
 from imrc.plots import ess
 from pages.ui import assessing, charts, data, formulas
 from pages.ui.running import guaranteed_result
+from pages.ui.words import plain
 
 choice = st.session_state["choice"]
 settings = choice.settings
@@ -70,7 +71,7 @@ own_n = np.full(k, float(n))
 parts = theory.ess_parts(own_n, 1.0, rho / n, settings.b) if source == "diagnosis" else ess.run_parts(run)
 table = ess.ess_parts_table(parts, sequence.labels)
 with headline:
-    st.markdown(f"# {words.worth_sentence(table['ess'], n, sequence.labels, title)}")
+    st.markdown(f"# {words.worth_sentence(table['ess'], n, tuple(map(plain, sequence.labels)), title)}")
     st.markdown(words.regime_sentence(rho, low, high, n))
     st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
 charts.show(

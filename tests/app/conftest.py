@@ -46,13 +46,16 @@ def app() -> Callable[..., AppTest]:
 
 
 @contextmanager
-def running_server() -> Iterator[str]:
-    """Start the real server on a free local port; stop it at the end."""
+def server_process(
+    *start: str, python: str | Path = sys.executable, folder: Path = ROOT
+) -> Iterator[tuple[str, subprocess.Popen]]:
+    """Start the real server on a free local port; stop it at the end. `start`: how, instead of ``imrc app``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "imrc.cli", "app", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    start = start or ("-m", "imrc.cli", "app", "--no-browser")
+    command = [str(python), *start, "--port" if "imrc.cli" in start else "--server.port", str(port)]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
@@ -63,11 +66,18 @@ def running_server() -> Iterator[str]:
                 if process.poll() is not None:
                     raise RuntimeError(f"The server ended: {process.stdout.read().decode()}") from None
                 time.sleep(0.1)
-        yield url
+        yield url, process
     finally:
         process.terminate()
         process.wait(10)
         process.stdout.close()
+
+
+@contextmanager
+def running_server(*start: str) -> Iterator[str]:
+    """Like `server_process`; gives the address only."""
+    with server_process(*start) as (url, _):
+        yield url
 
 
 @pytest.fixture(scope="session")

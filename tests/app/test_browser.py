@@ -50,18 +50,28 @@ def test_first_visit_change_b_and_run(page, server):
     assert error_card(page) == after
 
 
-def test_direct_link_on_a_fresh_server_has_the_frame(browser):
+@pytest.mark.parametrize("start", [(), ("-m", "streamlit", "run", "app.py")], ids=["imrc app", "streamlit run"])
+def test_direct_link_on_a_fresh_server_has_the_frame(browser, start):
     from playwright.sync_api import expect
 
     from tests.app.conftest import running_server
 
-    with running_server() as url:
+    with running_server(*start) as url:
         page = browser.new_page()
         page.goto(f"{url}/effective-sample-size?dataset=identical&k=5&n=5")
         expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible()
         expect(page.get_by_text("How many times its own samples is a task worth?")).to_be_visible()
         expect(page.get_by_text("Page not found")).to_have_count(0)
         page.close()
+
+
+def test_the_landing_page_answers_to_its_name_too(page, server):
+    from playwright.sync_api import expect
+
+    page.goto(f"{server}/explore?dataset=identical&k=4&n=5")
+    expect(page.get_by_text("On Identical tasks")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.get_by_role("spinbutton", name="Tasks k")).to_have_value("4")
 
 
 def test_clicking_a_cell_opens_the_story_of_its_task(page, server):

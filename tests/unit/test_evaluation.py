@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -182,3 +184,21 @@ def test_majority_reference_by_hand():
         for j in range(3):
             test = draw_task(y, 8, 2, task_seed(seed, j)).test
             assert result.majority.newest()[repetition, j] == pytest.approx(np.mean(y[test] == 1))
+
+
+def test_a_tick_that_raises_ends_the_run_in_the_middle_of_a_step():
+    sequence = imrc.datasets.load("random_walk", tasks=3, samples=400)
+    settings = RunSettings(n=100, repetitions=100, preset="paper", features=FeatureSpec("rff"))
+    ticks = []
+
+    def tick():
+        ticks.append(threading.active_count())
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        list(iter_run(sequence, settings, tick=tick))
+    # It was computing, and no thread goes on.
+    assert ticks[0] > before
+    assert len(ticks) == 1
+    assert threading.active_count() == before

@@ -1,0 +1,113 @@
+"""Names and labels of a file are shown as they stand, on every page, in charts, hover, tables and sentences."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import imrc
+from pages.ui.registry import PAGES
+
+IMAGE = "<img src=x onerror=window.hacked=1>"
+NASTY = {
+    "html": f"{IMAGE}QQ",
+    "anchor": '<a href="javascript:alert(1)">QQ</a>',
+    "bold": "**QQ** __QQ__",
+    "image": "![QQ](http://example.invalid/a.png)",
+    "link": "[QQ](http://example.invalid)",
+    "formula": "$QQ^2$",
+    "colour": ":red[QQ] :material/home:",
+}
+"""Texts Markdown or a chart would act on. QQ marks what must not have been acted on."""
+ACTED_ON = re.compile(r"<img|<a |\*\*QQ|__QQ|\]\(http|\$QQ|:red\[QQ|:material/home:")
+MARKDOWN = ("markdown", "caption", "warning", "info", "error", "success", "metric")
+
+
+def without_escapes(text: str) -> str:
+    """Return Markdown without what a backslash makes harmless."""
+    return re.sub(r"\\.", "", text)
+
+
+def strings(value: object) -> list[str]:
+    """Return all texts of the message of an element, titles and help included."""
+    found = []
+    for field, content in value.ListFields():
+        if field.type == field.TYPE_STRING and isinstance(content, str):
+            found.append((field.name, content))
+        elif field.type == field.TYPE_MESSAGE and not hasattr(content, "append") and hasattr(content, "ListFields"):
+            found += strings(content)
+    return found
+
+
+@pytest.fixture(scope="module")
+def sequence() -> imrc.TaskSequence:
+    """Tasks with names no reader of files would let through: the pages must cope all the same."""
+    rng = np.random.default_rng(3)
+    names = list(NASTY.values())
+    classes = names[:3]
+    tasks = []
+    for number in range(6):
+        y = rng.integers(0, 3, 60)
+        X = rng.standard_normal((60, 3)) + y[:, None] + 0.3 * number
+        tasks.append(imrc.Task(X, np.array(classes, dtype=object)[y], label=names[number % len(names)] + str(number)))
+    return imrc.TaskSequence(
+        tasks, name="nasty", classes=np.array(classes, dtype=object), feature_names=tuple(names[3:6])
+    )
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
+def test_every_page_shows_names_as_they_stand(app, sequence, entry):
+    test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
+    test.session_state["own_sequence"] = sequence
+    test.run()
+    test.selectbox(key="dataset").set_value("your_file").run()
+    test.button(key="FormSubmitter:settings-Run").click().run()
+    assert test.session_state["choice"].dataset == "your_file"
+    if entry.url_path == "compare":
+        test.session_state["compare_methods"] = ["majority"]
+    test.switch_page(entry.file).run()
+    assert not test.exception
+    for kind in MARKDOWN:
+        for element in test.get(kind):
+            for name, text in strings(element.proto):
+                assert not ACTED_ON.search(without_escapes(text)), (kind, name, text)
+    for chart in test.get("plotly_chart"):
+        spec = chart.proto.spec if hasattr(chart.proto, "spec") else str(chart.proto)
+        assert "<img" not in spec.replace("\\u003c", "<")
+        assert "<a " not in spec.replace("\\u003c", "<")
+
+
+@pytest.mark.browser
+@pytest.mark.timeout(180)
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_nothing_in_a_file_becomes_part_of_the_page(browser, server):
+    from playwright.sync_api import expect
+
+    rows = "".join(
+        f"{i // 20},{i % 7},{i * i % 5},{list(NASTY.values())[i % 2] if i % 3 else ':red[QQ]'}\n" for i in range(120)
+    )
+    content = f'"{IMAGE}",![QQ](http://example.invalid/a.png),$QQ$,"<b>y</b>"\n{rows}'
+    page = browser.new_page(viewport={"width": 1440, "height": 1200})
+    page.set_default_timeout(60_000)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{server}/your-data?dataset=identical&k=3&n=5&repetitions=1")
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(
+        [{"name": f"{IMAGE}.csv", "mimeType": "text/csv", "buffer": content.encode()}]
+    )
+    expect(page.get_by_role("button", name="Use this")).to_be_visible()
+    pages = [entry for entry in PAGES if entry.url_path in ("evolving", "effective-sample-size")]
+    page.get_by_role("button", name="Use this").click()
+    expect(page.get_by_text("On Your file")).to_be_visible()
+    for entry in [None, *pages]:
+        if entry is not None:
+            page.get_by_role("link", name=entry.title).first.click()
+            expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("img[src='x'], [onerror], a[href*='javascript'], a[href*='example.invalid']").count() == 0
+        assert page.locator("b, strong, em", has_text="QQ").count() == 0
+    assert not [url for url in asked if "example.invalid" in url]
+    page.close()

@@ -1,0 +1,185 @@
+"""Many visitors at once on one real server: errors, mixed data, memory, seconds until a page is complete.
+
+Run: python tests/benchmarks/visitors.py [--visitors 20] [--seconds 300] [--think 10] [--csv FILE]
+
+Each visitor is a websocket that speaks like a browser, with settings of its own (dataset, seed, n). It alternates
+between settings it has had before (a cached view) and new ones, waits a while in between as people do, and compares
+every number it sees with what the library gives for its settings. The link must stay its own too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import imrc
+from imrc.evaluation.words import with_error
+from tests.app.conftest import server_process
+from tests.app.visitor import Visitor
+
+DATASETS = ("identical", "random_walk", "trend", "independent", "periodic")
+K, REPETITIONS = 6, 2
+CARDS = {"single": "Error, single task", "forward": "Error, forward", "forward_backward": "Error, forward and backward"}
+
+
+@dataclass
+class Report:
+    """What the visitors met; times in seconds."""
+
+    cached: list[float] = field(default_factory=list)
+    fresh: list[float] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    memory_mb: list[tuple[float, float]] = field(default_factory=list)
+    processor_s: float = 0.0
+
+    def growth_mb(self) -> float:
+        """Median memory of the last fifth of the time minus that of the second fifth: what keeps growing."""
+        values = [megabytes for _, megabytes in self.memory_mb]
+        fifth = max(1, len(values) // 5)
+        return statistics.median(values[-fifth:]) - statistics.median(values[fifth : 2 * fifth])
+
+
+@cache
+def expected(dataset: str, seed: int, n: int) -> dict[str, str]:
+    """Return the numbers a page must show."""
+    sequence = imrc.datasets.load(dataset, tasks=K, seed=seed)
+    headline = imrc.evaluate(sequence, n=n, repetitions=REPETITIONS, seed=seed).headline()
+    return {card: with_error(headline[rule]) for rule, card in CARDS.items()}
+
+
+def settings_of(number: int, turn: int) -> tuple[str, int, int]:
+    """Return dataset, seed and n of a visitor's turn-th setting; no two visitors share one."""
+    return DATASETS[number % len(DATASETS)], 1000 * number + turn, 4 + number % 5
+
+
+def visit(url: str, number: int, until: float, think: float, settings: int, report: Report) -> None:
+    """Be one visitor until the time is over."""
+    rng = np.random.default_rng(number)
+    dataset, seed, n = settings_of(number, 0)
+    try:
+        visitor = Visitor(url, dataset=dataset, k=K, n=n, repetitions=REPETITIONS, seed=seed)
+        visitor.see()
+        had = {seed}
+        while True:
+            wanted = expected(*settings_of(number, seed - 1000 * number))
+            shown = {card: visitor.metrics.get(card) for card in wanted}
+            if shown != wanted:
+                report.problems.append(f"visitor {number}, seed {seed}: shows {shown}, not {wanted}")
+            if (visitor.link["dataset"], visitor.link["seed"]) != (dataset, str(seed)):
+                report.problems.append(f"visitor {number}: link of another, {visitor.link}")
+            if visitor.failures or "went wrong" in visitor.alerts:
+                report.problems.append(f"visitor {number}: {visitor.failures} {visitor.alerts}")
+            time.sleep(rng.uniform(0.5, 1.5) * think)
+            if time.monotonic() > until:
+                break
+            seed = 1000 * number + int(rng.integers(settings))
+            seconds = visitor.see("Run", Seed=float(seed))
+            (report.cached if seed in had else report.fresh).append(seconds)
+            had.add(seed)
+        visitor.close()
+    except Exception as error:
+        report.problems.append(f"visitor {number}: {type(error).__name__}: {error}")
+
+
+def memory_mb(pid: int) -> float:
+    """Return the resident memory of a process in MB (Linux)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor seconds of a process so far (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Report:
+    """Let visitors use a fresh server and return what they met.
+
+    Parameters
+    ----------
+    visitors : int
+        How many at once; they arrive one after another in the first fifth of the time.
+    seconds : float
+        How long.
+    think : float
+        Mean seconds between what one visitor does.
+    settings : int
+        Different settings of each visitor.
+    """
+    report = Report()
+    for number in range(visitors):
+        for turn in range(settings):
+            expected(*settings_of(number, turn))
+    with server_process() as (url, process):
+        with_solver = Visitor(url, dataset="identical", k=3, n=4, repetitions=1)
+        with_solver.see()
+        with_solver.close()
+        before, started = processor_s(process.pid), time.monotonic()
+        threads = []
+        for number in range(visitors):
+            thread = threading.Thread(
+                target=visit, args=(url, number, started + seconds, think, settings, report), daemon=True
+            )
+            threads.append(thread)
+        arrivals = [started + 0.2 * seconds * number / visitors for number in range(visitors)]
+        while time.monotonic() < started + seconds + 120 and any(t.is_alive() or t.ident is None for t in threads):
+            while arrivals and arrivals[0] <= time.monotonic():
+                threads[visitors - len(arrivals)].start()
+                arrivals.pop(0)
+            report.memory_mb.append((time.monotonic() - started, memory_mb(process.pid)))
+            time.sleep(0.25 if arrivals else 1.0)
+        report.processor_s = processor_s(process.pid) - before
+        report.problems += [f"visitor {i} never came to an end" for i, t in enumerate(threads) if t.is_alive()]
+    return report
+
+
+def main() -> None:
+    """Print and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--think", type=float, default=10.0)
+    parser.add_argument("--csv", type=Path, default=Path(__file__).parent / "results" / "visitors.csv")
+    options = parser.parse_args()
+    load = Path("/proc/loadavg").read_text().split()[0]
+    report = study(options.visitors, options.seconds, options.think)
+    rows = {
+        "visitors": options.visitors,
+        "seconds": options.seconds,
+        "think_s": options.think,
+        "cached_views": len(report.cached),
+        "cached_median_s": round(statistics.median(report.cached), 3),
+        "cached_95_s": round(float(np.quantile(report.cached, 0.95)), 3),
+        "fresh_views": len(report.fresh),
+        "fresh_median_s": round(statistics.median(report.fresh), 3),
+        "problems": len(report.problems),
+        "memory_largest_mb": round(max(megabytes for _, megabytes in report.memory_mb)),
+        "memory_growth_mb": round(report.growth_mb(), 1),
+        "server_processor_s": round(report.processor_s, 1),
+        "load_before": load,
+        "load_after": Path("/proc/loadavg").read_text().split()[0],
+    }
+    for name, value in rows.items():
+        print(f"{name:20s} {value}")
+    for problem in report.problems[:20]:
+        print(problem)
+    with options.csv.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows))
+        writer.writeheader()
+        writer.writerow(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""What visitors send is data, never code and never a path; the server keeps to itself."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import os
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imrc import datasets
+from imrc.cli import main
+from tests.unit.nasty_files import Bomb, npz
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [ROOT / "app.py", *sorted((ROOT / "imrc").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "runpy"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
+FORBIDDEN_METHODS = {
+    "read_pickle", "to_pickle", "read_hdf", "unsafe_load", "full_load", "system", "popen", "from_pickle", "load_module",
+}  # fmt: skip
+PATHS = ("../../etc/passwd", "/etc/passwd", "..\\..\\x", "identical/../../../etc/passwd", "file:///etc/passwd", "a\0b")
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the dotted name of what is called."""
+    if isinstance(node, ast.Attribute):
+        return f"{name_of(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def findings(tree: ast.AST) -> list[str]:
+    """Return what could run code that came in as data."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [f"import {n.name}" for n in node.names if n.name.split(".")[0] in FORBIDDEN_MODULES]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [f"from {node.module}"] * (node.module.split(".")[0] in FORBIDDEN_MODULES)
+        elif isinstance(node, ast.Call):
+            name = name_of(node.func)
+            options = {option.arg: option.value for option in node.keywords}
+            if name in FORBIDDEN_CALLS or name.rsplit(".", 1)[-1] in FORBIDDEN_METHODS:
+                found.append(name)
+            if name.endswith((".load", ".read_array")) and name.split(".")[0] in ("np", "numpy"):
+                allowed = options.get("allow_pickle")
+                if not (isinstance(allowed, ast.Constant) and allowed.value is False):
+                    found.append(f"{name} without allow_pickle=False")
+            if name == "torch.load":
+                found.append(name)
+            shell = options.get("shell")
+            if shell is not None and not (isinstance(shell, ast.Constant) and shell.value is False):
+                found.append(f"{name} with a shell")
+            if (
+                "unsafe_allow_html" in options
+                or "unsafe_allow_javascript" in options
+                or name in ("st.html", "st.iframe")
+            ):
+                found.append(f"{name} with HTML")
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_runs_code_that_came_in_as_data(path):
+    assert findings(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle", "from joblib import load", "eval(x)", "np.load(f)", "np.load(f, allow_pickle=True)",
+        "pd.read_pickle(f)", "os.system(x)", "subprocess.run(x, shell=True)", "st.markdown(x, unsafe_allow_html=True)",
+        "import yaml", "np.lib.format.read_array(f)", "torch.load(f)", "st.html(x)",
+    ],
+)  # fmt: skip
+def test_the_search_finds_what_it_looks_for(code):
+    assert findings(ast.parse(code))
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_name_of_a_dataset_is_never_a_path(name, monkeypatch):
+    opened = []
+    for module, function in ((builtins, "open"), (io, "open"), (os, "open"), (os, "stat")):
+        original = getattr(module, function)
+
+        def watch(path, *rest, _original=original, **options):
+            opened.append(str(path))
+            return _original(path, *rest, **options)
+
+        monkeypatch.setattr(module, function, watch)
+    for ask in (datasets.load, datasets.facts, datasets.status, datasets.entry, datasets.download):
+        with pytest.raises((ValueError, KeyError, datasets.DataError)):
+            ask(name)
+    assert not [path for path in opened if "passwd" in path or ".." in path.replace("...", "")]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_command_line_takes_no_path_for_a_dataset(name, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", name])
+    assert stopped.value.code == 2
+    assert "root:" not in capsys.readouterr().out
+
+
+def test_an_uploaded_file_never_runs_code():
+    for data in (npz(x=np.array([Bomb()], dtype=object)), b"\x80\x04cos\nsystem\n(S'x'\ntR."):
+        with pytest.raises(datasets.DataError):
+            datasets.open_table(data, name="x.npz")
+    assert not Bomb.ran
+
+
+def test_reading_an_upload_writes_nothing(tmp_path, monkeypatch):
+    def refuse(path, mode="r", *rest, **options):
+        assert not set("wax+") & set(str(mode)), f"{path} opened for writing"
+        return original(path, mode, *rest, **options)
+
+    original = builtins.open
+    monkeypatch.setattr(builtins, "open", refuse)
+    monkeypatch.setattr(Path, "write_bytes", lambda *_: pytest.fail("written to disk"))
+    monkeypatch.setattr(Path, "write_text", lambda *_: pytest.fail("written to disk"))
+    table = datasets.open_table(datasets.sample_csv(), name="../../x.csv")
+    assert "/" not in table.name
+    datasets.cut_table(table, label="state", task="date")
+
+
+# What the server is told
+
+
+def config() -> dict:
+    return tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+
+
+def test_server_keeps_to_this_machine_and_reports_nothing():
+    server = config()["server"]
+    assert server["address"] in ("127.0.0.1", "localhost")
+    assert server["enableXsrfProtection"] is True
+    assert server.get("enableCORS", True) is True
+    assert server.get("enableStaticServing", False) is False
+    assert 1 <= server["maxUploadSize"] <= 100
+    assert config()["browser"]["gatherUsageStats"] is False
+    # A failure shows a message of ours, never a traceback.
+    assert config()["client"]["showErrorDetails"] in ("none", False)
+
+
+def test_the_limit_of_uploads_is_that_of_the_reader():
+    with pytest.raises(datasets.DataError, match=f"{config()['server']['maxUploadSize']} MB"):
+        datasets.open_table(b"x" * ((config()["server"]["maxUploadSize"] << 20) + 1), name="x.csv")
+
+
+def test_an_installed_app_has_the_same_configuration():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    # Beside app.py, where `imrc app` starts the server and Streamlit looks for it.
+    assert included["app.py"] == "imrc/_app/app.py"
+    assert included[".streamlit/config.toml"] == "imrc/_app/.streamlit/config.toml"
+
+
+@pytest.mark.parametrize(("options", "address"), [([], "127.0.0.1"), (["--address", "0.0.0.0"], "0.0.0.0")])
+def test_the_command_listens_on_this_machine_unless_told_otherwise(monkeypatch, options, address):
+    class Started(Exception):
+        pass
+
+    def started(program, command):
+        raise Started(" ".join(command))
+
+    monkeypatch.setattr(os, "chdir", lambda folder: None)
+    monkeypatch.setattr(os, "execv", started)
+    with pytest.raises(Started, match=f"--server.address {address}"):
+        main(["app", *options])
