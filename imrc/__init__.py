@@ -32,7 +32,7 @@ _HOME = {
     "evaluate": "imrc.evaluation",
     "iter_run": "imrc.evaluation",
 }
-_SUBPACKAGES = ("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "solvers")
+_SUBPACKAGES = ("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "solvers", "sweeps")
 
 __all__ = [
     "IMRC",
