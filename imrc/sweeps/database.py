@@ -122,17 +122,15 @@ def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
     StoreError
         If the file is no store, is damaged, of a newer release, cannot be read or, unless `read_only`, written.
     """
-    _check_place(path, read_only)
+    try:
+        _check_place(path, read_only)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error.strerror or error}. Check its folder.") from error
     with translated(path):
-        if read_only:
-            connection = _open_for_reading(path)
-        else:
-            if path.exists() and not os.access(path, os.W_OK):
-                raise StoreError(
-                    f"The results store {path} is read-only. Allow writing to it, or choose another place with --store."
-                )
-            connection = _connect(path, "mode=rwc")
+        connection = _open_for_reading(path) if read_only else _connect(path, "mode=rwc")
         try:
+            if not read_only and not _is_new(connection):
+                _check_identity(connection, path)  # nothing of another program's file is touched
             if not read_only:
                 _write_ahead(connection)
                 _create(connection)
@@ -150,7 +148,8 @@ def _open_for_reading(path: Path) -> sqlite3.Connection:
         # In a folder that may not be written SQLite cannot make its two helper files. With nobody writing and no log
         # waiting to be merged, the file itself is all there is.
         log = path.with_name(path.name + "-wal")
-        if os.access(path.parent, os.W_OK) or (log.exists() and log.stat().st_size > 0):
+        writable = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        if writable or (log.exists() and log.stat().st_size > 0):
             raise
         return _connect(path, "mode=ro&immutable=1")
 
@@ -173,14 +172,20 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
+def _is_new(connection: sqlite3.Connection) -> bool:
+    return bool(
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        and connection.execute("PRAGMA application_id").fetchone()[0] == 0
+    )
+
+
 def _create(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Looked at again: another process may have made the tables while this one waited.
-        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if empty and connection.execute("PRAGMA application_id").fetchone()[0] == 0:
+        if _is_new(connection):
             for statement in _SCHEMA:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol
 
@@ -58,15 +58,24 @@ class Pool(Protocol):
 
 
 class HerePool:
-    """Cells one after another in this process."""
+    """Cells one after another in this process.
+
+    Parameters
+    ----------
+    run : callable
+        What is done with a cell.
+    """
 
     slots = 1
     tries_again = False
 
+    def __init__(self, run: Callable[[Cell], Outcome] = run_cell) -> None:
+        self._run = run
+
     def submit(self, cell: Cell) -> Future[Outcome]:
         """Run the cell at once; return its future."""
         future: Future[Outcome] = Future()
-        future.set_result(run_cell(cell))
+        future.set_result(self._run(cell))
         return future
 
     def wait(self, handles: Collection[Future[Outcome]]) -> list[Future[Outcome]]:
@@ -104,12 +113,15 @@ class ProcessPool:
     ----------
     workers : int
         Processes.
+    run : callable
+        What a worker does with a cell.
     """
 
     tries_again = False
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, run: Callable[[Cell], Outcome] = run_cell) -> None:
         self._workers = workers
+        self._run = run
         self._executor = self._start()
 
     @property
@@ -128,7 +140,7 @@ class ProcessPool:
         from concurrent.futures import BrokenExecutor
 
         try:
-            future: Future[Outcome] = self._executor.submit(run_cell, cell)
+            future: Future[Outcome] = self._executor.submit(self._run, cell)
         except BrokenExecutor:
             # A worker ended between two cells; it is noticed here first.
             future = Future()
@@ -222,7 +234,8 @@ class ClusterPool:
         """Wait for the first; give up if the cluster stays without workers."""
         while True:
             try:
-                done = self._dask.wait(list(handles), timeout=5.0, return_when="FIRST_COMPLETED").done
+                with self._client.as_current():
+                    done = self._dask.wait(list(handles), timeout=2.0, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 done = set()
             except (OSError, RuntimeError) as error:
