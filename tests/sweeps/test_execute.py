@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_worker_processes_give_the_serial_result_bit_for_bit(tmp_path):
-    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer", "logistic_seen"), seeds=(0, 1))
+    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer"), seeds=(0, 1))
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
         plan = make_plan(spec, store)
         seen = []
@@ -43,7 +43,8 @@ def test_cells_of_dead_workers_run_again(tmp_path):
         assert len(list(marks.iterdir())) == sum(map(cells.deadly, plan.cells)) == 2
         assert (report.ran, report.failed) == (len(plan.cells), [])
         for table in ("arrays", "scores"):
-            assert store._execute(f"SELECT * FROM {table}") == expected._execute(f"SELECT * FROM {table}")
+            everything = f"SELECT * FROM {table} ORDER BY key"
+            assert store._execute(everything) == expected._execute(everything)
 
 
 def test_a_cell_that_always_kills_its_worker_is_reported_and_the_others_go_on(tmp_path):
