@@ -32,7 +32,10 @@ _HOME = {
     "evaluate": "imrc.evaluation",
     "iter_run": "imrc.evaluation",
 }
-_SUBPACKAGES = ("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "report", "solvers")
+_SUBPACKAGES = (
+    *("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "report", "solvers"),
+    "sweeps",
+)
 
 __all__ = [
     "IMRC",

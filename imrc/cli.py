@@ -19,6 +19,7 @@ from imrc.datasets import command as datasets_command
 from imrc.diagnostics import command as assess_command
 from imrc.evaluation import HEADLINES, PARAMETERS, RunResult, RunSettings, iter_run, table_command
 from imrc.features import KINDS, FeatureSpec
+from imrc.sweeps import command as sweep_command
 
 BAD_INPUT = 2
 
@@ -69,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     assess_command.add_parser(commands)
     datasets_command.add_parser(commands)
     table_command.add_parser(commands)
+    sweep_command.add_parser(commands)
     return parser
 
 
@@ -145,6 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "assess": assess_command.run,
             "datasets": datasets_command.run,
             "table": table_command.run,
+            "sweep": sweep_command.run,
         }[options.command](options)
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"imrc: {error}", file=sys.stderr)

@@ -13,6 +13,8 @@ GOLDEN_HERE = Path(__file__).parent / "golden"
 
 # Real data are not ours to redistribute: tests read them from this folder and skip, with a reason, without it.
 os.environ.setdefault("IMRC_DATA", str(ROOT.parent / "shared" / "data" / "raw"))
+# Tests neither read nor write the results somebody keeps on this computer.
+os.environ["IMRC_STORE"] = str(ROOT / "tests" / "no-such-store.sqlite")
 
 
 def golden_files() -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import HEADLINES, Headline, RunResult
 from imrc.evaluation.run import StepResult, evaluate, iter_run
 from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
@@ -21,5 +22,6 @@ __all__ = [
     "evaluate",
     "held_out",
     "iter_run",
+    "join_repetitions",
     "largest_n",
 ]

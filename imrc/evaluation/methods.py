@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +64,18 @@ def make_method(
 
 def warm_up(names: tuple[str, ...]) -> None:
     """Compile kernels and load libraries, so that no task's time contains it."""
-    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5]]), np.array([0, 1, 0])
     for name in names:
-        method, profile = parse_method(name)
-        learner = registry[method](n_classes=2, n_features=2, random_state=0, profile=profile)
-        for step in range(2):
-            learner.partial_fit_task(step, X, y if step == 0 else 1 - y)
-        learner.predict(X)
+        _warm_up(name)
+
+
+@cache
+def _warm_up(name: str) -> None:
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5]]), np.array([0, 1, 0])
+    method, profile = parse_method(name)
+    learner = registry[method](n_classes=2, n_features=2, random_state=0, profile=profile)
+    for step in range(2):
+        learner.partial_fit_task(step, X, y if step == 0 else 1 - y)
+    learner.predict(X)
 
 
 class ComparedMethods:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,6 +264,16 @@ class RunResult:
 
     def save(self, path: str | Path) -> None:
         """Write the result to an ``.npz`` file (arrays and one JSON text; nothing is pickled)."""
+        with open(path, "wb") as file:
+            self._write(file)
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes `save` writes."""
+        buffer = io.BytesIO()
+        self._write(buffer)
+        return buffer.getvalue()
+
+    def _write(self, file: BinaryIO) -> None:
         arrays: dict[str, Any] = {"majority": self.majority.values, "time_s": self.time_s}
         arrays["test_samples"] = self.test_samples
         for kind in ("error", "risk", "ess"):
@@ -278,8 +289,7 @@ class RunResult:
             "fingerprint": self.fingerprint,
             "labels": list(self.labels),
         }
-        with open(path, "wb") as file:
-            np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> RunResult:
@@ -290,16 +300,25 @@ class RunResult:
         ValueError
             If the file is not one of these, or of a newer format.
         """
+        return cls._read(path, str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> RunResult:
+        """Return the result whose bytes `to_bytes` gave; raise ValueError if they are damaged."""
+        return cls._read(io.BytesIO(content), "This content")
+
+    @classmethod
+    def _read(cls, source: str | Path | BinaryIO, shown: str) -> RunResult:
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(source, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 arrays = {name: file[name] for name in file.files}
         except FileNotFoundError:
             raise
         except Exception as error:
-            raise ValueError(f"{path} is not a result saved by imrc: {error}") from error
+            raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
         if header.get("format") != _FORMAT:
-            raise ValueError(f"{path} has format {header.get('format')}; this version reads format {_FORMAT}.")
+            raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
 
         def tables(kind: str) -> dict[str, LagTable]:
             return {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._checks import check_int
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
 from imrc.evaluation.methods import ComparedMethods, warm_up
@@ -76,14 +77,32 @@ class StepResult:
         return self.step + 1
 
 
-class _MappedTasks:
-    """Mapped instances with intercept column, whole tasks kept while that is affordable."""
+class MappedTasks:
+    """Mapped instances with intercept column, whole tasks kept while that is affordable.
 
-    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
+    Runs on the same sequence with the same representation and seed may share one, so that nothing is mapped twice.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    features : FeatureSpec
+        Representation.
+    seed : int
+        Seed of random features.
+    """
+
+    def __init__(self, sequence: TaskSequence, features: FeatureSpec, seed: int) -> None:
+        self.made_for = (sequence.fingerprint, features, seed)
         self._sequence = sequence
-        self._map = feature_map
-        self._keep = int(sequence.sizes.sum()) * (feature_map.n_outputs + 1) <= _MAPPED_LIMIT
+        self._map: FeatureMap = make(features, sequence, seed)
+        self._keep = int(sequence.sizes.sum()) * (self._map.n_outputs + 1) <= _MAPPED_LIMIT
         self._mapped: dict[int, Floats] = {}
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of mapped features, without the intercept."""
+        return int(self._map.n_outputs)
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
@@ -126,7 +145,7 @@ class _Repetition:
     def draw(self, task: int) -> TaskDraw:
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
 
-    def step(self, task: int, mapped: _MappedTasks) -> _Done:
+    def step(self, task: int, mapped: MappedTasks) -> _Done:
         """Learn a task with every method; return the errors of what was learnt, and the majority error."""
         draw, y = self.draw(task), self._sequence.encoded(task)
         records = self._compared.step(task, draw, y, mapped.rows)
@@ -206,7 +225,13 @@ def _finished(futures: list[Future[_Done]], tick: Callable[[], object] | None) -
 
 
 def iter_run(
-    sequence: TaskSequence, settings: RunSettings, *, tick: Callable[[], object] | None = None
+    sequence: TaskSequence,
+    settings: RunSettings,
+    *,
+    only: Sequence[int] | None = None,
+    threads: int | None = None,
+    mapped: MappedTasks | None = None,
+    tick: Callable[[], object] | None = None,
 ) -> Iterator[StepResult]:
     """Run the settings on a sequence, one task at a time.
 
@@ -219,6 +244,13 @@ def iter_run(
         The tasks.
     settings : RunSettings
         What to run.
+    only : sequence of int or None
+        Which repetitions to run, from 0; None: all of the settings. A repetition's numbers do not depend on which
+        others run.
+    threads : int or None
+        Threads used at most; None: one per core this process may use. The numbers do not depend on it.
+    mapped : MappedTasks or None
+        Tasks mapped by an earlier run on this sequence with the same representation and seed.
     tick : callable or None
         Called without arguments in the caller's thread several times a second while a step is being computed. What it
         raises ends the run: repetitions not yet begun are dropped, those under way are waited for.
@@ -230,7 +262,8 @@ def iter_run(
     Raises
     ------
     ValueError
-        If the sequence is too short or its tasks too small for the settings.
+        If the sequence is too short or its tasks too small for the settings, `only` is empty or names a repetition
+        below 0, or `mapped` is of another sequence, representation or seed.
 
     Examples
     --------
@@ -240,15 +273,20 @@ def iter_run(
     [1, 2, 3, 4]
     """
     sequence = settings.fit_to(sequence)
-    feature_map = make(settings.features, sequence, settings.seed)
-    mapped = _MappedTasks(sequence, feature_map)
+    made_for = (sequence.fingerprint, settings.features, settings.seed)
+    if mapped is None:
+        mapped = MappedTasks(sequence, settings.features, settings.seed)
+    elif mapped.made_for != made_for:
+        raise ValueError("mapped belongs to another sequence, representation or seed.")
+    chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
+    if not chosen:
+        raise ValueError("only is empty: name at least one repetition.")
     warm_up(settings.compared)
-    workers = max(1, min(settings.repetitions, cores()))
+    available = cores() if threads is None else check_int("threads", threads, 1)
+    workers = max(1, min(len(chosen), available))
+    seeds = repetition_seeds(settings.seed, max(chosen) + 1)
     # Cores left over by the repetitions solve the problems of a step side by side.
-    repetitions = [
-        _Repetition(settings, sequence, feature_map.n_outputs, seed, cores() // workers)
-        for seed in repetition_seeds(settings.seed, settings.repetitions)
-    ]
+    repetitions = [_Repetition(settings, sequence, mapped.n_outputs, seeds[r], available // workers) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()

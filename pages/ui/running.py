@@ -14,7 +14,7 @@ import streamlit as st
 import imrc
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
-from pages.ui import data
+from pages.ui import data, stored
 from pages.ui.choice import Choice
 
 _KEEP = 64
@@ -105,7 +105,9 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
         if st.session_state.get("stopped") == key:
             result = _stopped_result(key, sequence, settings)
         else:
-            result = store().put(key, _compute(key, sequence, settings))
+            # What `imrc sweep` has kept is read, not computed.
+            kept = stored.lookup(sequence, settings)
+            result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
     timing = st.session_state.get("timing_slot")
     if timing is not None and result is not None and not changes:
         timing.caption(

@@ -97,6 +97,14 @@ def use_own(sequence: imrc.TaskSequence) -> None:
     st.session_state["own_adopted"] = True
 
 
+def use_values(values: dict[str, object]) -> Choice:
+    """Set the widgets to these values as if a visitor had, and had pressed Run; return what became of them."""
+    _adopt(_corrected({**{name: st.session_state[name] for name in _WIDGETS}, **values}))
+    st.session_state.pop("stopped", None)
+    choice: Choice = st.session_state["choice"]
+    return choice
+
+
 def _number(name: str, high: int | None = None) -> None:
     parameter = PARAMETERS[name]
     st.number_input(

@@ -14,13 +14,14 @@ from imrc.plots import (
 )
 from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
-from pages.ui import assessing, charts, data, exporting, overview
+from pages.ui import assessing, charts, data, exporting, overview, stored
 from pages.ui.running import current_result
 
 choice = st.session_state["choice"]
 sequence = data.current_sequence()
 title = data.title_of(choice.dataset)
 headline_slot = st.container()
+stored.picker()
 result = current_result()
 if result is None:
     st.stop()

@@ -24,6 +24,7 @@ LAYERS = [
     "diagnostics",
     "baselines",
     "evaluation",
+    "sweeps",
     "plots",
     "report",
 ]

@@ -1,0 +1,69 @@
+"""Repetitions that were run one by one, put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.settings import RunSettings
+
+_TABLES = ("error_tables", "risk_tables", "ess_tables")
+_COLUMNS = ("before", "method_time_s", "state_sizes", "choices")
+
+
+def _by_key(parts: Sequence[dict[str, Any]], join: Callable[[list[Any]], Any]) -> dict[str, Any]:
+    return {key: join([part[key] for part in parts]) for key in parts[0]}
+
+
+def _joined_table(tables: list[LagTable]) -> LagTable:
+    return LagTable(np.concatenate([table.values for table in tables]))
+
+
+def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> RunResult:
+    """Return one result of repetitions that were run one by one.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        Runs of the same method on the same sequence, in the order of their repetitions.
+    settings : RunSettings
+        Settings of the whole run; its `repetitions` is the number of repetitions in `results`.
+
+    Returns
+    -------
+    RunResult
+        What `iter_run` with these settings gives. Seconds per step are added up.
+
+    Raises
+    ------
+    ValueError
+        If the results are of different sequences or methods, or their number does not fit the settings.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> from imrc.evaluation import RunSettings, iter_run
+    >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
+    >>> settings = RunSettings(n=5, repetitions=2)
+    >>> parts = [RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r]))) for r in (0, 1)]
+    >>> join_repetitions(parts, settings).errors["single"].shape
+    (2, 3, 3)
+    """
+    if not results or sum(len(part.majority.values) for part in results) != settings.repetitions:
+        raise ValueError(f"The results do not hold the {settings.repetitions} repetitions of the settings.")
+    first = results[0]
+    for part in results:
+        if part.fingerprint != first.fingerprint or list(part.error_tables) != list(first.error_tables):
+            raise ValueError("Repetitions of different sequences or methods cannot be put together.")
+    kept = {field.name: getattr(first, field.name) for field in fields(first)}
+    kept |= {name: _by_key([getattr(part, name) for part in results], _joined_table) for name in _TABLES}
+    kept |= {name: _by_key([getattr(part, name) for part in results], np.concatenate) for name in _COLUMNS}
+    kept["settings"] = settings
+    kept["majority"] = _joined_table([part.majority for part in results])
+    kept["time_s"] = np.sum([part.time_s for part in results], axis=0)
+    return RunResult(**kept)

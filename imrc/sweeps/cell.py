@@ -1,0 +1,302 @@
+"""A cell: one repetition of one method on one sequence with one set of values; its key, and how it is run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import threading
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from imrc import datasets
+from imrc.baselines import parse_method, registry
+from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.evaluation.run import MappedTasks
+from imrc.features import FeatureSpec
+from imrc.sweeps.version import code_version
+from imrc.tasks import TaskSequence
+
+KINDS = ("average", "newest", "lag", "released")
+T = TypeVar("T")
+
+
+def method_of(settings: RunSettings) -> str:
+    """Return the one method of the settings; raise ValueError if there are several."""
+    if len(settings.methods) != 1:
+        raise ValueError(f"A cell is one method, not {len(settings.methods)}.")
+    name = settings.methods[0]
+    return "imrc" if name == "imrc" else name.removesuffix(":default")
+
+
+def uses(settings: RunSettings) -> dict[str, Any]:
+    """Return the values a method's numbers depend on, besides data, n, representation and seed.
+
+    IMRC: everything its preset resolves to; W only where the change is estimated per component. Others: what they share
+    with IMRC, which for most is nothing.
+
+    Examples
+    --------
+    >>> uses(RunSettings(methods=("logistic_recent",))), uses(RunSettings(methods=("mer",)))
+    ({'b': 3}, {})
+    """
+    method = method_of(settings)
+    if method != "imrc":
+        return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
+    values = {name: value for name, value in asdict(settings.learner).items() if name != "preset"}
+    if settings.learner.tracking == "rate":
+        del values["W"]
+    return values
+
+
+def _features_used(features: FeatureSpec) -> dict[str, Any]:
+    values: dict[str, Any] = {"kind": features.kind}
+    if features.kind in ("rff", "rff_median", "automatic"):
+        values["frequencies"] = features.frequencies
+    if features.kind == "rff":
+        values["sigma2"] = features.sigma2
+    return values
+
+
+def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str | None = None) -> str:
+    """Return the SHA-256 of everything the numbers of a cell depend on.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of the sequence, cut to its k tasks.
+    settings : RunSettings
+        With one method. Values the method does not use do not change the key.
+    repetition : int
+        From 0. How many there are in all does not change the key.
+    code : str, optional
+        Code version; default: of the code that is running.
+
+    Examples
+    --------
+    >>> few, many = RunSettings(repetitions=2), RunSettings(repetitions=9)
+    >>> cell_key("data", few, 0) == cell_key("data", many, 0), cell_key("data", few, 0) == cell_key("data", few, 1)
+    (True, False)
+    """
+    method = method_of(settings)
+    identity = {
+        "data": fingerprint,
+        "method": method,
+        "code": code_version(method) if code is None else code,
+        "n": settings.n,
+        "seed": settings.seed,
+        "repetition": repetition,
+        "features": _features_used(settings.features),
+        "uses": uses(settings),
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of a sweep.
+
+    Attributes
+    ----------
+    dataset : str
+        Name for `imrc.datasets.load`.
+    tasks : int
+        Tasks k.
+    fingerprint : str
+        Of the sequence; a worker that finds other data under the name reports the cell as failed.
+    settings : RunSettings
+        One method, its k None.
+    repetition : int
+        From 0.
+    code : str
+        Code version; a worker with other code reports the cell as failed.
+    seconds : float
+        About how long it takes.
+    """
+
+    dataset: str
+    tasks: int
+    fingerprint: str
+    settings: RunSettings
+    repetition: int
+    code: str
+    seconds: float = 0.0
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash, see `cell_key`."""
+        return cell_key(self.fingerprint, self.settings, self.repetition, self.code)
+
+    @property
+    def title(self) -> str:
+        """Name for progress and messages."""
+        s, method = self.settings, method_of(self.settings)
+        name = f"imrc:{s.preset}" if method == "imrc" else method
+        return f"{self.dataset}, {name}, n = {s.n}, seed {s.seed}, repetition {self.repetition + 1}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a finished cell leaves: rows for the table, and its arrays as bytes."""
+
+    rows: tuple[dict[str, Any], ...]
+    seconds: float
+    wall_s: float
+    state: float
+    versions: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that could not be finished: what went wrong, and after how many attempts."""
+
+    message: str
+    details: str = ""
+    attempts: int = 1
+
+
+class _Latest(Generic[T]):
+    """The few things used last, so that a worker does not load the same data for every cell."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable, make: Any) -> T:  # noqa: ANN401 - a callable that returns T
+        if key not in self._kept:
+            while len(self._kept) >= self._size:  # before making: two large ones need not be held at once
+                self._kept.popitem(last=False)
+            self._kept[key] = make()
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
+_lock = threading.RLock()
+_whole: _Latest[TaskSequence] = _Latest(1)
+_cut: _Latest[TaskSequence] = _Latest(4)
+_mapped: _Latest[MappedTasks] = _Latest(1)
+
+
+def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
+    """Return the first k tasks of a dataset (cut anew where it is made so); the last ones used are kept."""
+    entry = datasets.entry(dataset)
+    seed = seed if entry.seeded else 0
+    with _lock:
+        if entry.cuts_anew:
+            options = {} if tasks is None else {"tasks": tasks}
+            return _cut.get((dataset, tasks, seed), lambda: datasets.load(dataset, seed=seed, **options))
+        whole = _whole.get((dataset, seed), lambda: datasets.load(dataset, seed=seed))
+        if tasks is None or tasks >= len(whole):
+            return whole
+        return _cut.get((dataset, tasks, seed), lambda: whole.head(tasks))
+
+
+@cache
+def _versions() -> str:
+    import imrc
+
+    found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
+    return json.dumps({"imrc": imrc.__version__, "python": platform.python_version(), **found})
+
+
+@cache
+def _thread_pools() -> Any:  # noqa: ANN401 - a class of threadpoolctl
+    # Finding the libraries takes some 10 ms, so it is done once, after those that bring thread pools are loaded.
+    import scipy.linalg  # noqa: F401
+    import sklearn.utils.extmath  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+class _SingleThread:
+    """One thread for linear algebra while any cell runs: sums must not depend on how many cores there are."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._lock = threading.Lock()
+        self._limits: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                self._limits = _thread_pools().limit(limits=1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._running == 0:
+                    self._limits.restore_original_limits()
+
+
+_single_thread = _SingleThread()
+
+
+@cache
+def _compiled() -> None:
+    """Compile, or load what is compiled, before the first cell of a process is timed."""
+    from imrc.solvers import warm_up
+
+    warm_up()
+
+
+def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
+    rows = []
+    for rule in result.error_tables:
+        row: dict[str, Any] = {"rule": rule}
+        row |= {kind: float(result.per_repetition(rule, kind)[0]) for kind in KINDS}  # type: ignore[arg-type]
+        before = result.before.get(rule)
+        row["before"] = None if before is None or before.shape[1] < 2 else float(before[0, 1:].mean())
+        row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
+        row["ess"] = float(result.ess_tables[rule].final().mean()) if rule in result.ess_tables else None
+        rows.append(row)
+    return tuple(rows)
+
+
+def run_cell(cell: Cell) -> Record | Failure:
+    """Run a cell in this process; what goes wrong is returned, not raised."""
+    try:
+        return _run(cell)
+    except Exception as error:  # a cell's own fault must not end the others
+        return Failure(f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _run(cell: Cell) -> Record:
+    method, here = method_of(cell.settings), platform.node()
+    if code_version(method) != cell.code:
+        raise RuntimeError(f"The worker on {here} has another version of the code of {method}; install the same one.")
+    started = time.perf_counter()
+    with _single_thread():
+        with _lock:
+            sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed)
+            if sequence.fingerprint != cell.fingerprint:
+                raise RuntimeError(f"{cell.dataset} on {here} holds other data than where the sweep was started.")
+            place = (sequence.fingerprint, cell.settings.features, cell.settings.seed)
+            mapped = _mapped.get(place, lambda: MappedTasks(sequence, place[1], place[2]))
+            if method == "imrc":
+                _compiled()
+        steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1, mapped=mapped))
+        result = RunResult.from_steps(replace(cell.settings, repetitions=1), sequence, steps)
+    spent = result.method_time_s[cell.settings.methods[0]]
+    return Record(
+        rows=_rows(result),
+        seconds=float(np.sum(spent)),
+        wall_s=time.perf_counter() - started,
+        state=float(result.state_sizes[cell.settings.methods[0]][0, -1]),
+        versions=_versions(),
+        content=result.to_bytes(),
+    )

@@ -1,0 +1,209 @@
+"""The file of a results store: opening it, what its tables hold, and errors of SQLite in words a person can use."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from imrc.sweeps.errors import StoreError
+
+APPLICATION_ID = 0x494D5243  # "IMRC"
+SCHEMA_VERSION = 1
+BUSY_S = 60.0
+"""How long a writer waits for another one; a transaction takes about a millisecond."""
+
+_SCHEMA = (
+    """CREATE TABLE cells (
+        key TEXT PRIMARY KEY,
+        dataset TEXT NOT NULL, fingerprint TEXT NOT NULL, tasks INTEGER NOT NULL,
+        features TEXT NOT NULL, n INTEGER NOT NULL, b INTEGER, W INTEGER, preset TEXT, method TEXT NOT NULL,
+        seed INTEGER NOT NULL, repetition INTEGER NOT NULL, code TEXT NOT NULL,
+        settings TEXT NOT NULL, seconds REAL NOT NULL, wall_s REAL NOT NULL, state REAL NOT NULL,
+        versions TEXT NOT NULL, finished_at TEXT NOT NULL
+    )""",
+    # Arrays are large: in a table of their own, questions about numbers do not read them.
+    "CREATE TABLE arrays (key TEXT PRIMARY KEY REFERENCES cells(key) ON DELETE CASCADE, content BLOB NOT NULL)",
+    """CREATE TABLE scores (
+        key TEXT NOT NULL REFERENCES cells(key) ON DELETE CASCADE, position INTEGER NOT NULL, rule TEXT NOT NULL,
+        average REAL, newest REAL, lag REAL, released REAL, before REAL, risk REAL, ess REAL,
+        PRIMARY KEY (key, position)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE failures (
+        key TEXT PRIMARY KEY, title TEXT NOT NULL, message TEXT NOT NULL, details TEXT NOT NULL,
+        attempts INTEGER NOT NULL, failed_at TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX cells_by_run ON cells (method, dataset, features, tasks, n, b, W, preset, seed, repetition, code)",
+)
+
+
+def default_store_path() -> Path:
+    r"""Return where results are kept: ``$IMRC_STORE`` if set, else a file in the user's folder for data.
+
+    Linux: ``~/.local/share/imrc/results.sqlite`` (or below ``$XDG_DATA_HOME``); macOS: ``~/Library/Application
+    Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is made here.
+    """
+    value = os.environ.get("IMRC_STORE", "").strip()
+    if value:
+        return Path(value).expanduser()
+    if sys.platform == "win32":
+        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    else:
+        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return folder / "imrc" / "results.sqlite"
+
+
+def in_words(path: Path, error: sqlite3.Error) -> StoreError:
+    """Return what an error of SQLite means for a person."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    told = {
+        "SQLITE_NOTADB": f"{path} is not a results store: it is no SQLite database. Choose another file.",
+        "SQLITE_CORRUPT": f"The results store {path} is damaged. Move it away (the sweep makes a new one), or "
+        f"rescue what can be read with: sqlite3 {path} .recover",
+        "SQLITE_FULL": f"The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start "
+        "the same command again.",
+        "SQLITE_READONLY": f"The results store {path} cannot be written. Allow writing to the file and its folder, or "
+        "choose another place with --store.",
+        "SQLITE_BUSY": f"The results store {path} has been locked by another program for {BUSY_S:.0f} s. Close it and "
+        "start again.",
+        "SQLITE_CANTOPEN": f"The results store {path} cannot be opened. Check that its folder can be read and written.",
+        "SQLITE_PERM": f"The results store {path} may not be opened. Check its permissions.",
+        "SQLITE_IOERR": f"Reading or writing {path} failed ({error}). Check the disk; finished cells are kept.",
+    }
+    for name, text in told.items():
+        if code.startswith(name):
+            return StoreError(text)
+    return StoreError(f"The results store {path} cannot be used: {error}.")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into `StoreError`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise in_words(path, error) from error
+
+
+def _check_place(path: Path, read_only: bool) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} does not exist. Make it, or choose another place with --store.")
+    if read_only and not path.exists():
+        raise StoreError(f"There is no results store {path}. The command imrc sweep makes one.")
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(str(path.resolve()))}?{options}", uri=True, timeout=BUSY_S, isolation_level=None
+    )
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the first time the file is read
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """Open a store, making it where that is allowed.
+
+    Raises
+    ------
+    StoreError
+        If the file is no store, is damaged, of a newer release, cannot be read or, unless `read_only`, written.
+    """
+    try:
+        _check_place(path, read_only)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error.strerror or error}. Check its folder.") from error
+    with translated(path):
+        connection = _open_for_reading(path) if read_only else _connect(path, "mode=rwc")
+        try:
+            if not read_only and not _is_new(connection):
+                _check_identity(connection, path)  # nothing of another program's file is touched
+            if not read_only:
+                _write_ahead(connection)
+                _create(connection)
+            _check_identity(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _open_for_reading(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError:
+        # In a folder that may not be written SQLite cannot make its two helper files. With nobody writing and no log
+        # waiting to be merged, the file itself is all there is.
+        log = path.with_name(path.name + "-wal")
+        writable = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        if writable or (log.exists() and log.stat().st_size > 0):
+            raise
+        return _connect(path, "mode=ro&immutable=1")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and one writer work at once. Committed cells survive the end of any process.
+
+    Only a power cut can take the last ones, and then leaves the file whole (synchronous = NORMAL).
+    """
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            break
+        except sqlite3.OperationalError as error:  # switching does not wait for other connections by itself
+            if not str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - not a secret
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    return bool(
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        and connection.execute("PRAGMA application_id").fetchone()[0] == 0
+    )
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Looked at again: another process may have made the tables while this one waited.
+        if _is_new(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program, not a results store. Choose another file.")
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found != SCHEMA_VERSION:
+        newer = "a newer" if found > SCHEMA_VERSION else "an older"
+        raise StoreError(
+            f"The results store {path} was made by {newer} release of imrc (format {found}; this one uses "
+            f"{SCHEMA_VERSION}). Use that release, or choose another place with --store."
+        )

@@ -1,0 +1,94 @@
+"""Results kept by ``imrc sweep``: read instead of computed, and chosen from a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+import imrc
+from imrc.evaluation import RunResult, RunSettings
+from imrc.features._spec import TITLES
+from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
+from pages.ui import data
+from pages.ui.words import plain
+
+_LISTED = 1000
+"""Runs in the list, newest first; more than that nobody scrolls through."""
+
+
+def lookup(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    """Return a run from the results store; None without a store, if it is not there, or if the store is broken."""
+    path = default_store_path()
+    if len(settings.methods) != 1 or not path.is_file():
+        return None
+    try:
+        with ResultStore(path, read_only=True) as store:
+            return store.result(sequence.fingerprint, settings)
+    except StoreError:  # said once, where the list would be
+        return None
+
+
+def _title(run: StoredRun) -> str:
+    s = run.settings
+    window = f", W = {s.W}" if s.learner.tracking == "component" else ""
+    many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
+    return (
+        f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · {s.preset} · "
+        f"{TITLES[s.features.kind]} · seed {s.seed}, {many}"
+    )
+
+
+def _chosen(runs: Mapping[str, StoredRun]) -> None:
+    from pages.ui import sidebar
+
+    run = runs.get(st.session_state.get("stored_run") or "")
+    st.session_state["stored_run"] = None
+    if run is None:
+        return
+    s = run.settings
+    choice = sidebar.use_values(
+        {
+            "dataset": run.dataset,
+            "k": run.tasks,
+            "preset": s.preset,
+            "features": s.features.kind,
+            "frequencies": s.features.frequencies,
+            "sigma2": s.features.sigma2,
+            **{name: getattr(s, name) for name in ("n", "b", "W", "repetitions", "seed")},
+        }
+    )
+    if data.sequence_for(choice).fingerprint != run.fingerprint:
+        st.session_state["notes"].append(
+            "The data of this stored result are not those on this computer now, so it was computed anew."
+        )
+
+
+def picker() -> None:
+    """Let a visitor choose a run of the results store, where there is one; its result shows at once."""
+    path = default_store_path()
+    if not path.is_file():
+        return
+    try:
+        with ResultStore(path, read_only=True) as store:
+            found = store.runs()
+    except StoreError as error:
+        st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
+        return
+    known = data.known_datasets()
+    runs: dict[str, StoredRun] = {}
+    for run in found:
+        if run.dataset in known and not run.settings.overrides and len(runs) < _LISTED:
+            runs.setdefault(_title(run), run)
+    if runs:
+        st.selectbox(
+            "Stored results",
+            list(runs),
+            index=None,
+            placeholder=f"Choose one of {len(runs):,} runs kept by imrc sweep",
+            key="stored_run",
+            on_change=_chosen,
+            args=(runs,),
+            help=f"Runs in {path}, newest first. A run sets the dataset and all settings and shows at once, without "
+            "computing. Only results of this version of the code are listed.",
+        )

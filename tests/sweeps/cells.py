@@ -1,0 +1,116 @@
+"""Cheap cells, and cells that misbehave in workers; importable there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from imrc.evaluation import RunResult
+from imrc.sweeps import Cell, Failure, Record, ResultStore, SweepSpec, make_plan, run_sweep
+
+TIMES = {"time_s", "method_time_s/imrc"}
+"""Arrays that are measurements of time and differ from run to run."""
+
+
+def small_spec(**changes) -> SweepSpec:
+    """A sweep whose cells take some milliseconds."""
+    values = {"datasets": ("identical",), "k": 4, "n": (5, 6), "presets": ("recommended", "paper"), "repetitions": 3}
+    return SweepSpec(**{**values, **changes})
+
+
+def serial(path: Path, spec: SweepSpec) -> ResultStore:
+    """Run a sweep in this process from start to end."""
+    store = ResultStore(path)
+    plan = make_plan(spec, store)
+    assert run_sweep(plan, store).ran == len(plan.cells)
+    return store
+
+
+def contents(store: ResultStore) -> dict[str, tuple[tuple, RunResult]]:
+    """Every cell of a store: its key, its numbers and its arrays."""
+    rows = store._execute("SELECT key, content FROM arrays")
+    scores = {}
+    for key, *values in store._execute("SELECT * FROM scores ORDER BY key, position"):
+        scores.setdefault(key, []).append(tuple(values))
+    return {key: (tuple(scores[key]), RunResult.from_bytes(content)) for key, content in rows}
+
+
+def assert_same_result(one: RunResult, other: RunResult) -> None:
+    """Two results are equal bit for bit, apart from times."""
+    assert (one.fingerprint, one.name, one.labels, one.settings) == (
+        other.fingerprint,
+        other.name,
+        other.labels,
+        other.settings,
+    )
+    np.testing.assert_array_equal(one.test_samples, other.test_samples)
+    assert one.majority.values.tobytes() == other.majority.values.tobytes()
+    for name in ("error_tables", "risk_tables", "ess_tables"):
+        assert list(getattr(one, name)) == list(getattr(other, name))
+        for rule, table in getattr(one, name).items():
+            assert table.values.tobytes() == getattr(other, name)[rule].values.tobytes(), (name, rule)
+    for name in ("before", "state_sizes", "choices"):
+        assert list(getattr(one, name)) == list(getattr(other, name))
+        for rule, values in getattr(one, name).items():
+            assert values.tobytes() == getattr(other, name)[rule].tobytes(), (name, rule)
+
+
+def assert_same_stores(one: ResultStore, other: ResultStore) -> None:
+    """Two stores hold the same cells with the same numbers, bit for bit, apart from times."""
+    mine, theirs = contents(one), contents(other)
+    assert set(mine) == set(theirs)
+    for key, (scores, result) in mine.items():
+        assert scores == theirs[key][0]
+        assert_same_result(result, theirs[key][1])
+
+
+def deadly(cell: Cell) -> bool:
+    """Whether a cell ends its worker in the functions below."""
+    return cell.settings.n == 6 and cell.repetition == 0
+
+
+def killed_always(cell: Cell) -> Record | Failure:
+    """End the worker at every attempt of a deadly cell."""
+    if deadly(cell):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return trivial(cell)
+
+
+def killed_once(marks: str, cell: Cell) -> Record | Failure:
+    """End the worker at the first attempt of a deadly cell."""
+    mark = Path(marks) / cell.key
+    if deadly(cell) and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return trivial(cell)
+
+
+def fails_at_n_6(cell: Cell) -> Record | Failure:
+    """Fail in a way a method may fail."""
+    if cell.settings.n == 6:
+        return Failure("ValueError: no such luck", "Traceback ...")
+    return trivial(cell)
+
+
+def trivial(cell: Cell) -> Record | Failure:
+    """Return something of the size of a small result that follows from the key, without computing."""
+    share = int(cell.key[:8], 16) / 2**32
+    scores = dict.fromkeys(("average", "newest", "lag", "released"), share)
+    return Record(
+        rows=({"rule": "majority", **scores, "before": None, "risk": None, "ess": None},),
+        seconds=0.0,
+        wall_s=0.0,
+        state=1.0,
+        versions="{}",
+        content=bytes.fromhex(cell.key) * 125,
+    )
+
+
+def sleeping(seconds: float, cell: Cell) -> Record | Failure:
+    """Do as `trivial` after some time."""
+    time.sleep(seconds)
+    return trivial(cell)

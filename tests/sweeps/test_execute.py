@@ -1,0 +1,207 @@
+"""Where cells run does not change what they give; workers that die, cells that fail, memory."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from imrc.sweeps import Failure, ResultStore, SchedulerError, make_plan, run_cell, run_sweep
+from imrc.sweeps.pools import HerePool, ProcessPool
+from imrc.sweeps.summary import summary_in_words, summary_table
+from tests.sweeps import cells
+from tests.sweeps.cells import assert_same_stores, serial, small_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_worker_processes_give_the_serial_result_bit_for_bit(tmp_path):
+    spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer"), seeds=(0, 1))
+    with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
+        plan = make_plan(spec, store)
+        seen = []
+        report = run_sweep(plan, store, jobs=2, progress=seen.append)
+        assert (report.ran, report.stored_before, report.shared, report.failed) == (len(plan.cells), 0, 0, [])
+        assert [progress.done for progress in seen] == list(range(1, len(plan.cells) + 1))
+        assert_same_stores(store, expected)
+        again = run_sweep(make_plan(spec, store), store, jobs=2)
+        assert (again.ran, again.stored_before) == (0, len(plan.cells))
+
+
+def test_cells_of_dead_workers_run_again(tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    with ResultStore(tmp_path / "serial.sqlite") as expected, ResultStore(tmp_path / "r.sqlite") as store:
+        plan = make_plan(small_spec(repetitions=6), store)
+        run_sweep(plan, expected, pool=HerePool(cells.trivial))
+        report = run_sweep(plan, store, pool=ProcessPool(2, functools.partial(cells.killed_once, str(marks))))
+        assert len(list(marks.iterdir())) == sum(map(cells.deadly, plan.cells)) == 2
+        assert (report.ran, report.failed) == (len(plan.cells), [])
+        for table in ("arrays", "scores"):
+            everything = f"SELECT * FROM {table} ORDER BY key"
+            assert store._execute(everything) == expected._execute(everything)
+
+
+def test_a_cell_that_always_kills_its_worker_is_reported_and_the_others_go_on(tmp_path):
+    spec = small_spec(presets="paper")
+    with ResultStore(tmp_path / "r.sqlite") as store:
+        plan = make_plan(spec, store)
+        report = run_sweep(plan, store, pool=ProcessPool(2, cells.killed_always))
+        ((cell, failure),) = report.failed
+        assert cells.deadly(cell)
+        assert report.ran == len(plan.cells) - 1
+        assert failure.message == "3 workers, one after another, ended while running it (out of memory, or killed)"
+        assert [noted["key"] for noted in store.failures()] == [cell.key]
+        # A later success removes what was noted.
+        assert run_sweep(make_plan(spec, store), store, pool=HerePool(cells.trivial)).ran == 1
+        assert store.failures() == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_raises_is_reported_and_the_others_go_on(tmp_path, jobs):
+    with ResultStore(tmp_path / "r.sqlite") as store:
+        plan = make_plan(small_spec(), store)
+        pool = HerePool(cells.fails_at_n_6) if jobs == 1 else ProcessPool(jobs, cells.fails_at_n_6)
+        report = run_sweep(plan, store, pool=pool)
+        assert report.ran == len(plan.cells) // 2
+        assert {failure.message for _, failure in report.failed} == {"ValueError: no such luck"}
+        assert len(store.failures()) == len(plan.cells) // 2
+        assert store.failures()[0]["details"] == "Traceback ..."
+        assert len(make_plan(small_spec(), store).waiting) == len(plan.cells) // 2
+
+
+def test_other_data_or_other_code_on_a_worker_is_a_failure():
+    from dataclasses import replace
+
+    cell = make_plan(small_spec()).cells[0]
+    other_data = run_cell(replace(cell, fingerprint="0" * 64))
+    assert isinstance(other_data, Failure)
+    assert "identical on" in other_data.message
+    assert "holds other data" in other_data.message
+    other_code = run_cell(replace(cell, code="0" * 16))
+    assert isinstance(other_code, Failure)
+    assert "another version of the code of imrc" in other_code.message
+
+
+def test_what_another_sweep_finished_is_not_run_again(tmp_path):
+    spec = small_spec()
+    with ResultStore(tmp_path / "r.sqlite") as store, ResultStore(tmp_path / "r.sqlite") as other:
+        plan = make_plan(spec, store)
+        ours = run_sweep(make_plan(small_spec(n=5), other), other).ran
+        calls = []
+        report = run_sweep(plan, store, pool=HerePool(lambda cell: calls.append(cell) or run_cell(cell)))
+        assert (report.ran, report.shared) == (len(plan.cells) - ours, ours)
+        assert len(calls) == len(plan.cells) - ours
+
+
+MEMORY = """
+import resource, sys
+from dataclasses import replace
+from imrc.sweeps import ResultStore, make_plan, run_cell, run_sweep
+from imrc.sweeps.pools import HerePool, ProcessPool
+from tests.sweeps import cells
+
+count, jobs, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+cell = make_plan(cells.small_spec()).cells[0]
+plan = make_plan(cells.small_spec())
+plan = replace(plan, cells=tuple(replace(cell, repetition=r) for r in range(count)))
+[c.key for c in plan.cells]
+
+
+def resident():
+    pages = open("/proc/self/statm").read().split()[1]
+    return int(pages) * resource.getpagesize() / 2**20
+
+
+marks = {}
+def look(progress):
+    if progress.done in (count // 4, count):
+        marks[progress.done] = resident()
+
+
+with ResultStore(path) as store:
+    pool = HerePool(cells.trivial) if jobs == 1 else ProcessPool(jobs, cells.trivial)
+    report = run_sweep(plan, store, pool=pool, progress=look)
+    assert report.ran == count == len(store)
+print(marks[count] - marks[count // 4])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc, which Linux has")
+def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
+    # Three quarters of 4,000 cells leave 12 MB of arrays and 50 MB of everything if it were kept.
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, "4000", "2", str(tmp_path / "r.sqlite")],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert float(done.stdout) < 8.0, done.stdout
+
+
+def test_workers_end_when_their_sweep_is_killed(tmp_path):
+    code = (
+        "import functools, os, sys\n"
+        "from imrc.sweeps import *\n"
+        "from imrc.sweeps.pools import ProcessPool\n"
+        "from tests.sweeps import cells\n"
+        "pool = ProcessPool(2, functools.partial(cells.sleeping, 60.0))\n"
+        "handles = [pool.submit(cell) for cell in make_plan(cells.small_spec()).cells[:2]]\n"
+        "import time; time.sleep(3)\n"
+        "print(*[p.pid for p in pool._executor._processes.values()], flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    workers = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(workers) == 2
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and any(_alive(pid) for pid in workers):
+        time.sleep(0.1)
+    assert not any(_alive(pid) for pid in workers)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().split(")")[1].split()[0] != "Z"
+
+
+def test_summary_is_over_seeds_and_repetitions(tmp_path):
+    spec = small_spec(methods=("imrc", "majority"), seeds=(0, 1))
+    with serial(tmp_path / "r.sqlite", spec) as store:
+        # Cells of other sweeps in the same store are not part of it.
+        run_sweep(make_plan(small_spec(n=7), store), store)
+        table = summary_table(make_plan(spec, store), store)
+        assert table["cells"].tolist() == [6] * len(table)
+        assert len(table) == 2 * (2 * 3 + 1)
+        row = table[(table["n"] == 5) & (table["preset"] == "paper") & (table["rule"] == "forward")].iloc[0]
+        values = store.frame(n=5, preset="paper", rule="forward")["average"]
+        assert row["error_average"] == pytest.approx(values.mean(), rel=1e-12)
+        assert row["stderr_average"] == pytest.approx(values.std() / 6**0.5, rel=1e-12)
+        lines = summary_in_words(table).splitlines()
+        assert lines[0] == "dataset = identical, features = automatic, k = 4, b = 3, W = 2"
+        assert lines[1].split() == ["n", "method", "cells", "error", "single", "task", "newest", "ESS"]
+        assert [line.split()[1] for line in lines[2:]] == ["imrc", "imrc", "majority"] * 2
+
+
+def test_an_address_without_a_scheduler_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr("imrc.sweeps.pools._START_S", 1.0)
+    with ResultStore(tmp_path / "r.sqlite") as store:
+        plan = make_plan(small_spec(), store)
+        with pytest.raises(SchedulerError, match=r"No Dask scheduler answers at tcp://127.0.0.1:9 .*dask scheduler"):
+            run_sweep(plan, store, scheduler="tcp://127.0.0.1:9")
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        with pytest.raises(SchedulerError, match=r'not installed: pip install "imrc\[cluster\]"'):
+            run_sweep(plan, store, scheduler="tcp://127.0.0.1:9")

@@ -1,0 +1,180 @@
+"""Sweeps that are killed, and sweeps side by side: nothing is lost, nothing is run twice, numbers stay the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imrc.sweeps import ResultStore, make_plan
+from tests.sweeps.cells import assert_same_stores, serial, small_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+FLAGS = ["--datasets", "identical", "-k", "4", "-n", "5", "6", "--presets", "recommended", "paper"]
+
+# One process that has everything imported and compiled; each round is a fork of it, so that rounds start at once.
+ROUNDS = """
+import json, os, signal, sys, time
+import numpy as np
+from imrc.cli import main
+from imrc.solvers import warm_up
+from imrc.sweeps import ResultStore
+
+path, command, seed, kills = sys.argv[1], sys.argv[2:-2], int(sys.argv[-2]), int(sys.argv[-1])
+warm_up()
+random = np.random.default_rng(seed)
+ResultStore(path).close()
+seen = []
+
+
+def finished():
+    with ResultStore(path, read_only=True) as store:
+        return dict(store._execute("SELECT key, finished_at FROM cells"))
+
+
+def start():
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os._exit(main(["sweep", *command, "--store", path, "--jobs", "1"]))
+    return pid
+
+
+for _ in range(kills):
+    before = finished()
+    pid = start()
+    goal = len(before) + int(random.integers(0, 5))
+    while len(finished()) < goal:
+        time.sleep(0.001)
+    time.sleep(random.uniform(0.0, 0.05))
+    os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status), "finished before it was killed"
+    now = finished()
+    assert all(now[key] == when for key, when in before.items()), "a finished cell was lost or run again"
+    seen.append(len(now))
+_, status = os.waitpid(start(), 0)
+print(json.dumps({"stored": seen, "status": os.WEXITSTATUS(status)}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
+def test_killed_ten_times_and_resumed_equals_uninterrupted(tmp_path):
+    path = tmp_path / "killed.sqlite"
+    command = [*FLAGS, "--repetitions", "20"]
+    done = subprocess.run(
+        [sys.executable, "-c", ROUNDS, str(path), *command, "20231", "10"],
+        cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["status"] == 0
+    assert len(told["stored"]) == 10
+    assert 0 < told["stored"][-1] < 80
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=20)) as expected:
+        assert len(store) == 80
+        assert_same_stores(store, expected)
+
+
+def sweep(path: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "imrc.cli", "sweep", *FLAGS, "--store", str(path), *more],
+        cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def wait_for_cells(path: Path, count: int, process: subprocess.Popen[str]) -> None:
+    while process.poll() is None:
+        if path.exists():
+            with ResultStore(path) as store:
+                if len(store) >= count:
+                    return
+        time.sleep(0.01)
+    raise AssertionError(f"ended too early: {process.stderr.read()}")
+
+
+@pytest.mark.parametrize(("how", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 1)])
+def test_the_command_stopped_with_worker_processes_goes_on(tmp_path, how, status):
+    path = tmp_path / "r.sqlite"
+    process = sweep(path, "--repetitions", "40", "--jobs", "2")
+    wait_for_cells(path, 3, process)
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does: to the workers too
+    else:
+        process.kill()
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == status
+    with ResultStore(path) as store:
+        kept = len(store)
+        assert 3 <= kept < 160
+    if how == signal.SIGINT:
+        assert f"imrc: stopped. {kept} of 160 cells are in {path}; the same command goes on from there." in error
+        assert "Traceback" not in error
+    with ResultStore(path) as store:
+        plan = make_plan(small_spec(repetitions=40), store)
+        assert (len(plan.cells), len(plan.done)) == (160, kept)
+
+
+def test_two_sweeps_at_once_share_one_store(tmp_path):
+    path = tmp_path / "shared.sqlite"
+    both = [sweep(path, "--repetitions", "15", "--jobs", "1", "--json") for _ in range(2)]
+    outputs = [process.communicate(timeout=55) for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    rows = [json.loads(output) for output, _ in outputs]
+    assert rows[0] == rows[1]
+    assert {row["cells"] for row in rows[0]} == {15}
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=15)) as expected:
+        assert_same_stores(store, expected)
+
+
+WRITER = """
+import sys
+from imrc.sweeps import ResultStore, make_plan
+from dataclasses import replace
+from tests.sweeps import cells
+
+path, offset = sys.argv[1], int(sys.argv[2])
+cell = make_plan(cells.small_spec()).cells[0]
+print("ready", flush=True)
+sys.stdin.readline()
+with ResultStore(path) as store:
+    for i in range(400):
+        # Every second cell is written by both.
+        mine = replace(cell, repetition=i if i % 2 else 1000 * (offset + 1) + i)
+        store.put(mine, cells.trivial(mine))
+"""
+
+
+def test_many_small_writes_of_two_processes_at_once(tmp_path):
+    path = tmp_path / "r.sqlite"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(i)],
+            cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for i in range(2)
+    ]  # fmt: skip
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:  # both make the file at the same moment
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        _, error = writer.communicate(timeout=50)
+        assert writer.returncode == 0, error
+    with ResultStore(path, read_only=True) as store:
+        assert len(store) == 200 + 2 * 200
+        assert np.unique(store.frame()["repetition"]).size == 600
+        assert (
+            store._execute("SELECT count(*) FROM scores") == store._execute("SELECT count(*) FROM arrays") == [(600,)]
+        )
+        assert store._execute("PRAGMA integrity_check") == [("ok",)]

@@ -1,0 +1,347 @@
+"""The results store: what goes in comes out, files that cannot be used are refused in words, writers share it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imrc
+from imrc.evaluation import RunSettings, evaluate
+from imrc.sweeps import (
+    COLUMNS,
+    ResultStore,
+    StoreError,
+    cell_key,
+    code_version,
+    default_store_path,
+    make_plan,
+    run_sweep,
+)
+from imrc.sweeps.database import APPLICATION_ID
+from imrc.sweeps.version import _LOOP, _parsed, modules_of
+from tests.sweeps.cells import assert_same_result, contents, serial, small_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "results.sqlite"
+    serial(path, small_spec(methods=("imrc", "majority"), seeds=(0, 1))).close()
+    return path
+
+
+def test_a_stored_run_equals_the_computed_one(filled):
+    sequence = imrc.datasets.load("identical", tasks=4, seed=1)
+    with ResultStore(filled, read_only=True) as store:
+        for preset in ("recommended", "paper"):
+            for repetitions in (1, 3):
+                settings = RunSettings(n=6, preset=preset, seed=1, repetitions=repetitions)
+                stored = store.result(sequence.fingerprint, settings)
+                computed = evaluate(sequence, n=6, preset=preset, seed=1, repetitions=repetitions)
+                assert_same_result(stored, computed)
+                assert repr(stored.headline()) == repr(computed.headline())
+
+
+def test_what_is_missing_gives_nothing(filled):
+    sequence = imrc.datasets.load("identical", tasks=4, seed=1)
+    with ResultStore(filled, read_only=True) as store:
+        assert store.result(sequence.fingerprint, RunSettings(n=6, seed=1, repetitions=4)) is None
+        assert store.result(sequence.fingerprint, RunSettings(n=6, seed=1, repetitions=3, b=1)) is None
+        assert store.result(sequence.head(3).fingerprint, RunSettings(n=6, seed=1, repetitions=3)) is None
+
+
+def test_frame_has_one_row_per_cell_and_rule_with_the_numbers_of_the_run(filled):
+    with ResultStore(filled, read_only=True) as store:
+        table = store.frame(n=5, preset="paper", seed=0)
+        assert tuple(table.columns) == COLUMNS
+        result = evaluate(imrc.datasets.load("identical", tasks=4), n=5, preset="paper", repetitions=3)
+        for rule in result.error_tables:
+            rows = table[table["rule"] == rule]
+            assert rows["repetition"].tolist() == [1, 2, 3]
+            assert rows["average"].tolist() == result.per_repetition(rule).tolist()
+            assert rows["lag"].tolist() == result.per_repetition(rule, "lag").tolist()
+            assert rows["risk"].tolist() == result.risk_tables[rule].average().tolist()
+        assert len(store.frame(method="majority", repetition=[1, 3])) == 2 * 2 * 2
+        assert store.frame(method="majority")["W"].isna().all()
+        assert store.frame(dataset="spam").empty
+        with pytest.raises(ValueError, match="'sede' is no column of the results; there are dataset, "):
+            store.frame(sede=1)
+
+
+@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
+def test_export_round_trip(filled, tmp_path, ending, read):
+    with ResultStore(filled, read_only=True) as store:
+        table = store.frame(method="imrc")
+        assert store.export(tmp_path / f"out.{ending}", method="imrc") == len(table)
+        back = read(tmp_path / f"out.{ending}")
+        assert list(back.columns) == list(table.columns)
+        for column in table:
+            expected = table[column]
+            if pd.api.types.is_numeric_dtype(expected):
+                np.testing.assert_array_equal(
+                    back[column].to_numpy(float, na_value=np.nan), expected.to_numpy(float, na_value=np.nan)
+                )
+            else:
+                assert back[column].tolist() == expected.tolist()
+        with pytest.raises(ValueError, match=r"must end in \.csv or \.parquet; got 'out\.xlsx'"):
+            store.export(tmp_path / "out.xlsx")
+        with pytest.raises(StoreError, match="cannot be written"):
+            store.export(tmp_path / "nowhere" / f"out.{ending}")
+
+
+def test_values_a_method_does_not_use_do_not_change_its_key():
+    base = RunSettings(methods=("mer",))
+    same = [replace(base, W=5), replace(base, b=0), replace(base, preset="paper"), replace(base, repetitions=2)]
+    assert {cell_key("f", settings, 0) for settings in same} == {cell_key("f", base, 0)}
+    recommended, paper = RunSettings(), RunSettings(preset="paper")
+    assert cell_key("f", replace(recommended, W=5), 0) == cell_key("f", recommended, 0)
+    assert cell_key("f", replace(paper, W=5), 0) != cell_key("f", paper, 0)
+    # Custom values that are the preset's own are the same cell.
+    assert cell_key("f", replace(paper, overrides=(("lambda0", 1.0),)), 0) == cell_key("f", paper, 0)
+
+
+def test_everything_a_method_uses_changes_its_key():
+    base = RunSettings(preset="paper")
+    changed = [
+        replace(base, n=11),
+        replace(base, b=4),
+        replace(base, W=3),
+        replace(base, seed=1),
+        replace(base, features="rff"),
+        replace(base, preset="recommended"),
+        replace(base, overrides=(("lambda0", 0.5),)),
+        replace(base, methods=("gem",)),
+        replace(base, methods=("mer",)),
+        replace(base, methods=("mer:argparse",)),
+    ]
+    keys = {cell_key("f", settings, 0) for settings in [base, *changed]}
+    keys |= {cell_key("f", base, 1), cell_key("g", base, 0), cell_key("f", base, 0, code="other")}
+    assert len(keys) == len(changed) + 4
+
+
+def test_code_version_covers_what_numbers_depend_on_and_no_more():
+    for method in ("imrc", *imrc.baselines.registry):
+        covered = set(modules_of(method))
+        # What the loop around the methods computes with must be covered, whatever it imports.
+        for module in _LOOP:
+            for used in _parsed(module)[1]:
+                assert used in covered or used.split(".")[1] in ("baselines", "evaluation", "core", "solvers"), used
+    assert "imrc.baselines._network" in modules_of("mer")
+    assert "imrc.baselines._network" not in modules_of("imrc")
+    assert code_version("mer") == code_version("mer:argparse")
+    assert (
+        len({code_version(method) for method in imrc.baselines.registry if method not in imrc.baselines.REFERENCES})
+        == 7
+    )
+
+
+def test_a_change_of_code_changes_the_version_and_a_comment_does_not(tmp_path):
+    copy = tmp_path / "imrc"
+    shutil.copytree(ROOT / "imrc", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+
+    def version(method: str) -> str:
+        code = f"from imrc.sweeps.version import code_version; print(code_version({method!r}))"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        ).stdout.strip()
+
+    before = version("imrc"), version("mer")
+    assert before == (code_version("imrc"), code_version("mer"))
+    file = copy / "core" / "change.py"
+    text = file.read_text()
+    file.write_text("# A comment.\n" + text.replace('"""', '"""Other words. ', 1))
+    assert version("imrc") == before[0]
+    file.write_text(text.replace("W // 2", "W // 3"))
+    assert text.count("half = W // 2") == 1
+    assert version("imrc") != before[0]
+    assert version("mer") == before[1]
+
+
+def test_old_code_is_kept_but_not_shown_as_current(filled, tmp_path):
+    path = tmp_path / "old.sqlite"
+    shutil.copy(filled, path)
+    with ResultStore(path) as store:
+        total = len(store.frame())
+        store._execute("UPDATE cells SET code = 'earlier' WHERE n = 5 AND method = 'imrc'")
+        left = store.frame()
+        assert len(left) == total - 2 * 2 * 3 * 3
+        assert len(store.frame(current=False)) == total
+        assert {run.settings.n for run in store.runs()} == {6}
+
+
+def test_runs_count_up_to_the_first_missing_repetition(filled, tmp_path):
+    path = tmp_path / "gap.sqlite"
+    shutil.copy(filled, path)
+    with ResultStore(path) as store:
+        runs = store.runs()
+        assert len(runs) == 2 * 2 * 2
+        assert {run.settings.repetitions for run in runs} == {3}
+        store._execute("DELETE FROM cells WHERE repetition = 1 AND n = 5 AND preset = 'paper'")
+        assert sorted(run.settings.repetitions for run in store.runs()) == [1, 1, 3, 3, 3, 3, 3, 3]
+        for run in store.runs():
+            assert store.result(run.fingerprint, run.settings).settings == run.settings
+
+
+def refused(path: Path, match: str, **options) -> None:
+    with pytest.raises(StoreError, match=match):
+        ResultStore(path, **options)
+
+
+def test_files_that_are_no_store_are_refused(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("Dear diary, " * 1000)
+    refused(text, "notes.txt is not a results store: it is no SQLite database")
+    assert text.read_text().startswith("Dear diary")
+    foreign = tmp_path / "photos.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE photos (name TEXT)")
+    connection.close()
+    before = foreign.read_bytes()
+    refused(foreign, "photos.db is a database of another program")
+    assert foreign.read_bytes() == before
+    refused(tmp_path, "is a folder. Name a file in it")
+    refused(tmp_path / "missing" / "r.sqlite", "The folder .*missing does not exist. Make it")
+    refused(tmp_path / "none.sqlite", "There is no results store .* imrc sweep makes one", read_only=True)
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_store_of_a_newer_release_is_refused(filled, tmp_path):
+    path = tmp_path / "newer.sqlite"
+    shutil.copy(filled, path)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    refused(path, r"made by a newer release of imrc \(format 99; this one uses 1\)")
+
+
+def test_a_damaged_store_says_so(filled, tmp_path):
+    path = tmp_path / "damaged.sqlite"
+    content = bytearray(filled.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"damaged.sqlite is damaged. Move it away"), ResultStore(path) as store:
+        store.frame()
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes(filled.read_bytes()[: len(content) // 2])
+    with pytest.raises(StoreError, match=r"cut.sqlite is damaged"), ResultStore(cut) as store:
+        len(store), store.frame(), contents(store)
+
+
+def test_damaged_arrays_are_noticed(filled, tmp_path):
+    path = tmp_path / "arrays.sqlite"
+    shutil.copy(filled, path)
+    with ResultStore(path) as store:
+        run = store.runs()[0]
+        store._execute("UPDATE arrays SET content = substr(content, 1, 500)")
+        with pytest.raises(StoreError, match=r"A result in .* is damaged"):
+            store.result(run.fingerprint, run.settings)
+
+
+@contextmanager
+def unprivileged():
+    """Files protected from writing are protected from the superuser only if it lays its rights down."""
+    superuser = os.geteuid() == 0
+    if superuser:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if superuser:
+            os.seteuid(0)
+
+
+def test_a_read_only_store_is_read_and_not_written(filled):
+    folder = Path(tempfile.mkdtemp())
+    with ResultStore(filled, read_only=True) as store:
+        rows = len(store.frame())
+    try:
+        path = folder / "results.sqlite"
+        shutil.copy(filled, path)
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        with unprivileged():
+            refused(path, "The results store .* cannot be written. Allow writing to the file and its folder")
+            with ResultStore(path, read_only=True) as store:
+                assert len(store.frame()) == rows
+                cell = make_plan(small_spec()).cells[0]
+                with pytest.raises(StoreError, match="cannot be written"):
+                    store.put_failure(cell, imrc.sweeps.Failure("x"))
+            refused(folder / "new.sqlite", "cannot be opened. Check that its folder can be read and written")
+            refused(filled, "cannot be reached: Permission denied. Check its folder")
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def test_a_full_disk_keeps_what_is_there(filled, tmp_path):
+    path = tmp_path / "full.sqlite"
+    shutil.copy(filled, path)
+    with ResultStore(path) as store:
+        before = len(store)
+        pages = store._execute("PRAGMA page_count")[0][0]
+        store._execute(f"PRAGMA max_page_count = {pages + 2}")
+        plan = make_plan(small_spec(n=7), store)
+        with pytest.raises(StoreError, match=r"is full. Finished cells are kept; make room and start the same command"):
+            run_sweep(plan, store)
+        kept = len(store)
+        store._execute("PRAGMA max_page_count = 1000000")
+        plan = make_plan(small_spec(n=7), store)
+        assert len(plan.done) == kept - before
+        run_sweep(plan, store)
+        assert len(store) == before + len(plan.cells)
+
+
+def test_a_cell_is_written_as_a_whole_or_not_at_all(tmp_path):
+    with ResultStore(tmp_path / "r.sqlite") as store:
+        cell = make_plan(small_spec()).cells[0]
+        record = imrc.sweeps.run_cell(cell)
+        broken = replace(record, rows=({**record.rows[0]}, {"rule": "forward"}))
+        with pytest.raises(KeyError):
+            store.put(cell, broken)
+        assert len(store) == 0
+        assert store._execute("SELECT count(*) FROM scores") == [(0,)]
+        assert store.put(cell, record)
+        assert not store.put(cell, record)
+        assert len(store) == 1
+
+
+def test_a_closed_store_says_so(tmp_path):
+    store = ResultStore(tmp_path / "r.sqlite")
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        len(store)
+
+
+def test_place_of_the_store(monkeypatch, tmp_path):
+    monkeypatch.setenv("IMRC_STORE", str(tmp_path / "mine.sqlite"))
+    assert default_store_path() == tmp_path / "mine.sqlite"
+    monkeypatch.delenv("IMRC_STORE")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_store_path() == tmp_path / "imrc" / "results.sqlite"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert default_store_path().parts[-4:] == ("Library", "Application Support", "imrc", "results.sqlite")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert default_store_path() == tmp_path / "local" / "imrc" / "results.sqlite"
+    assert not (tmp_path / "imrc").exists()
