@@ -19,6 +19,8 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
+Penalty = Literal["l1", "l2"]
+PENALTIES: tuple[Penalty, ...] = get_args(Penalty)
 Selection = Literal["none", "penalty", "transfer", "cv"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
@@ -96,6 +98,7 @@ class IMRCSettings:
     tracking: Tracking = "component"
     confidence: Confidence = "root_mse"
     loss: Loss = "0-1"
+    penalty: Penalty = "l2"
     selection: Selection = "none"
     rate: float | None = None
 
@@ -111,11 +114,14 @@ class IMRCSettings:
         check_choice("tracking", self.tracking, TRACKINGS)
         check_choice("confidence", self.confidence, CONFIDENCES)
         check_choice("loss", self.loss, LOSSES)
+        check_choice("penalty", self.penalty, PENALTIES)
         check_choice("selection", self.selection, SELECTIONS)
         if self.loss == "log" and self.tracking != "rate":
             raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
             raise ValueError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
+        if self.penalty == "l1" and self.loss != "log":
+            raise ValueError("penalty='l1' needs loss='log': problem (3) has its own penalty, lambda'|mu|.")
         if self.rate is not None:
             object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
         if self.selection != "none" and self.loss != "log":
