@@ -88,6 +88,11 @@ VARIANTS: dict[str, dict[str, object]] = {
     "without_choice_of_transfer": {"preset": "recommended", "selection": "penalty"},
     "without_choice_of_penalty": {"preset": "recommended", "selection": "transfer"},
     "without_choice_of_rate": {"preset": "recommended", "rate": 0.1},
+    # The same for "recommended_01".
+    "01_component_tracking": {"preset": "recommended_01", "tracking": "component"},
+    "01_own_instances": {"preset": "recommended_01", "instances": "own"},
+    "01_root_mse": {"preset": "recommended_01", "confidence": "root_mse"},
+    "01_2000_iterations": {"preset": "recommended_01", "max_iter": 2000},
 }
 
 
