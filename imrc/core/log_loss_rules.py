@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc.core.rules import Fit
-from imrc.core.selection import CANDIDATES, DEFAULT, fold_masks, log_loss, split_weights
+from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers.log_loss import (
@@ -69,15 +69,17 @@ class LogLossRules:
         fits = []
         self._coefficients.append(start)
         for back, task in enumerate([forward, *revised]):
-            weights, ess = self._aligned(task), task.ess
-            if not chosen.transfer:
-                weights, ess = self._own(back), float(len(self._y[-1 - back]))
-            fit, self._coefficients[-1 - back] = self._solve(
-                weights, ess, self._coefficients[-1 - back], chosen.penalty
-            )
+            fit, self._coefficients[-1 - back] = self._learn(task, back, chosen)
             fits.append(fit)
         self._steps += 1
         return alone, fits[0], fits[1:]
+
+    def _learn(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Fit, Floats]:
+        """Solve for the task `back` tasks before the newest, from its last solution."""
+        weights, ess = self._aligned(task), task.ess
+        if not candidate.transfer:
+            weights, ess = self._own(back), float(len(self._y[-1 - back]))
+        return self._solve(weights, ess, self._coefficients[-1 - back], candidate.penalty)
 
     def size(self) -> int:
         """Return how many numbers are kept."""
