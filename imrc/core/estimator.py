@@ -13,7 +13,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from imrc._checks import check_choice, check_int
 from imrc.core.learner import RULES, Learner, TaskEstimate
 from imrc.core.prediction import randomised_rule, scores, softmax
-from imrc.core.settings import Instances, Preset, Solver, resolve_settings
+from imrc.core.settings import (
+    Confidence,
+    Instances,
+    Loss,
+    Penalty,
+    Preset,
+    Selection,
+    Solver,
+    Tracking,
+    resolve_settings,
+)
 from imrc.solvers._api import with_intercept
 
 Floats = NDArray[np.float64]
@@ -47,6 +57,18 @@ class IMRC(ClassifierMixin, BaseEstimator):
         lambda = lambda0 sqrt(s); None: the preset's (1).
     instances : {"own", "reach", "recent", "all"} or None
         The set X of problem (3); None: the preset's ("own").
+    tracking : {"component", "rate"} or None
+        One gain per component, or one rate of change for all; None: the preset's.
+    rate : float or None
+        That rate of change, d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood.
+    loss : {"0-1", "log"} or None
+        What the rule minimises in the worst case; None: the preset's.
+    penalty : {"l1", "l2"} or None
+        Penalty of the rule for log loss; None: the preset's.
+    confidence : {"root_mse", "over_ess"} or None
+        Scale of lambda; None: the preset's.
+    selection : {"none", "penalty", "transfer", "cv"} or None
+        What is chosen by cross-validation on past data; None: the preset's.
 
     Attributes
     ----------
@@ -94,6 +116,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
         max_iter: int | None = None,
         lambda0: float | None = None,
         instances: Instances | None = None,
+        tracking: Tracking | None = None,
+        rate: float | None = None,
+        loss: Loss | None = None,
+        penalty: Penalty | None = None,
+        confidence: Confidence | None = None,
+        selection: Selection | None = None,
     ) -> None:
         self.b = b
         self.W = W
@@ -103,6 +131,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.lambda0 = lambda0
         self.instances = instances
+        self.tracking = tracking
+        self.rate = rate
+        self.loss = loss
+        self.penalty = penalty
+        self.confidence = confidence
+        self.selection = selection
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
         """Forget everything and learn one task.
@@ -155,6 +189,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
                 instances=self.instances,
                 solver=self.solver,
                 max_iter=self.max_iter,
+                tracking=self.tracking,
+                rate=self.rate,
+                loss=self.loss,
+                penalty=self.penalty,
+                confidence=self.confidence,
+                selection=self.selection,
             )
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
             self._learner = Learner(settings, len(self.classes_))

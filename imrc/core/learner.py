@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.rules import Fit, LogLossRules, Rules, ZeroOneRules
+from imrc.core.log_loss_rules import LogLossRules
+from imrc.core.rules import Fit, Rules, ZeroOneRules
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, RateTracker, Tracked, Tracker
 

@@ -1,4 +1,4 @@
-"""From mean vectors to classification rules: the 0-1 rule of the paper and the rule for log loss."""
+"""From mean vectors to classification rules: what all rules share, and the 0-1 rule of the paper."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.selection import CANDIDATES, DEFAULT, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
-from imrc.solvers.log_loss import dual_parameters, primal_parameters, scaled, solve_log_loss
 
 Floats = NDArray[np.float64]
-
-NEGLIGIBLE_WEIGHT = 1e-3
-"""Tasks whose sample average has a smaller weight are left out of the rule for log loss."""
-
 
 PAPER_ITERATIONS = 2000
 
@@ -152,143 +146,3 @@ def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
     return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu)
-
-
-class LogLossRules:
-    """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
-
-    Parameters
-    ----------
-    settings : IMRCSettings
-        lambda0 scales the penalty, selection says whether penalty and transfer are chosen from past data.
-    n_classes : int
-        Number of classes C.
-    """
-
-    def __init__(self, settings: IMRCSettings, n_classes: int) -> None:
-        self.settings = settings
-        self.n_classes = n_classes
-        self._X: deque[Floats] = deque()
-        self._y: deque[NDArray[np.int64]] = deque()
-        self._gram: Floats = np.empty((0, 0))
-        # Newest coefficients of each task within reach, as warm starts: of samples (dual) or features (primal).
-        self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
-        self._primal = False
-        self._candidates = CANDIDATES[settings.selection]
-        self._losses = np.zeros(len(self._candidates))
-        self._steps = 0
-        self._chosen = DEFAULT
-
-    def step(
-        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
-    ) -> tuple[Fit | None, Fit, list[Fit]]:
-        """Solve for the newest task and the revised ones, each from its last solution."""
-        self._store(scaled(X1), y)
-        zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
-        start = self._coefficients[-1] if self._coefficients else zeros
-        if len(self._candidates) > 1:
-            self._score_candidates(self._aligned(forward), start)
-        chosen = self._chosen = self._candidates[int(np.argmin(self._losses))]
-        alone = None if single is None else self._solve(self._own(0), single.ess, zeros)[0]
-        fits = []
-        self._coefficients.append(start)
-        for back, task in enumerate([forward, *revised]):
-            weights, ess = self._aligned(task), task.ess
-            if not chosen.transfer:
-                weights, ess = self._own(back), float(len(self._y[-1 - back]))
-            fit, self._coefficients[-1 - back] = self._solve(
-                weights, ess, self._coefficients[-1 - back], chosen.penalty
-            )
-            fits.append(fit)
-        self._steps += 1
-        return alone, fits[0], fits[1:]
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        samples = sum(part.size for part in self._X) + sum(part.size for part in self._y)
-        return samples + self._gram.size + sum(part.size for part in self._coefficients)
-
-    def choices(self) -> dict[str, float]:
-        """Return whether the past is used, and the factor of the penalty."""
-        return {"transfer": float(self._chosen.transfer), "penalty": self._chosen.penalty}
-
-    def _aligned(self, task: Tracked) -> Floats:
-        """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""
-        if task.weights is None:
-            raise ValueError("the rule for log loss needs tracking='rate': one gain for all components.")
-        return task.weights[-len(self._y) :]
-
-    def _own(self, back: int) -> Floats:
-        """Weights that use one task only, `back` tasks before the newest."""
-        weights = np.zeros(len(self._y))
-        weights[-1 - back] = 1.0
-        return weights
-
-    def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
-        """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
-        if self._steps == 0:
-            # Decided once, from what will be stored: the form with the smaller matrix.
-            self._primal = X.shape[1] <= 0.75 * len(y) * self.settings.stored_tasks(len(y))
-        self._X.append(X)
-        self._y.append(y)
-        dropped = 0
-        if len(self._y) > self.settings.stored_tasks(len(y)):
-            self._X.popleft()
-            dropped = len(self._y.popleft())
-        if self._primal:
-            return
-        old = self._gram[dropped:, dropped:]
-        cross = np.concatenate(self._X) @ X.T
-        self._gram = np.block([[old, cross[: len(old)]], [cross.T]])
-        fresh = np.zeros((self.n_classes, len(y)))
-        for position, coefficients in enumerate(self._coefficients):
-            shifted = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
-            self._coefficients[position] = shifted
-
-    def _score_candidates(self, weights: Floats, start: Floats) -> None:
-        """Add each candidate's log loss on held-out samples of the newest task to its account."""
-        X, y = self._X[-1], self._y[-1]
-        for held in fold_masks(len(y), y, self._steps):
-            for position, candidate in enumerate(self._candidates):
-                base = weights if candidate.transfer else self._own(0)
-                task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
-                coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
-                scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
-                self._losses[position] += log_loss(scores.T, y[held])
-
-    def _solve(
-        self,
-        task_weights: Floats,
-        ess: float,
-        start: Floats,
-        penalty: float = 1.0,
-        held: NDArray[np.bool_] | None = None,
-    ) -> tuple[Fit, Floats]:
-        """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest."""
-        sizes = np.array([len(part) for part in self._y])
-        per_sample = np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / sizes, sizes)
-        if held is not None:
-            newest = per_sample[-len(held) :]
-            newest *= len(held) / (len(held) - held.sum())
-            newest[held] = 0.0
-        used = np.flatnonzero(per_sample)
-        weights = per_sample[used] / per_sample[used].sum()
-        strength = self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
-        y = np.concatenate(self._y)[used]
-        if self._primal:
-            samples = np.concatenate(self._X)[used]
-            solution = solve_log_loss(samples, y, weights, strength, start, primal=True)
-            coefficients = solution.coefficients
-            mu = primal_parameters(coefficients)
-        else:
-            gram = self._gram[np.ix_(used, used)]
-            solution = solve_log_loss(gram, y, weights, strength, start[:, used], primal=False)
-            coefficients = np.zeros_like(start)
-            coefficients[:, used] = solution.coefficients
-            # Scores of held-out samples need no parameters.
-            mu = (
-                np.empty(0)
-                if held is not None
-                else dual_parameters(np.concatenate(self._X)[used], solution.coefficients)
-            )
-        return Fit(mu, solution.value, float("nan")), coefficients

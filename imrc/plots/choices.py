@@ -23,8 +23,8 @@ _KINDS: dict[HeadlineKind, str] = {
 def choices_table(result: RunResult) -> pd.DataFrame:
     """Return what was chosen at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
 
-    `transfer` is the share of repetitions that used the past, `penalty` the mean factor of the penalty. Columns that
-    the preset does not choose are NaN.
+    `transfer` is the share of repetitions that used the past, `penalty` the geometric mean of the penalty's factor.
+    Columns that the preset does not choose are NaN.
     """
     steps = np.arange(1, result.n_tasks + 1)
     blank = np.full((1, result.n_tasks), np.nan)
@@ -36,16 +36,20 @@ def choices_table(result: RunResult) -> pd.DataFrame:
             "low": rates.min(axis=0),
             "high": rates.max(axis=0),
             "transfer": result.choices.get("transfer", blank).mean(axis=0),
-            "penalty": result.choices.get("penalty", blank).mean(axis=0),
+            "penalty": np.exp(np.log(result.choices.get("penalty", blank)).mean(axis=0)),
         }
     )
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return the rate of change, and the share of repetitions that transfer, by step; from `choices_table`."""
-    both = table["transfer"].notna().all()
-    titles = ["Rate of change ρ (d² / σ²)"] + (["Share that uses the past"] if both else [])
-    figure = make_subplots(rows=1, cols=len(titles), subplot_titles=titles, horizontal_spacing=0.1)
+    """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
+    panels = {
+        "rate": "Rate of change ρ (d² / σ²)",
+        "transfer": "Share that uses the past",
+        "penalty": "Penalty, factor",
+    }
+    panels = {name: title for name, title in panels.items() if name == "rate" or table[name].notna().all()}
+    figure = make_subplots(rows=1, cols=len(panels), subplot_titles=list(panels.values()), horizontal_spacing=0.09)
     x = table["step"].to_numpy()
     figure.add_trace(
         go.Scatter(
@@ -57,11 +61,24 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         col=1,
     )
     lines = {"mode": "lines+markers" if len(x) <= 40 else "lines", "line": {"color": COLOURS["reference"], "width": 2}}
-    figure.add_trace(go.Scatter(x=x, y=table["rate"], name="Geometric mean over repetitions", **lines), row=1, col=1)
-    figure.update_yaxes(type="log", tickvals=list(RATES), range=[-2.2, 0.2], row=1, col=1)
-    if both:
-        figure.add_trace(go.Scatter(x=x, y=table["transfer"], showlegend=False, **lines), row=1, col=2)
-        figure.update_yaxes(range=[-0.05, 1.05], tickformat=".0%", row=1, col=2)
+    axes = {
+        "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
+        "transfer": {"range": [-0.05, 1.05], "tickformat": ".0%"},
+        "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
+    }
+    for column, name in enumerate(panels, start=1):
+        figure.add_trace(
+            go.Scatter(
+                x=x,
+                y=table[name],
+                name="Mean over repetitions (rate and penalty: geometric)",
+                showlegend=column == 1,
+                **lines,
+            ),
+            row=1,
+            col=column,
+        )
+        figure.update_yaxes(**axes[name], row=1, col=column)
     finish(figure, title="What was chosen when, from past data only?", height=340)
     figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=8)
     figure.update_annotations(font_size=14)

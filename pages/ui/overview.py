@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from imrc.core.settings import DESCRIPTIONS
+from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
 from imrc.evaluation import RunResult
 from imrc.evaluation.results import HEADLINES, Headline
 from imrc.evaluation.words import decimal, with_error
@@ -28,7 +28,6 @@ RISK = {
         "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted.",
     ),
 }
-RULE_NAMES = {"0-1": "0-1 rule (minimax error probability)", "log": "rule for log loss"}
 
 _SLOW_S = 3.0
 """Above this the second run waits for a click."""
@@ -101,9 +100,11 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper")
     if paper is None:
         return
+    st.caption(f"Rules shown: Paper, {RULE_NAMES[paper.loss]}; Recommended, {RULE_NAMES[result.loss]}. Same draws.")
     charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
         choices_chart(choices_table(result)),
         name="choices",
-        alt="Rate of change chosen by likelihood at each step, and the share of repetitions that use the past.",
+        alt="Rate of change chosen by likelihood at each step, the share of repetitions that use the past, and the "
+        "factor of the penalty.",
     )

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from imrc.core import theory
+from imrc.core.settings import RULE_NAMES
 from imrc.diagnostics import guarantees, words
 from imrc.plots import ess
 from pages.ui import assessing, charts, data, formulas
@@ -117,7 +118,7 @@ if run is not None:
     bounds, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
         words.vacuous_sentence(stand_in, bounds["forward_backward"] >= trivial, trivial, delta, kappa)
-        + (" Risks and errors below are those of the 0-1 rule." if settings.learner.loss != "0-1" else "")
+        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, preset `{run.settings.preset}`."
         + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
     )
     st.caption(words.constants_sentence(stand_in))

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from imrc.core.settings import RULE_NAMES
 from imrc.evaluation.words import summary, with_error
 from imrc.plots import (
     error_curves,
@@ -30,7 +31,7 @@ diagnosis = assessing.assessment(choice)
 with headline_slot:
     st.markdown(f"# {summary(result, title)}")
     st.caption(
-        f"Rules shown: {overview.RULE_NAMES[result.loss]}. "
+        f"Rules shown: {RULE_NAMES[result.loss]}. "
         f"The assumption of evolving tasks: **{diagnosis.verdict.title}** (page *Evolving?*)."
     )
     overview.cards(result)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from imrc.core.settings import RULE_NAMES
 from imrc.diagnostics import teaching
 from imrc.evaluation.words import decimal
 from imrc.plots import teaching as pictures
@@ -96,6 +97,7 @@ for rule in (*NAMES, "bayes"):
         help="Exact error probability at the last step, mean over 15 tasks and 20 simulated sequences ± standard "
         "error; below, the paired difference to single-task learning.",
     )
+st.caption(f"Rules shown: preset `paper`, {RULE_NAMES['0-1']}.")
 charts.show(
     pictures.lesson_animation(lesson, watched - 1, component, narrow=screen.narrow()),
     name="teach-steps",

@@ -136,6 +136,7 @@ def degenerate_tasks():
         {"preset": "paper", "instances": "recent"},
         {"preset": "paper", "instances": "all"},
         {"preset": "recommended"},
+        {"preset": "recommended", "penalty": "l1"},
         {"preset": "recommended_01"},
     ],
     ids=lambda settings: "-".join(settings.values()),
