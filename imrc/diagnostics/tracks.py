@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -121,6 +123,36 @@ def as_json(result: Assessment, n: float | None = None) -> str:
     import json
 
     return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def lag_rows(result: Assessment) -> list[dict[str, Any]]:
+    """Return the evidence by lag, one row each: variogram, and partial autocorrelation with its band.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `assess`.
+
+    Returns
+    -------
+    list of dict
+        Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
+        pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
+    """
+    if result.variogram is None:
+        return []
+    rows: list[dict[str, Any]] = [
+        {"sequence": result.name, "lag": int(lag), "gamma": float(gamma), "pairs": int(pairs)}
+        for lag, gamma, pairs in zip(result.variogram.lags, result.variogram.gamma, result.variogram.pairs, strict=True)
+    ]
+    pacf = result.pacf
+    columns = {} if pacf is None else {"": pacf.mean, "_std": pacf.std, "_low": pacf.low, "_high": pacf.high}
+    for position, row in enumerate(rows):
+        for name in ("", "_std", "_low", "_high"):
+            values = columns.get(name)
+            there = values is not None and position < len(values)
+            row[f"pacf{name}"] = float(values[position]) if there and values is not None else float("nan")
+    return rows
 
 
 def most_changing(result: Assessment) -> int:

@@ -73,7 +73,7 @@ def run_methods(
     for job in jobs:
         name = job.methods[0]
         title = f"IMRC ({job.preset})" if name == "imrc" else method_title(name)
-        if announce is not None and name != "imrc":
+        if announce is not None:
             seconds = expected_seconds(name, job, sequence, width)
             if seconds > LONG_S:
                 announce(f"{title} takes about {max(1, round(seconds / 60))} min on this sequence.")
@@ -103,7 +103,7 @@ def tables_by_cell(
     ----------
     scores : DataFrame
         From `score_table`.
-    kind : {"average", "newest", "own"}
+    kind : {"average", "newest", "own", "released"}
         Which error.
     reference : str
         Tested against, where it was run; else the best method of the cell.

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-ScoreKind = Literal["average", "newest", "own"]
+ScoreKind = Literal["average", "newest", "own", "released"]
 SCORE_KINDS: dict[ScoreKind, str] = {
     "average": "mean over steps of the mean over the tasks seen",
     "newest": "mean over steps of the error on the newest task",
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
+    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
 }
 
 IMRC_RULES = {
@@ -173,7 +174,7 @@ def comparison_table(
     ----------
     scores : DataFrame
         From `score_table`, of one dataset and n.
-    kind : {"average", "newest", "own"}
+    kind : {"average", "newest", "own", "released"}
         Which error; `SCORE_KINDS` has the definitions.
     reference : str or None
         Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
@@ -185,9 +186,9 @@ def comparison_table(
     Returns
     -------
     DataFrame
-        Columns method, title, error, std (over repetitions), stderr, average, newest, before, rank (mean over
-        repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr (to the
-        reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference", "untested"),
+        Columns method, title, error, std (over repetitions), stderr, average, newest, released, before, rank
+        (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
+        (to the reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference", "untested"),
         printed, printed_std (the paper's, NaN where it has none).
 
     Raises
@@ -211,7 +212,9 @@ def comparison_table(
     tests = {name: paired_test(wide[name].to_numpy(), wide[reference].to_numpy(), test) for name in others}
     corrected = dict(zip(others, holm(np.array([tests[name].p for name in others])), strict=True))
     ranks = wide.rank(axis=1).mean()
-    columns = scores.groupby("method", sort=False)[["average", "newest", "before", "seconds", "state"]].mean()
+    columns = scores.groupby("method", sort=False)[
+        ["average", "newest", "released", "before", "seconds", "state"]
+    ].mean()
     printed = printed_errors(str(cells["dataset"].iloc[0]), int(cells["n"].iloc[0]))
     rows = []
     for name in mean.index:
@@ -285,7 +288,7 @@ def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> Avera
     ----------
     scores : DataFrame
         From `score_table`, of one or more datasets. Methods missing in some dataset and n are left out.
-    kind : {"average", "newest", "own"}
+    kind : {"average", "newest", "own", "released"}
         Which error.
 
     Returns

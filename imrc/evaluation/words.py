@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from imrc.evaluation.results import Headline, HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
@@ -65,8 +67,19 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
     )
 
 
-def as_python(dataset: str, tasks: int, settings: RunSettings) -> str:
-    """Return a script that repeats a run on a sequence that `imrc.datasets.load` knows.
+def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
+    """Return a script that repeats a run.
+
+    Parameters
+    ----------
+    dataset : str
+        Name for `imrc.datasets.load`, or of a person's own file.
+    tasks : int
+        Number of tasks.
+    settings : RunSettings
+        What was run.
+    file_options : mapping, optional
+        Options of `imrc.datasets.read_table`, if `dataset` is a file.
 
     Examples
     --------
@@ -88,13 +101,43 @@ def as_python(dataset: str, tasks: int, settings: RunSettings) -> str:
         if settings.features != FeatureSpec(settings.features.kind):
             imports += "from imrc.features import FeatureSpec\n"
     arguments += [f"{name}={value!r}".replace("'", '"') for name, value in settings.overrides]
+    if file_options is None:
+        load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
+    else:
+        options = "".join(f", {name}={value!r}" for name, value in file_options.items())
+        load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
     return (
         f"{imports}\n"
-        f'sequence = imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})\n'
+        f"sequence = {load}\n"
         f"result = imrc.evaluate(sequence, {', '.join(arguments)})\n"
         "for rule, error in result.headline().items():\n"
         '    print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")'
     )
+
+
+def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
+    """Return the command that repeats a run, with the parameters of `as_python`.
+
+    Examples
+    --------
+    >>> print(as_command("identical", 5, RunSettings(n=4, preset="paper", overrides=(("lambda0", 0.5),))))
+    imrc run identical -k 5 -n 4 -b 3 -W 2 --preset paper --repetitions 5 --seed 0 --lambda0 0.5
+    """
+    # A file name that begins with a dash would be read as an option.
+    words = ["imrc", "run", f"./{dataset}" if dataset.startswith("-") else dataset]
+    for name, value in (file_options or {}).items():
+        if value == ():
+            continue
+        words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else [value])]
+    words += ["-k", str(tasks)]
+    for name in ("n", "b", "W", "preset", "repetitions", "seed"):
+        words += [f"-{name}" if len(name) == 1 else f"--{name}", str(getattr(settings, name))]
+    spec, usual = asdict(settings.features), asdict(FeatureSpec())
+    spec["features"], usual["features"] = spec.pop("kind"), usual.pop("kind")
+    changed = {name: value for name, value in spec.items() if value != usual[name]}
+    for name, value in {**changed, **dict(settings.overrides)}.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
 
 
 def _feature_code(spec: FeatureSpec) -> str:

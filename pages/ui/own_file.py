@@ -62,8 +62,10 @@ def choose() -> Table | None:
         st.session_state["own_use_sample"] = True
     if uploaded is not None:
         st.session_state.pop("own_use_sample", None)
+        st.session_state["own_file"] = uploaded.name
         return _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
     if st.session_state.get("own_use_sample"):
+        st.session_state["own_file"] = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     st.session_state.pop("own_table", None)
     return None

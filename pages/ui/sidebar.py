@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 import imrc
@@ -9,7 +11,7 @@ from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS
 from imrc.evaluation import PARAMETERS
-from imrc.evaluation.words import as_python
+from imrc.evaluation.words import as_command, as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import cards, data, exporting, screen
@@ -87,9 +89,18 @@ def _dataset_changed() -> None:
     st.session_state["k"] = len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
 
 
-def use_own(sequence: imrc.TaskSequence) -> None:
-    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results."""
+def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> None:
+    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    file, options
+        Name of the file and how it was cut, for the code that repeats a run.
+    """
     st.session_state["own_sequence"] = sequence
+    st.session_state["own_source"] = (file, options)
     values = {name: st.session_state[name] for name in _WIDGETS}
     # Many tasks take long; a person can ask for them all after the first look.
     _adopt(_corrected({**values, "dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)}))
@@ -225,14 +236,7 @@ def show() -> None:
         _form(len(st.session_state["own_sequence"]) if own else datasets.entry(name).max_tasks)
         if any(st.session_state[widget] != choice.values()[widget] for widget in _WIDGETS):
             st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
-        if choice.dataset != OWN:
-            with st.popover(
-                "Copy as Python",
-                icon=":material/content_copy:",
-                width="stretch",
-                help="A script that gives the same numbers.",
-            ):
-                st.code(as_python(choice.dataset, choice.k, choice.settings), language="python", wrap_lines=True)
+        _copies(choice)
         exporting.about_the_link(choice)
         exporting.image_format()
         st.session_state["timing_slot"] = None
@@ -246,6 +250,18 @@ def show() -> None:
         st.query_params.update(wanted)
     for note in st.session_state.get("notes", []):
         st.warning(note, icon=":material/build:")
+
+
+def _copies(choice: Choice) -> None:
+    """Draw what repeats the last Run elsewhere: with the same numbers, for every control."""
+    name, file_options = choice.dataset, None
+    if name == OWN:
+        # The file is the visitor's; its name and the choice of columns are enough to cut it again.
+        name, file_options = st.session_state["own_source"]
+    with st.popover("Copy as Python", icon=":material/content_copy:", width="stretch"):
+        st.code(as_python(name, choice.k, choice.settings, file_options), language="python", wrap_lines=True)
+    with st.popover("Copy as command", icon=":material/terminal:", width="stretch"):
+        st.code(as_command(name, choice.k, choice.settings, file_options), language="bash", wrap_lines=True)
 
 
 def _group(name: str) -> str:

@@ -35,7 +35,7 @@ names = st.multiselect(
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
-kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own"}
+kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own", "released": "As released"}
 kind = st.radio(
     "Error",
     list(kinds),

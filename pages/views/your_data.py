@@ -49,7 +49,7 @@ st.button(
     type="primary",
     icon=":material/check:",
     on_click=sidebar.use_own,
-    args=(sequence,),
+    args=(sequence, st.session_state["own_file"], options),
     key="own_use",
     help="Makes it the dataset of all pages, for you only, until you close this page.",
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -60,3 +62,97 @@ def test_unreadable_arguments_end_with_status_2(capsys, arguments):
 def test_app_is_found():
     assert app_file().name == "app.py"
     assert app_file().with_name("pages").is_dir()
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    path = tmp_path / "pumps.csv"
+    path.write_bytes(imrc.datasets.sample_csv(600))
+    return path
+
+
+def test_own_file_is_run_like_read_table(capsys, own_file):
+    cut = ["--label", "state", "--task", "date", "--period", "week", "--exclude", "pump"]
+    assert main(["run", str(own_file), *cut, "-k", "4", "--n", "5", "--repetitions", "2", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    sequence = imrc.datasets.read_table(own_file, label="state", task="date", period="week", exclude=("pump",))
+    result = imrc.evaluate(sequence.head(4), n=5, repetitions=2)
+    assert printed["tasks"] == 4
+    for row in printed["rules"]:
+        assert row["error_average"] == result.headline()[row["rule"]].mean
+
+
+def test_own_file_in_blocks_is_assessed(capsys, own_file):
+    assert main(["assess", str(own_file), "--label", "state", "--block", "60", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    sequence = imrc.datasets.read_table(own_file, label="state", block=60)
+    result = imrc.diagnostics.assess(sequence, features="automatic")
+    assert [int(row["lag"]) for row in rows] == result.variogram.lags.tolist()
+    assert [float(row["gamma"]) for row in rows] == result.variogram.gamma.tolist()
+    pacf = [float(row["pacf"]) for row in rows if row["pacf"]]
+    assert pacf == result.pacf.mean.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["FILE"], "needs --label and either --task or --block, for example --label 'state' --task 'date'"),
+        (["FILE", "--label", "state"], "needs --label and either --task or --block"),
+        (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
+        (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
+        (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
+        (["identical", "--label", "state"], "--label is for files of your own"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "assess"])
+def test_mistakes_with_files(capsys, own_file, command, arguments, message):
+    assert main([command, *(str(own_file) if word == "FILE" else word for word in arguments)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_custom_settings(capsys):
+    custom = {"lambda0": 0.3, "instances": "reach", "solver": "subgradient", "max_iter": 150}
+    flags = [word for name, value in custom.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    flags += ["--features", "rff", "--frequencies", "30", "--sigma2", "2.5", "--preset", "paper"]
+    assert main([*RUN, *flags, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    spec = imrc.features.FeatureSpec("rff", frequencies=30, sigma2=2.5)
+    sequence = imrc.datasets.load("identical", tasks=4)
+    result = imrc.evaluate(sequence, n=5, repetitions=2, preset="paper", features=spec, **custom)
+    assert [row["error_average"] for row in printed["rules"]] == [h.mean for h in result.headline().values()]
+    assert imrc.RunSettings.from_json(printed["settings"]) == result.settings
+
+
+def test_result_is_saved(tmp_path):
+    path = tmp_path / "result.npz"
+    assert main([*RUN, "--save", str(path)]) == 0
+    saved = imrc.RunResult.load(path)
+    assert saved.headline() == imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2).headline()
+
+
+def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
+    assert main([*RUN, "--save", str(tmp_path / "no_such_folder" / "x.npz")]) == 2
+    (tmp_path / "folder").mkdir()
+    assert main([*RUN, "--save", str(tmp_path / "folder")]) == 1
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_a_clean_line(capsys, monkeypatch):
+    def interrupted(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("imrc.evaluation.run_command.iter_run", interrupted)
+    assert main(RUN) == 1
+    assert capsys.readouterr().err.endswith("imrc: stopped\n")
+
+
+def test_output_may_be_cut_off():
+    code = "import sys; from imrc.cli import main; sys.exit(main(['datasets', '--json']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(30) == 1
+    assert error == b""

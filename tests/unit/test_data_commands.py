@@ -1,103 +1,121 @@
-"""``imrc datasets`` and ``imrc table``, and the paper's column they make."""
+"""``imrc datasets``: list, info, fetch, check, sample."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from imrc import datasets
 from imrc.cli import main
-from imrc.evaluation import paper_column
-from imrc.evaluation.paper_column import paper_imrc_column
 
 
-def test_list_of_datasets(capsys, tmp_path, monkeypatch):
+@pytest.fixture
+def nothing_here(tmp_path, monkeypatch):
+    """A computer without any downloaded file."""
     monkeypatch.setenv("IMRC_DATA", str(tmp_path))
     monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_list(capsys, nothing_here):
     assert main(["datasets"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    listed = capsys.readouterr().out
+    assert main(["datasets", "list"]) == 0
+    assert capsys.readouterr().out == listed
+    lines = listed.splitlines()[1:]
     assert len(lines) == len(datasets.names())
     assert next(line for line in lines if line.startswith("spam")).endswith("Not on this computer; download 0.2 MB.")
-    assert main(["datasets", "--json"]) == 0
+
+
+@pytest.mark.parametrize("arguments", [["datasets", "--json"], ["datasets", "list", "--json"]])
+def test_list_as_json(capsys, nothing_here, arguments):
+    assert main(arguments) == 0
     listed = {facts["name"]: facts for facts in json.loads(capsys.readouterr().out)}
     assert listed["power_supply"]["samples"] == 29928
     assert listed["rotated_digits"]["loadable"] is True
     assert listed["clear"]["downloadable"] is False
-    assert main(["datasets", "german"]) == 0
-    assert "CC BY 4.0" in capsys.readouterr().out
 
 
-def test_download_from_the_command_line(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+def test_list_as_csv(capsys, nothing_here):
+    assert main(["datasets", "list", "--csv"]) == 0
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert rows["power_supply"]["samples"] == "29928"
+    assert rows["rotated_digits"]["samples"] == ""
+
+
+def test_info(capsys, nothing_here):
+    assert main(["datasets", "info", "german"]) == 0
+    told = capsys.readouterr().out
+    assert "CC BY 4.0" in told
+    assert "loadable        no" in told
+    assert main(["datasets", "info", "german", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["licence"] == "CC BY 4.0"
+
+
+def test_fetch(capsys, nothing_here, monkeypatch):
     asked = []
 
     def download(name, progress):
         progress("german.data-numeric", 51_000, 102_000)
         asked.append(name)
+        return nothing_here / "cache"
 
     monkeypatch.setattr(datasets, "download", download)
-    assert main(["datasets", "german", "--download"]) == 0
+    assert main(["datasets", "fetch", "german"]) == 0
     assert asked == ["german"]
-    assert "51 kB of 0.1 MB" in capsys.readouterr().err
-    assert main(["datasets", "--download"]) == 2
-    assert "needs the name" in capsys.readouterr().err
+    output = capsys.readouterr()
+    assert "51 kB of 0.1 MB" in output.err
+    assert f"downloaded to {nothing_here / 'cache'}" in output.out
 
+
+def test_fetch_that_fails_is_a_failure_and_not_bad_input(capsys, nothing_here, monkeypatch):
     def refuse(name, progress):
         raise datasets.DownloadError("x.org cannot be reached.", "By hand: save it.")
 
     monkeypatch.setattr(datasets, "download", refuse)
-    assert main(["datasets", "german", "--download"]) == 2
+    assert main(["datasets", "fetch", "german"]) == 1
     assert "imrc: x.org cannot be reached. By hand: save it." in capsys.readouterr().err
 
 
-def test_column_reproduces_and_says_so(real_data, capsys):
-    arguments = ["table", "imrc-column", "--datasets", "usenet2", "-n", "100", "--repetitions", "4", "--csv"]
-    assert main(arguments) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    row = table.iloc[0]
-    assert (row["dataset"], row["n"], row["printed"], row["repetitions"], row["seeds"]) == (
-        "usenet2",
-        100,
-        0.30,
-        4,
-        "0-3",
-    )
-    # The printed value is .30 with standard deviation .00; ours spreads by about .02 per draw.
-    assert abs(row["difference"]) < 0.04
-    again = paper_imrc_column(["usenet2"], [100], repetitions=4)
-    assert again["error"].tolist() == table["error"].tolist()
+def test_fetch_of_what_is_here_downloads_nothing(capsys, real_data, monkeypatch):
+    monkeypatch.setattr(datasets, "download", None)
+    assert main(["datasets", "fetch", "german"]) == 0
+    assert "on this computer already" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("errors", "reproduced"),
-    [
-        ([0.30, 0.32, 0.31], True),  # within .02 of .32
-        ([0.20, 0.22, 0.21], False),  # .11 away, hardly any spread
-        ([0.10, 0.30, 0.50], True),  # .02 away and a wide spread
-    ],
-)
-def test_verdict_on_reproduction(errors, reproduced):
-    table = np.column_stack([np.zeros(3), np.zeros(3), errors])
-    row = paper_column._row("usenet1", 10, table, [0, 1, 2])
-    assert row["reproduced"] is reproduced
-    assert row["difference"] == pytest.approx(np.mean(errors) - 0.32)
-    half = np.sqrt(np.var(errors, ddof=1) / 3 + 0.03**2 / 50)
-    assert row["two_stderr"] == pytest.approx(2 * half, abs=1e-5)
+def test_check_finds_what_is_right_damaged_and_missing(capsys, nothing_here, real_data):
+    file = datasets.facts("german").sets()[0][0]
+    place = nothing_here / file.path
+    assert main(["datasets", "check", "german"]) == 1
+    assert "missing" in capsys.readouterr().out
+    assert main(["datasets", "check"]) == 0, "what was never fetched is no failure when everything is checked"
+    capsys.readouterr()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(b"1 2 3\n")
+    assert main(["datasets", "check", "--json"]) == 1
+    rows = {row["file"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows[file.name]["state"] == "damaged"
+    assert "Delete it" in rows[file.name]["message"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"names": ["yearbook"]}, "names must be one of"),
-        ({"sizes": [20]}, "sizes"),
-        ({"repetitions": 1}, "repetitions"),
-    ],
-)
-def test_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        paper_imrc_column(**{"names": ["usenet1"], **arguments})
+def test_check_of_the_published_file(capsys, real_data):
+    assert main(["datasets", "check", "german", "--csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["state"] == "right"
+
+
+def test_sample_is_written_once(capsys, tmp_path):
+    path = tmp_path / "pumps.csv"
+    assert main(["datasets", "sample", str(path)]) == 0
+    assert path.read_bytes() == datasets.sample_csv()
+    assert main(["datasets", "sample", str(path)]) == 1
+    assert "File exists" in capsys.readouterr().err
+
+
+def test_unknown_name_ends_with_status_2():
+    with pytest.raises(SystemExit) as stop:
+        main(["datasets", "info", "nothing"])
+    assert stop.value.code == 2

@@ -1,0 +1,1 @@
+"""The paper's tables: measured again (`measure`), and the results shipped with the package (`shipped`)."""

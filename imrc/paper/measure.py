@@ -1,0 +1,328 @@
+"""The paper's tables measured again: errors, other W and b, running times, ours beside the printed values."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+import imrc
+from imrc import datasets
+from imrc._checks import check_choice, check_int
+from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
+from imrc.evaluation.compared import run_methods, tables_by_cell
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_table
+from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
+from imrc.evaluation.results import Headline, RunResult
+from imrc.evaluation.settings import RunSettings
+from imrc.features import FeatureSpec
+from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["errors", "window", "backward", "time"]
+KINDS: dict[Kind, str] = {
+    "errors": "classification error of every method",
+    "window": "error of IMRC for W = 2, 4, 6 with b = 3",
+    "backward": "error of IMRC for b = 1 to 5 with W = 2",
+    "time": "running time per task of IMRC for b = 1 to 5, and of other methods",
+}
+WINDOWS = (2, 4, 6)
+BACKWARD_STEPS = (1, 2, 3, 4, 5)
+SIZES = (10, 50, 100, 150)
+PRINTED_REPETITIONS = 50
+TOLERANCE = 0.02
+"""Printed values have two digits; differences up to this count as reproduced."""
+
+GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references": REFERENCES}
+"""Words that stand for several methods."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what is running, steps done, steps in all)."""
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """What to measure.
+
+    Attributes
+    ----------
+    kind : {"errors", "window", "backward", "time"}
+        Which table; `KINDS` says what they hold.
+    names : tuple of str
+        Data sets.
+    sizes : tuple of int
+        Training samples per task.
+    methods : tuple of str
+        "imrc:<preset>" and names of `imrc.baselines.registry`; `methods_named` makes them of words.
+    error : {"average", "newest", "own", "released"}
+        Which error; `imrc.evaluation.comparison.SCORE_KINDS` has the definitions.
+    k : int or None
+        Number of tasks; None: the data set's.
+    settings : RunSettings
+        Everything else: b, W, representation, repetitions, seed.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a value out of range.
+    """
+
+    kind: Kind = "errors"
+    names: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = (10,)
+    methods: tuple[str, ...] = (imrc_key("paper"),)
+    error: ScoreKind = "released"
+    k: int | None = None
+    settings: RunSettings = field(
+        default_factory=lambda: RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=10)
+    )
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, get_args(Kind))
+        check_choice("error", self.error, SCORE_KINDS)
+        for name in self.names:
+            check_choice("datasets", name, datasets.names())
+        for n in self.sizes:
+            check_int("n", n, 1)
+
+
+def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> tuple[str, ...]:
+    """Return the methods that words stand for: IMRC with each preset first, then the others, each once.
+
+    Parameters
+    ----------
+    words : sequence of str
+        "imrc", "published" (the seven methods), "references", "all", or names of the registry with or without profile.
+    presets : sequence of str
+        Presets of IMRC, which is always there.
+
+    Raises
+    ------
+    ValueError
+        For an unknown word; the message lists what there is.
+
+    Examples
+    --------
+    >>> methods_named(["imrc"]), methods_named(["gem", "references"])[:3]
+    (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
+    """
+    names = [imrc_key(preset) for preset in presets]
+    for word in words:
+        if word != "imrc":
+            names += GROUPS.get(word, (word,))
+    for name in names:
+        if not name.startswith("imrc:"):
+            parse_method(name)
+    return tuple(dict.fromkeys(names))
+
+
+def at_hand(names: Sequence[str] | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which data sets can be loaded here and which cannot, of those named or of the paper's, in its order."""
+    wanted = printed_datasets() if names is None else tuple(dict.fromkeys(names))
+    here = tuple(name for name in wanted if datasets.status(name).loadable)
+    return here, tuple(name for name in wanted if name not in here)
+
+
+def how_to_get(name: str) -> str:
+    """Return in one sentence how a data set that is missing comes to this computer.
+
+    Examples
+    --------
+    >>> how_to_get("clear").startswith("Cannot be downloaded")
+    True
+    """
+    status = datasets.status(name)
+    if status.downloadable:
+        size = f" ({datasets.size_in_words(status.size_bytes)})" if status.size_bytes else ""
+        return f"imrc datasets fetch {name}{size}"
+    return f"Cannot be downloaded in the form that is needed; imrc datasets info {name} says what to do."
+
+
+def _load(request: TableRequest, name: str) -> TaskSequence:
+    return datasets.load(name, seed=request.settings.seed, **({} if request.k is None else {"tasks": request.k}))
+
+
+def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]]:
+    """Yield setting and run of IMRC for the tables over W and b."""
+    base = replace(request.settings, n=n)
+    if request.kind == "window":
+        for W in WINDOWS:
+            yield f"W{W}", replace(base, W=W)
+    else:
+        for b in BACKWARD_STEPS:
+            yield f"b{b}", replace(base, b=b)
+
+
+def measure(
+    request: TableRequest, *, progress: Progress | None = None, announce: Callable[[str], None] | None = None
+) -> pd.DataFrame:
+    """Measure a table of the paper.
+
+    Every data set and n is run as page *Compare* does it: all methods share the draws and the representation, and the
+    repetitions run side by side on the cores there are.
+
+    Parameters
+    ----------
+    request : TableRequest
+        What to measure.
+    progress : callable, optional
+        Called with (what is running, steps done, steps in all) after every step.
+    announce : callable, optional
+        Called with one sentence before a method that is expected to take longer than a minute.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
+        (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest,
+        released, seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap
+        (ours minus printed), gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed
+        and versions.
+
+    Raises
+    ------
+    NotAvailableError
+        If a data set is not on this computer.
+    ValueError
+        If n is too large for a data set.
+    """
+    import pandas as pd
+
+    frames = []
+    cells = [(name, n) for name in request.names for n in request.sizes]
+    sequence, loaded = None, ""
+    for position, (name, n) in enumerate(cells, start=1):
+        if progress is not None:
+            progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
+        if sequence is None or loaded != name:
+            sequence, loaded = _load(request, name), name
+
+        def show(title: str, step: int, total: int, where: str = f"[{position}/{len(cells)}] {name}, n = {n}") -> None:
+            if progress is not None:
+                progress(f"{where}: {title}", step, total)
+
+        def say(text: str, where: str = f"{name}, n = {n}") -> None:
+            if announce is not None:
+                announce(f"{where}: {text}")
+
+        rows = (_error_rows if request.kind == "errors" else _setting_rows)(request, name, n, sequence, show, say)
+        rows["tasks"] = len(sequence)
+        frames.append(rows)
+    if not frames:
+        raise ValueError("No data set to measure: none of those asked for is on this computer.")
+    table = pd.concat(frames, ignore_index=True)
+    return _with_facts(_with_print(table, request.kind), request)
+
+
+def _error_rows(
+    request: TableRequest,
+    name: str,
+    n: int,
+    sequence: TaskSequence,
+    progress: Progress,
+    announce: Callable[[str], None],
+) -> pd.DataFrame:
+    settings = replace(request.settings, n=n)
+    results = run_methods(sequence, settings, request.methods, progress=progress, announce=announce)
+    scores = score_table(results).assign(dataset=name)
+    return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.W)
+
+
+def _setting_rows(
+    request: TableRequest,
+    name: str,
+    n: int,
+    sequence: TaskSequence,
+    progress: Progress,
+    announce: Callable[[str], None],
+) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for method in request.methods:
+        if method.startswith("imrc:"):
+            for setting, settings in _variants(request, n):
+
+                def show(title: str, step: int, total: int, setting: str = setting) -> None:
+                    progress(f"{title}, {setting[0]} = {setting[1:]}", step, total)
+
+                (result,) = run_methods(sequence, settings, [method], progress=show, announce=announce)
+                rows.append(_setting_row(result, "forward_backward", "imrc", method, setting, request.error))
+        elif request.kind == "time":
+            settings = replace(request.settings, n=n)
+            (result,) = run_methods(sequence, settings, [method], progress=progress, announce=announce)
+            rows.append(_setting_row(result, method, method, method, "", request.error))
+    return pd.DataFrame(rows).assign(dataset=name, n=n)
+
+
+def _setting_row(
+    result: RunResult, rule: str, timed: str, method: str, setting: str, error: ScoreKind
+) -> dict[str, Any]:
+    kinds = {kind: Headline.of(result.per_repetition(rule, kind)) for kind in ("average", "newest", "released")}
+    own = "average" if error == "own" else error
+    headline, settings = kinds[own], result.settings
+    preset = method.partition(":")[2]
+    return {
+        "dataset": "",
+        "n": 0,
+        "method": method,
+        "title": f"IMRC ({preset}), {setting[0]} = {setting[1:]}" if setting else method_title(method),
+        "setting": setting,
+        "b": settings.b,
+        "W": settings.W,
+        "error": headline.mean,
+        "std": headline.std,
+        "stderr": headline.stderr,
+        **{kind: value.mean for kind, value in kinds.items()},
+        "seconds": float(result.method_time_s[timed].mean()),
+        "repetitions": settings.repetitions,
+    }
+
+
+def _with_print(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    """Put the printed values beside ours; IMRC's stand beside its forward-and-backward rule, whatever the preset."""
+    printed, spread, seconds = [], [], []
+    for row in table.itertuples():
+        key = "imrc" if row.method.startswith("imrc:") and row.method.count(":") == 1 else row.method
+        if kind == "errors":
+            mean, std = printed_errors(row.dataset, row.n).get(key, (math.nan, math.nan))
+            timed = f"b{row.b}" if key == "imrc" else key
+        else:
+            mean, std = printed_error_of(row.dataset, row.n, row.setting), math.nan
+            timed = row.setting or key
+        printed.append(mean)
+        spread.append(std)
+        seconds.append(printed_seconds(row.dataset, row.n, timed))
+    table = table.assign(printed=printed, printed_std=spread, printed_seconds=seconds)
+    # A printed value has its own sampling noise and was rounded to two digits; rounding is left to the tolerance.
+    noise = np.hypot(table["stderr"], table["printed_std"].fillna(0.0) / math.sqrt(PRINTED_REPETITIONS))
+    gap = table["error"] - table["printed"]
+    two = 2.0 * noise
+    reproduced = (gap.abs() <= TOLERANCE) | (gap.abs() <= two)
+    return table.assign(gap=gap, gap_two_stderr=two, reproduced=reproduced.where(gap.notna()))
+
+
+def versions() -> str:
+    """Return the versions that decide the numbers, in words."""
+    import numba
+
+    python = platform.python_version()
+    return f"imrc {imrc.__version__}, Python {python}, numpy {np.__version__}, numba {numba.__version__}"
+
+
+def _with_facts(table: pd.DataFrame, request: TableRequest) -> pd.DataFrame:
+    return table.assign(
+        kind=request.kind,
+        error_kind=request.error,
+        features=request.settings.features.kind,
+        seed=request.settings.seed,
+        versions=versions(),
+        date=date.today().isoformat(),
+    )

@@ -1,0 +1,88 @@
+"""Copy as Python and Copy as command repeat the numbers of the page exactly, for every control."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+
+import pytest
+
+import imrc
+from imrc.cli import main
+from pages.ui import data
+from pages.ui.running import store
+
+SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
+
+
+def page_result(test):
+    choice = test.session_state["choice"]
+    sequence = data.sequence_for(choice) if choice.dataset != "your_file" else test.session_state["own_sequence"]
+    return store().get((sequence.head(choice.k).fingerprint, choice.settings))
+
+
+def copies(test):
+    code = {block.language: block.value for block in test.sidebar.code}
+    return code["python"], code["bash"]
+
+
+def same_everywhere(test, capsys):
+    assert not test.exception
+    result = page_result(test)
+    python, command = copies(test)
+    namespace: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(python, "copied", "exec"), namespace)
+    copied = namespace["result"]
+    assert copied.headline() == result.headline()
+    for rule in result.error_tables:
+        assert (copied.per_repetition(rule) == result.per_repetition(rule)).all()
+    words = shlex.split(command)
+    assert words[0] == "imrc"
+    capsys.readouterr()
+    assert main([*words[1:], "--json"]) == 0
+    rows = {row["rule"]: row for row in json.loads(capsys.readouterr().out)["rules"]}
+    for kind in ("average", "newest", "lag"):
+        for rule, headline in result.headline(kind).items():
+            assert rows[rule][f"error_{kind}"] == headline.mean
+            assert rows[rule][f"stderr_{kind}"] == headline.stderr
+    for rule in rows:
+        assert rows[rule]["ess"] == float(result.ess_tables[rule].final().mean())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"n": "9", "k": "4", "b": "1", "W": "4", "seed": "7", "repetitions": "3"},
+        {"preset": "recommended_01", "features": "standardised"},
+        {"preset": "paper", "features": "rff", "frequencies": "37", "sigma2": "0.7"},
+        {"preset": "paper", "features": "rff_median", "frequencies": "20"},
+        {"preset": "custom", "lambda0": "0.37", "instances": "reach", "max_iter": "123"},
+        {"preset": "custom", "lambda0": "0", "instances": "all", "features": "identity"},
+        {"dataset": "rotated_digits", "k": "6", "n": "5", "seed": "3"},
+    ],
+    ids=lambda changes: ", ".join(f"{name}={value}" for name, value in changes.items()) or "defaults",
+)
+def test_copies_repeat_the_page(app, capsys, changes):
+    same_everywhere(app(**{**SMALL, **changes}), capsys)
+
+
+def test_copies_of_a_published_dataset(app, capsys, real_data):
+    same_everywhere(app(dataset="german", n="10", repetitions="2", preset="paper", features="paper"), capsys)
+
+
+def test_copies_of_a_file_of_ones_own(app, capsys, tmp_path, monkeypatch):
+    test = app(**SMALL).switch_page("pages/views/your_data.py").run()
+    test.button(key="own_sample").click().run()
+    test.number_input(key="own_most").set_value(2).run()
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    test = test.switch_page("pages/views/explore.py").run()
+    # The copied code names the file, as it lies in the visitor's own folder.
+    (tmp_path / "pumps.csv").write_bytes(imrc.datasets.sample_csv())
+    monkeypatch.chdir(tmp_path)
+    assert "--label state --task date" in copies(test)[1]
+    same_everywhere(test, capsys)

@@ -1,0 +1,195 @@
+"""``imrc table``: the same numbers as page Compare, beside the printed ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+
+import pandas as pd
+import pytest
+
+import imrc
+from imrc import datasets
+from imrc.cli import main
+from imrc.evaluation import RunSettings, evaluate
+from imrc.evaluation.compared import run_methods
+from imrc.evaluation.comparison import comparison_table, score_table
+from imrc.evaluation.methods import expected_seconds
+from imrc.evaluation.printed import (
+    printed_average_seconds,
+    printed_datasets,
+    printed_error_of,
+    printed_errors,
+    printed_seconds,
+)
+from imrc.paper import measure
+
+SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
+
+
+def rows_of(capsys, *arguments):
+    assert main([*arguments, "--csv"]) == 0
+    return pd.read_csv(io.StringIO(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize("kind", ["average", "newest", "own", "released"])
+def test_same_numbers_as_the_comparison(capsys, kind):
+    methods = ("gem", "condor", "majority")
+    table = rows_of(capsys, *SMALL, "--methods", *methods, "--preset", "paper", "recommended", "--error", kind)
+    sequence = datasets.load("random_walk", tasks=5, seed=0)
+    settings = RunSettings(n=8, repetitions=5)
+    names = ["imrc:paper", "imrc:recommended", *methods]
+    expected = comparison_table(score_table(run_methods(sequence, settings, names)), kind=kind, reference="imrc:paper")
+    assert table["method"].tolist() == expected["method"].tolist()
+    for column in ("error", "std", "rank", "average", "newest", "released", "p_holm", "difference"):
+        assert table[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-15, nan_ok=True), column
+    assert table["verdict"].tolist() == expected["verdict"].tolist()
+
+
+def test_imrc_alone_is_evaluate(capsys):
+    table = rows_of(capsys, *SMALL).set_index("method")
+    sequence = datasets.load("random_walk", tasks=5, seed=0)
+    result = evaluate(sequence, n=8, preset="paper", repetitions=5)
+    for rule, method in (("forward_backward", "imrc:paper"), ("single", "imrc:paper:single")):
+        headline = result.headline("released")[rule]
+        assert table.loc[method, "error"] == pytest.approx(headline.mean, rel=1e-15)
+        assert table.loc[method, "std"] == pytest.approx(headline.std, rel=1e-12)
+    assert math.isnan(table.loc["imrc:paper", "printed"]), "the paper has no such data set"
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"), [("window", {"W2": (3, 2), "W4": (3, 4), "W6": (3, 6)}), ("backward", {"b1": (1, 2)})]
+)
+def test_other_windows_and_backward_steps(capsys, kind, settings):
+    table = rows_of(capsys, *SMALL, "--kind", kind).set_index("setting")
+    sequence = datasets.load("random_walk", tasks=5, seed=0)
+    assert len(table) == (3 if kind == "window" else 5)
+    for setting, (b, W) in settings.items():
+        result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=5)
+        assert table.loc[setting, "error"] == pytest.approx(result.headline("released")["forward_backward"].mean)
+
+
+def test_running_times(capsys):
+    table = rows_of(capsys, *SMALL, "--kind", "time", "--methods", "condor")
+    assert table["setting"].fillna("").tolist() == ["b1", "b2", "b3", "b4", "b5", ""]
+    assert (table["seconds"] > 0).all()
+    assert main([*SMALL, "--kind", "time"]) == 0
+    assert "Milliseconds per task" in capsys.readouterr().out
+
+
+def test_printed_values_stand_beside_ours(capsys, real_data):
+    table = rows_of(capsys, "table", "--datasets", "usenet2", "--n", "100", "--repetitions", "4").set_index("method")
+    row = table.loc["imrc:paper"]
+    assert (row["printed"], row["printed_std"], row["printed_seconds"]) == (0.30, 0.0, 1.224)
+    # The printed value is .30 with standard deviation .00; ours spreads by about .02 per draw.
+    assert abs(row["gap"]) < 0.04
+    assert row["gap"] == pytest.approx(row["error"] - 0.30)
+
+
+@pytest.mark.parametrize(
+    ("error", "stderr", "reproduced"),
+    [
+        (0.31, 0.001, True),  # within .02 of .32
+        (0.21, 0.003, False),  # .11 away, hardly any spread
+        (0.28, 0.05, True),  # .04 away and a wide spread
+    ],
+)
+def test_verdict_on_reproduction(error, stderr, reproduced):
+    table = pd.DataFrame(
+        [{"dataset": "usenet1", "n": 10, "method": "imrc:paper", "error": error, "stderr": stderr, "b": 3}]
+    )
+    row = measure._with_print(table, "errors").iloc[0]
+    assert row["reproduced"] == reproduced
+    assert row["gap"] == pytest.approx(error - 0.32)
+    assert row["gap_two_stderr"] == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
+
+
+def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path))
+    assert main([*SMALL, "--datasets", "random_walk", "spam", "clear"]) == 0
+    shown = capsys.readouterr().out
+    assert "Not on this computer: Spam. imrc datasets fetch spam (0.2 MB)" in shown
+    assert "imrc datasets info clear" in shown
+    assert main(["table"]) == 2
+    assert "imrc datasets fetch power_supply" in capsys.readouterr().err
+
+
+def test_json_says_what_was_asked(capsys):
+    assert main([*SMALL, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["request"]["settings"]["repetitions"] == 5
+    assert told["rows"][0]["versions"].startswith(f"imrc {imrc.__version__}")
+    assert told["rows"][0]["printed"] is None
+
+
+def test_tables_for_people(capsys):
+    assert main(SMALL) == 0
+    output = capsys.readouterr()
+    assert re.search(r"random walk.*paper +5 +\.\d{3} ± \.\d{3}", output.out)
+    assert "task 5 of 5" in output.err
+    assert main([*SMALL, "--methods", "majority", "logistic_single"]) == 0
+    shown = capsys.readouterr().out
+    assert "mean over steps of the mean over the tasks seen" in shown
+    assert re.search(r"ours .*\*\.\d{3} ± \.\d{3}", shown)
+
+
+def test_long_methods_are_announced_first(capsys, monkeypatch):
+    monkeypatch.setattr("imrc.evaluation.compared.LONG_S", -1.0)  # everything counts as long
+    assert main([*SMALL, "--methods", "majority"]) == 0
+    error = capsys.readouterr().err
+    assert "random_walk, n = 8: IMRC (paper) takes about 1 min on this sequence." in error
+    assert "Majority class takes about 1 min" in error
+
+
+def test_expected_seconds_of_imrc_are_of_the_right_size():
+    sequence = datasets.load("random_walk", tasks=20, samples=300)
+    settings = RunSettings(n=10, repetitions=4, preset="paper", features="rff")
+    evaluate(sequence.head(3), n=10, preset="paper", features="rff", repetitions=2)  # compiled
+    result = evaluate(sequence, n=10, preset="paper", features="rff", repetitions=4)
+    per_task = expected_seconds("imrc", settings, sequence) / 20 / 4 * 2
+    assert per_task / 20 < result.method_time_s["imrc"].mean() < per_task * 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets", "nothing"], "datasets must be one of"),
+        (["--n", "0"], "n must be at least 1"),
+        (["--n", "5000"], "Choose n <="),
+        (["--methods", "nobody"], "method must be one of"),
+        (["--repetitions", "0"], "repetitions must be"),
+    ],
+)
+def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
+    assert main([*SMALL, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_csv_has_one_header_and_only_numbers_and_words(capsys):
+    assert main([*SMALL, "--kind", "window", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["setting"] for row in rows} == {"W2", "W4", "W6"}
+    assert rows[0]["printed"] == ""
+
+
+def test_printed_tables_of_the_paper():
+    assert len(printed_datasets()) == 12
+    for name in printed_datasets():
+        # W = 2 and b = 3 are one setting, and that of the tables of errors.
+        for n in (10, 100):
+            assert (
+                printed_error_of(name, n, "W2") == printed_error_of(name, n, "b3") == printed_errors(name, n)["imrc"][0]
+            )
+    for method, average in (("mer", 0.250), ("ella", 0.055), ("ewc", 0.313)):
+        # The printed row of averages is the mean of the column, to its three digits.
+        mean = sum(printed_seconds(name, 10, method) for name in printed_datasets()) / 12
+        assert mean == pytest.approx(average, abs=6e-4)
+        assert printed_average_seconds(method) == average
+    imrc_mean = sum(printed_seconds(name, 10, "b3") for name in printed_datasets()) / 12
+    assert imrc_mean == pytest.approx(printed_average_seconds("imrc"), abs=6e-4)
