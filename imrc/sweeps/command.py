@@ -80,7 +80,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - news for people; results go to standard output
+    print(text, file=sys.stderr, flush=True)
 
 
 def _spec(options: argparse.Namespace) -> Any:  # noqa: ANN401 - imported late
@@ -117,7 +117,7 @@ class _Line:
         failed = f", {progress.failed} failed" if progress.failed else ""
         text = f"[{progress.done}/{progress.total}]{failed}{left}: {progress.cell.title}"
         if self._terminal:
-            print("\r" + text[:100].ljust(self._width), end="", file=sys.stderr, flush=True)  # noqa: T201
+            print("\r" + text[:100].ljust(self._width), end="", file=sys.stderr, flush=True)
             self._width = len(text[:100])
         else:
             _say(text)
@@ -165,7 +165,7 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
     _say(f"Results: {store.path}")
     if options.dry_run:
         if options.json:
-            print(json.dumps(_plan_values(plan, jobs)))  # noqa: T201 - a command's output
+            print(json.dumps(_plan_values(plan, jobs)))
         return 0
     line = _Line()
     try:
@@ -210,4 +210,4 @@ def _print_summary(plan: Any, store: Any, options: argparse.Namespace) -> None: 
         text = table.to_json(orient="records")
     else:
         text = table.to_csv(index=False).rstrip("\n") if options.csv else summary_in_words(table)
-    print(text)  # noqa: T201 - a command's output
+    print(text)

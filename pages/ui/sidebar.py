@@ -258,9 +258,16 @@ def _copies(choice: Choice) -> None:
     if name == OWN:
         # The file is the visitor's; its name and the choice of columns are enough to cut it again.
         name, file_options = st.session_state["own_source"]
-    with st.popover("Copy as Python", icon=":material/content_copy:", width="stretch"):
+    with st.popover(
+        "Copy as Python", icon=":material/content_copy:", width="stretch", help="A script that gives the same numbers."
+    ):
         st.code(as_python(name, choice.k, choice.settings, file_options), language="python", wrap_lines=True)
-    with st.popover("Copy as command", icon=":material/terminal:", width="stretch"):
+    with st.popover(
+        "Copy as command",
+        icon=":material/terminal:",
+        width="stretch",
+        help="A shell command that gives the same numbers.",
+    ):
         st.code(as_command(name, choice.k, choice.settings, file_options), language="bash", wrap_lines=True)
 
 
