@@ -1,25 +1,18 @@
 """Compare: IMRC, seven published methods and trivial references on the same draws."""
 
-from dataclasses import replace
-
 import streamlit as st
 
-from imrc.baselines import method_title, parse_method, registry
-from imrc.core.settings import RULE_NAMES, resolve_settings
-from imrc.evaluation import largest_n
+from imrc.baselines import method_title
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     comparison_table,
-    curve_table,
     default_reference,
-    sample_size_table,
-    sample_sizes,
     score_table,
     title_of_method,
 )
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
-from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
-from pages.ui import charts, comparing, data
+from imrc.plots import method_differences, method_errors
+from pages.ui import charts, comparing, comparison_charts, data
 
 choice = st.session_state["choice"]
 sequence, title = data.current_sequence(), data.title_of(choice.dataset)
@@ -76,14 +69,7 @@ reference = st.selectbox(
 )
 table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"# {comparison_summary(table, title)}")
-headline.caption(
-    "Rules of IMRC shown: "
-    + "; ".join(
-        f"{preset}, {RULE_NAMES[resolve_settings(preset, b=settings.b, W=settings.W).loss]}"
-        for preset in comparing.PRESETS
-    )
-    + "."
-)
+headline.caption(comparing.rules_shown(settings))
 alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
 charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
 charts.table(
@@ -100,44 +86,6 @@ if len(table) > 1:
     )
     st.caption(significance_note(table, settings.repetitions))
 
-shown = st.multiselect(
-    "Methods in the curves",
-    list(table["method"]),
-    default=comparing.curves_shown(list(table["method"])),
-    format_func=title_of_method,
-    key="compare_curves",
-    bind="query-params",
-    help="Curves of more than six methods are hard to tell apart.",
-)
-if shown:
-    curve_kind = "newest" if kind == "newest" else "average"
-    by_step = curve_table(results, kind=curve_kind)
-    charts.show(
-        method_curves(by_step[by_step["method"].isin(shown)], newest=curve_kind == "newest"),
-        name="method-curves",
-        alt="Error by step for the chosen methods, with confidence bands.",
-    )
-    sizes = sample_sizes(largest_n(sequence), settings.n)
-    again = tuple(name for name in names if name in shown)
-    if st.toggle(
-        f"Curves against n = {', '.join(map(str, sizes))} and against k",
-        key="compare_sizes",
-        bind="query-params",
-        help="Runs the chosen methods for each n; the curve against k needs no further runs.",
-    ):
-        runs = []
-        for n in sizes:
-            runs += comparing.compared_results(sequence, replace(settings, n=n), again)[0]
-        by_n = sample_size_table(score_table(runs), kind=curve_kind)
-        by_k = curve_table(results, by="k", kind=curve_kind)
-        charts.show(
-            sample_and_task_curves(by_n[by_n["method"].isin(shown)], by_k[by_k["method"].isin(shown)]),
-            name="method-sizes",
-            alt="Left: error against samples per task. Right: error against the number of tasks.",
-        )
-with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
-    for method in dict.fromkeys(parse_method(name)[0] for name in names):
-        cls = registry[method]
-        needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
-        st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
+comparison_charts.curves(sequence, settings, results, table, names, newest=kind == "newest")
+comparison_charts.about_methods(names)
 charts.csv(scores, name=f"scores-{sequence.name}", label="Scores of every repetition as CSV")
