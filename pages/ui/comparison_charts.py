@@ -1,0 +1,74 @@
+"""The curves of the comparison, by step and against n and k, and what its methods are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from imrc.baselines import parse_method, registry
+from imrc.evaluation import RunResult, RunSettings, largest_n
+from imrc.evaluation.comparison import curve_table, sample_size_table, sample_sizes, score_table, title_of_method
+from imrc.plots import method_curves, sample_and_task_curves
+from imrc.tasks import TaskSequence
+from pages.ui import charts, comparing
+
+
+def curves(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    results: list[RunResult],
+    table: pd.DataFrame,
+    names: tuple[str, ...],
+    *,
+    newest: bool,
+) -> None:
+    """Draw error by step for the methods a visitor chooses and, when asked, against n and k."""
+    shown = st.multiselect(
+        "Methods in the curves",
+        list(table["method"]),
+        default=comparing.curves_shown(list(table["method"])),
+        format_func=title_of_method,
+        key="compare_curves",
+        bind="query-params",
+        help="Curves of more than six methods are hard to tell apart.",
+    )
+    if not shown:
+        return
+    kind: Literal["average", "newest"] = "newest" if newest else "average"
+    by_step = curve_table(results, kind=kind)
+    charts.show(
+        method_curves(by_step[by_step["method"].isin(shown)], newest=newest),
+        name="method-curves",
+        alt="Error by step for the chosen methods, with confidence bands.",
+    )
+    sizes = sample_sizes(largest_n(sequence), settings.n)
+    if not st.toggle(
+        f"Curves against n = {', '.join(map(str, sizes))} and against k",
+        key="compare_sizes",
+        bind="query-params",
+        help="Runs the chosen methods for each n; the curve against k needs no further runs.",
+    ):
+        return
+    again = tuple(name for name in names if name in shown)
+    runs = []
+    for n in sizes:
+        runs += comparing.compared_results(sequence, replace(settings, n=n), again)[0]
+    by_n = sample_size_table(score_table(runs), kind=kind)
+    by_k = curve_table(results, by="k", kind=kind)
+    charts.show(
+        sample_and_task_curves(by_n[by_n["method"].isin(shown)], by_k[by_k["method"].isin(shown)]),
+        name="method-sizes",
+        alt="Left: error against samples per task. Right: error against the number of tasks.",
+    )
+
+
+def about_methods(names: tuple[str, ...]) -> None:
+    """Draw where each method is from and where this implementation differs."""
+    with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
+        for method in dict.fromkeys(parse_method(name)[0] for name in names):
+            cls = registry[method]
+            needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
+            st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
