@@ -49,7 +49,7 @@ class IMRCSettings:
     """Everything that decides what the learner computes.
 
     Measured effects are differences of the mean error over 24 settings at n = 10, 50, 100 when only this option of a
-    preset is changed, ± one standard error (`tests/benchmarks/default_study.py`; tables in `tests/benchmarks/README.md`).
+    preset is changed, ± one standard error (`tests/benchmarks/default_study.py`, tables in its README).
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, registry
+from imrc.core.settings import RULE_NAMES, resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.methods import expected_seconds
@@ -36,6 +37,12 @@ def choices() -> list[str]:
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     """Return the runs of IMRC; custom values belong to no method of this comparison."""
     return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
+
+
+def rules_sentence() -> str:
+    """Say which rule each preset of IMRC learns."""
+    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1, W=1).loss]}" for preset in PRESETS]
+    return f"Rules of IMRC shown: {'; '.join(rules)}."
 
 
 def curves_shown(ranking: list[str]) -> list[str]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import streamlit as st
 
 from imrc.baselines import method_title, parse_method, registry
-from imrc.core.settings import RULE_NAMES, resolve_settings
 from imrc.evaluation import largest_n
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
@@ -73,14 +72,7 @@ reference = st.selectbox(
 )
 table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"#### {comparison_summary(table, title)}")
-headline.caption(
-    "Rules of IMRC shown: "
-    + "; ".join(
-        f"{preset}, {RULE_NAMES[resolve_settings(preset, b=settings.b, W=settings.W).loss]}"
-        for preset in comparing.PRESETS
-    )
-    + "."
-)
+headline.caption(comparing.rules_sentence())
 alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
 charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
 st.dataframe(
