@@ -112,9 +112,7 @@ if shown:
         key="compare_sizes",
         help="Runs the chosen methods for each n; the curve against k needs no further runs.",
     ):
-        runs = []
-        for n in sizes:
-            runs += comparing.compared_results(sequence, replace(settings, n=n), again)[0]
+        runs = [run for n in sizes for run in comparing.compared_results(sequence, replace(settings, n=n), again)[0]]
         by_n = sample_size_table(score_table(runs), kind=curve_kind)
         by_k = curve_table(results, by="k", kind=curve_kind)
         charts.show(
