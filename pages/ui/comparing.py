@@ -39,10 +39,10 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
 
 
-def rules_shown(settings: RunSettings) -> str:
-    """Say which rule each preset of IMRC uses here."""
-    rules = {preset: resolve_settings(preset, b=settings.b, W=settings.W).loss for preset in PRESETS}
-    return f"Rules of IMRC shown: {'; '.join(f'{preset}, {RULE_NAMES[loss]}' for preset, loss in rules.items())}."
+def rules_sentence() -> str:
+    """Say which rule each preset of IMRC learns."""
+    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1, W=1).loss]}" for preset in PRESETS]
+    return f"Rules of IMRC shown: {'; '.join(rules)}."
 
 
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:

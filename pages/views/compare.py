@@ -69,7 +69,7 @@ reference = st.selectbox(
 )
 table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"# {comparison_summary(table, title)}")
-headline.caption(comparing.rules_shown(settings))
+headline.caption(comparing.rules_sentence())
 alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
 charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
 charts.table(
