@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_int
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
+from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
@@ -219,7 +220,8 @@ def iter_run(
     """Run the settings on a sequence, one task at a time.
 
     Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
-    leaves complete results up to there. Closing the iterator frees the threads.
+    leaves complete results up to there. Closing the iterator frees the threads. Linear algebra uses one thread while a
+    step is computed, so the numbers are the same to the last bit whatever the number of cores.
 
     Parameters
     ----------
@@ -255,7 +257,8 @@ def iter_run(
     sequence = settings.fit_to(sequence)
     made_for = (sequence.fingerprint, settings.features, settings.seed)
     if mapped is None:
-        mapped = MappedTasks(sequence, settings.features, settings.seed)
+        with single_thread():
+            mapped = MappedTasks(sequence, settings.features, settings.seed)
     elif mapped.made_for != made_for:
         raise ValueError("mapped belongs to another sequence, representation or seed.")
     chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
@@ -270,8 +273,9 @@ def iter_run(
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
-            mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
-            done = list(pool.map(_Repetition.step, repetitions, repeat(task), repeat(mapped)))
+            with single_thread():
+                mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
+                done = list(pool.map(_Repetition.step, repetitions, repeat(task), repeat(mapped)))
             updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,

@@ -89,3 +89,23 @@ def test_a_cluster_that_loses_all_workers_says_so_and_keeps_what_is_done(tmp_pat
         with pytest.raises(SchedulerError, match=f"The cluster at {address} has lost all its workers"):
             run_sweep(make_plan(spec, store), store, scheduler=address, progress=kill_it)
         assert 3 <= len(store) < 40
+
+
+def test_a_scheduler_that_ends_is_said_and_what_is_done_is_kept(tmp_path):
+    file = tmp_path / "scheduler.json"
+    with ExitStack() as stack:
+        quiet = ["--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard"]
+        scheduler = stack.enter_context(started("scheduler", "--port", "0", *quiet))
+        stack.enter_context(started("worker", "--nthreads", "1", "--no-nanny", *quiet))
+        while not file.exists() or not file.read_text().strip():
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        store = stack.enter_context(ResultStore(tmp_path / "r.sqlite"))
+
+        def end_it(progress) -> None:
+            if progress.done == 3:
+                scheduler.kill()
+
+        with pytest.raises(SchedulerError, match=f"The scheduler at {address} is gone"):
+            run_sweep(make_plan(small_spec(repetitions=10), store), store, scheduler=address, progress=end_it)
+        assert 3 <= len(store) < 40
