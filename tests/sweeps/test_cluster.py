@@ -17,6 +17,8 @@ from imrc.sweeps import ResultStore, SchedulerError, make_plan, run_sweep
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
+# Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
+pytestmark = pytest.mark.timeout(180)
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def cluster(folder: Path, workers: int = 2):
 
 
 def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_path):
-    spec = small_spec(repetitions=10)
+    spec = small_spec(repetitions=6)
     with (
         cluster(tmp_path) as (address, workers),
         serial(tmp_path / "serial.sqlite", spec) as expected,
@@ -62,7 +64,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
         plan = make_plan(spec, store)
 
         def kill_one(progress) -> None:
-            if progress.done == 8:
+            if progress.done == 6:
                 os.kill(workers[0].pid, signal.SIGKILL)
 
         from distributed import Client
