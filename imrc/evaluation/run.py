@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_int
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
+from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
@@ -236,7 +237,8 @@ def iter_run(
     """Run the settings on a sequence, one task at a time.
 
     Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
-    leaves complete results up to there. Closing the iterator frees the threads.
+    leaves complete results up to there. Closing the iterator frees the threads. Linear algebra uses one thread while a
+    step is computed, so the numbers are the same to the last bit whatever the number of cores.
 
     Parameters
     ----------
@@ -275,7 +277,8 @@ def iter_run(
     sequence = settings.fit_to(sequence)
     made_for = (sequence.fingerprint, settings.features, settings.seed)
     if mapped is None:
-        mapped = MappedTasks(sequence, settings.features, settings.seed)
+        with single_thread():
+            mapped = MappedTasks(sequence, settings.features, settings.seed)
     elif mapped.made_for != made_for:
         raise ValueError("mapped belongs to another sequence, representation or seed.")
     chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
@@ -290,8 +293,9 @@ def iter_run(
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
-            mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
-            done = _finished([pool.submit(repetition.step, task, mapped) for repetition in repetitions], tick)
+            with single_thread():
+                mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
+                done = _finished([pool.submit(repetition.step, task, mapped) for repetition in repetitions], tick)
             updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,

@@ -9,8 +9,7 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -21,6 +20,7 @@ import numpy as np
 from imrc import datasets
 from imrc.baselines import parse_method, registry
 from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
 from imrc.features import FeatureSpec
 from imrc.sweeps.version import code_version
@@ -211,42 +211,6 @@ def _versions() -> str:
 
 
 @cache
-def _thread_pools() -> Any:  # noqa: ANN401 - a class of threadpoolctl
-    # Finding the libraries takes some 10 ms, so it is done once, after those that bring thread pools are loaded.
-    import scipy.linalg  # noqa: F401
-    import sklearn.utils.extmath  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-class _SingleThread:
-    """One thread for linear algebra while any cell runs: sums must not depend on how many cores there are."""
-
-    def __init__(self) -> None:
-        self._running = 0
-        self._lock = threading.Lock()
-        self._limits: Any = None
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        with self._lock:
-            self._running += 1
-            if self._running == 1:
-                self._limits = _thread_pools().limit(limits=1)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running -= 1
-                if self._running == 0:
-                    self._limits.restore_original_limits()
-
-
-_single_thread = _SingleThread()
-
-
-@cache
 def _compiled() -> None:
     """Compile, or load what is compiled, before the first cell of a process is timed."""
     from imrc.solvers import warm_up
@@ -280,7 +244,7 @@ def _run(cell: Cell) -> Record:
     if code_version(method) != cell.code:
         raise RuntimeError(f"The worker on {here} has another version of the code of {method}; install the same one.")
     started = time.perf_counter()
-    with _single_thread():
+    with single_thread():
         with _lock:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed)
             if sequence.fingerprint != cell.fingerprint:

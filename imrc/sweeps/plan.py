@@ -192,14 +192,13 @@ def _settings(
                 inner * len(spec.b),
             )
             continue
-        for b in spec.b:
-            if b > len(sequence) - 1:
+        for wanted in spec.b:
+            b = min(wanted, len(sequence) - 1)
+            if b < wanted:
                 notes.add(
-                    f"Left out: b = {b} for {name} with {len(sequence)} tasks, of which {len(sequence) - 1} can be "
-                    "learnt again",
+                    f"Lowered: b = {wanted} to {b} for {name} with {len(sequence)} tasks: no more can be learnt again",
                     inner,
                 )
-                continue
             for method, preset, W in product(spec.methods, spec.presets, spec.W):
                 yield RunSettings(
                     n=n,
@@ -216,9 +215,10 @@ def _settings(
 def _merged(settings: RunSettings) -> str:
     method = settings.methods[0]
     if method == "imrc":
-        return f"Run once: IMRC ({settings.preset}) does not use W"
+        why = "" if "W" in uses(settings) else f": IMRC ({settings.preset}) does not use W"
+        return f"Run once: combinations that are the same{why}"
     unused = [name for name in ("b", "W") if name not in uses(settings)]
-    return f"Run once: {method} does not use {', '.join(unused)} or presets"
+    return f"Run once: combinations that are the same: {method} does not use {', '.join(unused)} or presets"
 
 
 def estimate(settings: RunSettings, sequence: TaskSequence) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from typing import Any, Protocol
 
 from imrc.sweeps.cell import Cell, Failure, Record, run_cell
@@ -137,8 +138,6 @@ class ProcessPool:
 
     def submit(self, cell: Cell) -> Future[Outcome]:
         """Queue a cell; return its future."""
-        from concurrent.futures import BrokenExecutor
-
         try:
             future: Future[Outcome] = self._executor.submit(self._run, cell)
         except BrokenExecutor:
@@ -153,8 +152,6 @@ class ProcessPool:
 
     def outcome(self, handle: Future[Outcome]) -> Outcome:
         """Return the outcome of a future."""
-        from concurrent.futures import BrokenExecutor, CancelledError
-
         try:
             return handle.result()
         except (BrokenExecutor, CancelledError, WorkerDied) as error:
@@ -177,6 +174,8 @@ class ClusterPool:
     ----------
     address : str
         Of the scheduler, for example ``tcp://192.0.2.1:8786``.
+    run : callable
+        What a worker does with a cell.
 
     Raises
     ------
@@ -186,7 +185,8 @@ class ClusterPool:
 
     tries_again = True
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, run: Callable[[Cell], Outcome] = run_cell) -> None:
+        self._run = run
         try:
             import distributed
         except ImportError:
@@ -195,6 +195,8 @@ class ClusterPool:
             ) from None
         self._address = address
         self._dask: Any = distributed
+        # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
             self._client = self._dask.Client(address, timeout=_START_S, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -215,7 +217,10 @@ class ClusterPool:
     def _count(self) -> int:
         """Threads of all workers; the scheduler is asked every two seconds, not for every cell."""
         if time.monotonic() > self._counted_at + 2.0:
-            self._threads = sum(self._client.nthreads().values())
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except (OSError, RuntimeError) as error:
+                raise self._gone() from error
             self._counted_at = time.monotonic()
         return self._threads
 
@@ -228,7 +233,7 @@ class ClusterPool:
         """Send a cell to the scheduler; return its future."""
         self._submitted += 1
         # Keys are never used twice, so a cell that is run again is not answered from the scheduler's memory.
-        return self._client.submit(run_cell, cell, key=f"imrc-{cell.key}-{self._submitted}", pure=False)
+        return self._client.submit(self._run, cell, key=f"imrc-{cell.key}-{self._submitted}", pure=False)
 
     def wait(self, handles: Collection[Any]) -> list[Any]:
         """Wait for the first; give up if the cluster stays without workers."""
@@ -238,7 +243,7 @@ class ClusterPool:
                     done = self._dask.wait(list(handles), timeout=2.0, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 done = set()
-            except (OSError, RuntimeError) as error:
+            except (OSError, RuntimeError, CancelledError) as error:
                 raise self._gone() from error
             if done:
                 self._alone_since = None
@@ -263,7 +268,7 @@ class ClusterPool:
             result: Outcome = handle.result(timeout=_START_S)
         except self._dask.KilledWorker as error:
             raise WorkerDied from error
-        except (OSError, TimeoutError, self._dask.client.FutureCancelledError) as error:
+        except (OSError, TimeoutError, CancelledError) as error:
             raise self._gone() from error
         except Exception as error:  # for example the worker has no imrc: run_cell itself returns what goes wrong
             return Failure(f"{type(error).__name__}: {error}")

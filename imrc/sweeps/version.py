@@ -26,6 +26,7 @@ _LOOP = (
     "imrc.evaluation.methods",
     "imrc.evaluation.results",
     "imrc.evaluation.lagtable",
+    "imrc.evaluation._threads",
     "imrc.core.prediction",
     "imrc.solvers._api",
 )

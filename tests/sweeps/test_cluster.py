@@ -17,6 +17,8 @@ from imrc.sweeps import ResultStore, SchedulerError, make_plan, run_sweep
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
+# Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
+pytestmark = pytest.mark.timeout(180)
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def cluster(folder: Path, workers: int = 2):
 
 
 def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_path):
-    spec = small_spec(repetitions=10)
+    spec = small_spec(repetitions=6)
     with (
         cluster(tmp_path) as (address, workers),
         serial(tmp_path / "serial.sqlite", spec) as expected,
@@ -62,7 +64,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
         plan = make_plan(spec, store)
 
         def kill_one(progress) -> None:
-            if progress.done == 8:
+            if progress.done == 6:
                 os.kill(workers[0].pid, signal.SIGKILL)
 
         from distributed import Client
@@ -88,4 +90,24 @@ def test_a_cluster_that_loses_all_workers_says_so_and_keeps_what_is_done(tmp_pat
 
         with pytest.raises(SchedulerError, match=f"The cluster at {address} has lost all its workers"):
             run_sweep(make_plan(spec, store), store, scheduler=address, progress=kill_it)
+        assert 3 <= len(store) < 40
+
+
+def test_a_scheduler_that_ends_is_said_and_what_is_done_is_kept(tmp_path):
+    file = tmp_path / "scheduler.json"
+    with ExitStack() as stack:
+        quiet = ["--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard"]
+        scheduler = stack.enter_context(started("scheduler", "--port", "0", *quiet))
+        stack.enter_context(started("worker", "--nthreads", "1", "--no-nanny", *quiet))
+        while not file.exists() or not file.read_text().strip():
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        store = stack.enter_context(ResultStore(tmp_path / "r.sqlite"))
+
+        def end_it(progress) -> None:
+            if progress.done == 3:
+                scheduler.kill()
+
+        with pytest.raises(SchedulerError, match=f"The scheduler at {address} is gone"):
+            run_sweep(make_plan(small_spec(repetitions=10), store), store, scheduler=address, progress=end_it)
         assert 3 <= len(store) < 40

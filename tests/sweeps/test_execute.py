@@ -20,6 +20,7 @@ from tests.sweeps.cells import assert_same_stores, serial, small_spec
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.timeout(180)  # as in test_killed
 def test_worker_processes_give_the_serial_result_bit_for_bit(tmp_path):
     spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer"), seeds=(0, 1))
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:

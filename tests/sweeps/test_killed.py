@@ -17,6 +17,8 @@ from imrc.sweeps import ResultStore, make_plan
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
+# Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
+pytestmark = pytest.mark.timeout(180)
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 FLAGS = ["--datasets", "identical", "-k", "4", "-n", "5", "6", "--presets", "recommended", "paper"]
 

@@ -28,9 +28,11 @@ def test_values_that_are_not_used_are_run_once_and_it_says_so():
     plan = make_plan(small_spec(n=5, W=(1, 2, 3), b=(1, 2), methods=("imrc", "majority", "logistic_recent")))
     # recommended: b; paper: b and W; majority: nothing; the last b + 1 tasks: b.
     assert len(plan.cells) == 3 * (2 + 2 * 3 + 1 + 2)
-    assert "Run once: IMRC (recommended) does not use W (12 cells)." in plan.notes
-    assert "Run once: majority does not use b, W or presets (33 cells)." in plan.notes
-    assert "Run once: logistic_recent does not use W or presets (30 cells)." in plan.notes
+    assert "Run once: combinations that are the same: IMRC (recommended) does not use W (12 cells)." in plan.notes
+    assert "Run once: combinations that are the same: majority does not use b, W or presets (33 cells)." in plan.notes
+    assert (
+        "Run once: combinations that are the same: logistic_recent does not use W or presets (30 cells)." in plan.notes
+    )
 
 
 def test_what_cannot_be_run_is_left_out_and_it_says_why():
@@ -40,9 +42,11 @@ def test_what_cannot_be_run_is_left_out_and_it_says_why():
         "Left out: k = 201 for identical, which has at most 200 tasks (18 cells).",
         "Left out: n = 201 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
         "Left out: n = 300 for identical with 4 tasks, whose smallest task gives 200 training samples (6 cells).",
-        "Left out: b = 4 for identical with 4 tasks, of which 3 can be learnt again (3 cells).",
+        "Lowered: b = 4 to 3 for identical with 4 tasks: no more can be learnt again (3 cells).",
+        "Run once: combinations that are the same (3 cells).",
     }
-    assert sum(int(note.split("(")[1].split()[0]) for note in plan.notes) + 3 == 3 * 2 * 2 * 3
+    left_out = [int(note.split("(")[-1].split()[0]) for note in plan.notes if not note.startswith("Lowered")]
+    assert sum(left_out) + len(plan.cells) == 3 * 2 * 2 * 3
     with pytest.raises(ValueError, match=r"No combination of the sweep makes sense. Left out: n = 999 for identical"):
         make_plan(small_spec(n=999))
 

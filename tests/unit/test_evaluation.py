@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, held_out, iter_run, largest_n
+from imrc.evaluation import (
+    LagTable,
+    RunResult,
+    RunSettings,
+    draw_task,
+    held_out,
+    iter_run,
+    join_repetitions,
+    largest_n,
+)
+from imrc.evaluation.run import MappedTasks
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 
@@ -202,3 +212,46 @@ def test_a_tick_that_raises_ends_the_run_in_the_middle_of_a_step():
     assert ticks[0] > before
     assert len(ticks) == 1
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("preset", ["paper", "recommended"])
+def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(preset):
+    # 64 features and 40 samples: large enough for linear algebra to use several threads if it may.
+    sequence = imrc.datasets.load("rotated_digits", tasks=6, seed=1)
+    settings = RunSettings(
+        n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=3, methods=("imrc", "mer")
+    )
+    whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
+    mapped = MappedTasks(sequence, settings.features, 0)
+    parts = [
+        RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r], threads=1, mapped=mapped)))
+        for r in range(3)
+    ]
+    joined = join_repetitions(parts, settings)
+    for name in ("error_tables", "risk_tables", "ess_tables"):
+        for rule, table in getattr(whole, name).items():
+            assert table.values.tobytes() == getattr(joined, name)[rule].values.tobytes(), (name, rule)
+    assert joined.majority.values.tobytes() == whole.majority.values.tobytes()
+    assert joined.headline() == whole.headline()
+    assert joined.labels == whole.labels
+
+
+def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
+    with pytest.raises(ValueError, match="do not hold the 4 repetitions"):
+        join_repetitions([result], RunSettings(repetitions=4))
+    other = imrc.evaluate(sequence.head(6), n=8, b=2, repetitions=3, features="identity")
+    with pytest.raises(ValueError, match="different sequences or methods"):
+        join_repetitions([result, other], RunSettings(repetitions=6))
+    with pytest.raises(ValueError, match="only is empty"):
+        next(iter_run(sequence, RunSettings(n=8), only=[]))
+    mapped = MappedTasks(sequence, FeatureSpec("identity"), 0)
+    with pytest.raises(ValueError, match="another sequence, representation or seed"):
+        next(iter_run(sequence, RunSettings(n=8), mapped=mapped))
+
+
+def test_a_result_survives_as_bytes(result):
+    again = RunResult.from_bytes(result.to_bytes())
+    assert again.settings == result.settings
+    np.testing.assert_array_equal(again.errors["forward"], result.errors["forward"])
+    with pytest.raises(ValueError, match="This content is not a result saved by imrc"):
+        RunResult.from_bytes(result.to_bytes()[:300])

@@ -1,0 +1,172 @@
+"""The command ``imrc sweep``: tables, files, plans, mistakes, and what README shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import imrc
+from imrc.cli import main
+from imrc.sweeps import ResultStore
+from imrc.sweeps import cell as cell_module
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--repetitions", "2", "--jobs", "1"]
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch) -> Path:
+    path = tmp_path / "data" / "results.sqlite"
+    monkeypatch.setenv("IMRC_STORE", str(path))
+    return path
+
+
+def test_json_and_csv_give_the_numbers_of_evaluate(capsys, kept):
+    assert main([*SMALL, "--json"]) == 0
+    output = capsys.readouterr()
+    assert "2 cells, 0 stored already, 2 to run" in output.err
+    assert f"Results: {kept}" in output.err
+    rows = json.loads(output.out)
+    expected = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
+    assert {row["rule"]: row["error_average"] for row in rows} == {
+        rule: pytest.approx(headline.mean, rel=1e-9) for rule, headline in expected.headline().items()
+    }
+    assert main([*SMALL, "--csv"]) == 0
+    output = capsys.readouterr()
+    assert "2 cells, 2 stored already, 0 to run" in output.err
+    again = list(csv.DictReader(io.StringIO(output.out)))
+    assert [float(row["error_lag"]) for row in again] == pytest.approx([row["error_lag"] for row in rows], rel=1e-9)
+    assert [row["stderr_average"] for row in again] != [""] * 3
+
+
+def test_a_file_with_flags_in_place_of_what_it_says(capsys, tmp_path):
+    file = tmp_path / "sweep.toml"
+    file.write_text('datasets = "identical"\nk = 4\nn = [5, 6]\nmethods = ["imrc", "majority"]\nrepetitions = 2\n')
+    assert main(["sweep", "--file", str(file), "-n", "7", "--json", "--jobs", "1"]) == 0
+    assert {(row["n"], row["method"]) for row in json.loads(capsys.readouterr().out)} == {(7, "imrc"), (7, "majority")}
+
+
+def test_a_dry_run_runs_nothing(capsys, kept):
+    assert main([*SMALL, "--dry-run", "--json", "-W", "1", "2"]) == 0
+    output = capsys.readouterr()
+    plan = json.loads(output.out)
+    assert (plan["cells"], plan["stored"]) == (2, 0)
+    assert plan["notes"] == ["Run once: combinations that are the same: IMRC (recommended) does not use W (2 cells)."]
+    with ResultStore(kept) as store:
+        assert len(store) == 0
+
+
+@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
+def test_export(capsys, tmp_path, ending, read):
+    file = tmp_path / f"cells.{ending}"
+    assert main([*SMALL, "--export", str(file)]) == 0
+    assert f"{file}: 6 rows" in capsys.readouterr().err
+    table = read(file)
+    assert table["rule"].tolist() == ["single", "forward", "forward_backward"] * 2
+    assert table["repetition"].tolist() == [1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sweep"], "Name at least one dataset with --datasets"),
+        ([*SMALL, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
+        ([*SMALL, "-n", "999"], "No combination of the sweep makes sense. Left out: n = 999"),
+        ([*SMALL, "--methods", "svm"], "must be one of 'imrc'"),
+        ([*SMALL, "--seeds", "3:1"], "'3:1' must go up"),
+        ([*SMALL, "--file", "missing.toml"], "missing.toml cannot be read"),
+        ([*SMALL, "--export", "cells.xlsx"], "must end in .csv or .parquet"),
+        ([*SMALL, "--jobs", "0"], "--jobs must be between 1 and 1024"),
+        ([*SMALL, "--scheduler", "tcp://127.0.0.1:1"], "--jobs is for this machine"),
+    ],
+)
+def test_bad_input_ends_with_status_2(capsys, arguments, message):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [("notes.txt", "is not a results store"), ("nowhere/r.sqlite", "does not exist. Make it"), (".", "is a folder")],
+)
+def test_a_store_that_cannot_be_used_ends_with_status_1(capsys, tmp_path, place, message):
+    (tmp_path / "notes.txt").write_text("Some notes. " * 100)
+    assert main([*SMALL, "--store", str(tmp_path / place)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("imrc: ")
+    assert message in error
+
+
+def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
+    real = cell_module._run
+
+    def fail_sometimes(cell):
+        if cell.repetition == 1:
+            raise ValueError("no such luck")
+        return real(cell)
+
+    monkeypatch.setattr(cell_module, "_run", fail_sometimes)
+    assert main(SMALL) == 1
+    output = capsys.readouterr()
+    assert "Failed: identical, imrc:recommended, n = 5, seed 0, repetition 2: ValueError: no such luck" in output.err
+    assert "imrc: 1 of 2 cells failed; the same command tries them again." in output.err
+    assert "imrc (recommended)" in output.out
+    monkeypatch.undo()
+
+
+def test_ctrl_c_leaves_what_is_finished_and_says_how_to_go_on(capsys, monkeypatch, tmp_path):
+    real = cell_module._run
+
+    def stop_at_the_second(cell):
+        if cell.repetition == 1:
+            raise KeyboardInterrupt
+        return real(cell)
+
+    path = tmp_path / "r.sqlite"
+    with monkeypatch.context() as patch:
+        patch.setattr(cell_module, "_run", stop_at_the_second)
+        assert main([*SMALL, "--store", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert f"imrc: stopped. 1 of 2 cells are in {path}; the same command goes on from there." in error
+    assert main([*SMALL, "--store", str(path)]) == 0
+    assert "1 stored already, 1 to run" in capsys.readouterr().err
+
+
+def test_help_names_every_flag(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["sweep", "--help"])
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    for flag in ("--file", "--datasets", "--features", "-n N", "-W W", "--seeds", "--store", "--jobs", "--scheduler",
+                 "--dry-run", "--export", "--json", "--csv"):  # fmt: skip
+        assert flag in shown
+    assert "Range 1 to 10000" in shown
+
+
+def test_the_example_of_readme_prints_what_readme_shows(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", readme, re.DOTALL).groups()
+    assert main([*shlex.split(command), "--jobs", "1"]) == 0
+    output = capsys.readouterr()
+    times = r"about .*? with \d+ workers?|Results: .*"
+    said = "\n".join(line for line in output.err.splitlines() if not line.startswith("["))
+    assert re.sub(times, "", f"{said}\n{output.out}") == re.sub(times, "", shown)
+
+
+def test_the_file_of_readme_is_a_sweep(tmp_path):
+    from imrc.sweeps import SweepSpec
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "sweep.toml").write_text(re.search(r"```toml\n(.*?)```", readme, re.DOTALL)[1])
+    spec = SweepSpec.from_toml(tmp_path / "sweep.toml")
+    assert spec.seeds == (0, 1, 2, 3)
