@@ -38,7 +38,7 @@ def first_page(python: Path, clone: Path) -> tuple[float, float]:
     with server_process("-m", "imrc.cli", "app", "--no-browser", python=python, folder=clone) as (url, _):
         answers = time.perf_counter() - started
         visitor = Visitor(url)
-        visitor.see()
+        visitor.see(seconds=600)
         finished = time.perf_counter() - started
         assert "Error, forward and backward" in visitor.metrics, visitor.alerts
         visitor.close()
