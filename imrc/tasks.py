@@ -98,6 +98,13 @@ class TaskSequence:
     classes : ndarray of shape (n_classes,)
         Sorted labels; ``encoded(j)`` gives positions in this array.
 
+    Raises
+    ------
+    TypeError
+        If something other than a `Task` is among the tasks.
+    ValueError
+        If there is no task, the numbers of features differ, a label is not among the classes, or names do not fit.
+
     Examples
     --------
     >>> sequence = TaskSequence([Task([[0.0], [1.0]], [0, 1]), Task([[0.5], [2.0]], [1, 1])], name="tiny")
@@ -180,7 +187,17 @@ class TaskSequence:
         return tuple(map(str, names)) if names else tuple(map(str, self.classes))
 
     def encoded(self, index: int) -> NDArray[np.int64]:
-        """Return the labels of one task as positions in `classes`, shape (n_samples,)."""
+        """Return the labels of one task as positions in `classes`, shape (n_samples,).
+
+        Parameters
+        ----------
+        index : int
+            Number of the task, from 0.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_samples,)
+        """
         return np.searchsorted(self.classes, self.tasks[index].y).astype(np.int64)
 
     def class_counts(self) -> NDArray[np.int64]:
@@ -190,7 +207,17 @@ class TaskSequence:
         )
 
     def head(self, k: int) -> TaskSequence:
-        """Return the sequence of the first `k` tasks (same classes, same truth)."""
+        """Return the sequence of the first `k` tasks (same classes, same truth).
+
+        Parameters
+        ----------
+        k : int
+            At least 1; more than there are gives all.
+
+        Returns
+        -------
+        TaskSequence
+        """
         k = check_int("k", k, 1, len(self))
         if k == len(self):
             return self

@@ -47,6 +47,16 @@ REFERENCES = tuple(name for name, cls in registry.items() if cls.kind == "refere
 def parse_method(name: str) -> tuple[str, str]:
     """Return method and profile of ``"name"`` or ``"name:profile"``.
 
+    Parameters
+    ----------
+    name : str
+        Name in the registry, with a profile after a colon if it is not the default one.
+
+    Returns
+    -------
+    tuple of str
+        Method and profile.
+
     Raises
     ------
     ValueError
@@ -64,6 +74,15 @@ def parse_method(name: str) -> tuple[str, str]:
 
 def method_title(name: str) -> str:
     """Return the name for people of ``"name"`` or ``"name:profile"``.
+
+    Parameters
+    ----------
+    name : str
+        As in `parse_method`.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -283,7 +283,14 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score, ties to the smallest label.
 
-        Parameters as in `decision_function`.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        task : int
+            Number of the task from 0; negative numbers count from the newest.
+        rule : {"forward_backward", "forward", "single"}
+            Which rule of the task.
 
         Returns
         -------
@@ -300,6 +307,15 @@ class IMRC(ClassifierMixin, BaseEstimator):
         nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
         distribution is in the uncertainty set. Instances without a positive part get equal shares.
         Parameters as in `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        task : int
+            Number of the task from 0; negative numbers count from the newest.
+        rule : {"forward_backward", "forward", "single"}
+            Which rule of the task.
 
         Returns
         -------
@@ -318,6 +334,25 @@ class IMRC(ClassifierMixin, BaseEstimator):
         task: int = -1,
         rule: Rule = "forward_backward",
     ) -> float:
-        """Return the share of correct labels. Parameters as in `decision_function`."""
+        """Return the share of correct labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights of the samples; None: all alike.
+        task : int
+            Number of the task from 0; negative numbers count from the newest.
+        rule : {"forward_backward", "forward", "single"}
+            Which rule of the task.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=weights))

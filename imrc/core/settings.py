@@ -154,15 +154,45 @@ class IMRCSettings:
             raise ValueError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
     def iterations(self, n: int) -> int:
-        """Return the iterations of the subgradient method for tasks of n samples."""
+        """Return the iterations of the subgradient method for tasks of n samples.
+
+        Parameters
+        ----------
+        n : int
+            Samples per task.
+
+        Returns
+        -------
+        int
+        """
         return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
 
     def recent_tasks(self, n: int) -> int:
-        """Return how many tasks make up the instances "recent": at least b + 1, and about 100 samples."""
+        """Return how many tasks make up the instances "recent": at least b + 1, and about 100 samples.
+
+        Parameters
+        ----------
+        n : int
+            Samples per task.
+
+        Returns
+        -------
+        int
+        """
         return max(self.b + 1, -(-100 // n))
 
     def stored_tasks(self, n: int) -> int:
-        """Return how many tasks the rule for log loss keeps: about 400 samples, at most 30 tasks, at least b + 1."""
+        """Return how many tasks the rule for log loss keeps: about 400 samples, at most 30 tasks, at least b + 1.
+
+        Parameters
+        ----------
+        n : int
+            Samples per task.
+
+        Returns
+        -------
+        int
+        """
         return max(self.b + 1, min(30, -(-400 // n)))
 
 

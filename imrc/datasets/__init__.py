@@ -84,6 +84,15 @@ def names(group: Group | None = None) -> list[str]:
 
     Whether the files of a published data set are on this computer is told by `status`.
 
+    Parameters
+    ----------
+    group : str or None
+        One of the groups of the list, for example "synthetic"; None: all.
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> names()[0], "usenet1" in names("from the paper")
@@ -94,6 +103,15 @@ def names(group: Group | None = None) -> list[str]:
 
 def status(name: str) -> Status:
     """Return whether a data set can be loaded here, and how to get it if not; nothing is read or downloaded.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, one of `names()`.
+
+    Returns
+    -------
+    Status
 
     Examples
     --------
@@ -106,7 +124,22 @@ def status(name: str) -> Status:
 
 
 def entry(name: str) -> Entry:
-    """Return the facts about one sequence; raise ValueError for an unknown name."""
+    """Return the facts about one sequence.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, one of `names()`.
+
+    Returns
+    -------
+    Entry
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set; the message lists what there is.
+    """
     entries = _entries()
     return entries[check_choice("name", name, entries)]
 

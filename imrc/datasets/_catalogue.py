@@ -186,7 +186,22 @@ def catalogue() -> Mapping[str, CatalogueEntry]:
 
 
 def facts(name: str) -> CatalogueEntry:
-    """Return the facts about one data set; raise ValueError for an unknown name."""
+    """Return the facts about one data set.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, one of `names()`.
+
+    Returns
+    -------
+    CatalogueEntry
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set; the message lists what there is.
+    """
     entries = catalogue()
     return entries[check_choice("name", name, entries)]
 

@@ -154,6 +154,16 @@ def _period_of(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
 def suggested_period(column: Column) -> Period:
     """Return the shortest period that puts at least 20 rows on average into a task.
 
+    Parameters
+    ----------
+    column : Column
+        A column of dates.
+
+    Returns
+    -------
+    str
+        A value for `period` of `cut_table`.
+
     Examples
     --------
     >>> suggested_period(Column("when", "date", np.arange(400) * 86400.0, distinct=400))

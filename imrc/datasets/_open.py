@@ -85,7 +85,22 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def column(self, which: str | int) -> Column:
-        """Return a column by name or position; raise DataError listing the names if there is none."""
+        """Return a column by name or position.
+
+        Parameters
+        ----------
+        which : str or int
+            Name, or position from 0.
+
+        Returns
+        -------
+        Column
+
+        Raises
+        ------
+        DataError
+            If there is none; the message lists the names.
+        """
         if isinstance(which, int | np.integer) and not isinstance(which, bool):
             if -len(self.columns) <= which < len(self.columns):
                 return self.columns[int(which)]

@@ -52,6 +52,15 @@ class Status:
 def size_in_words(size_bytes: int) -> str:
     """Return a size for people.
 
+    Parameters
+    ----------
+    size_bytes : int
+        Bytes; 0: not known.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> size_in_words(397055), size_in_words(0)

@@ -78,6 +78,15 @@ def suggest(table: Table) -> Suggestion:
     The label: a column with 2 to 50 different values, by its name, else the last category, else the last such column.
     The task: a date, or a column whose name says so and that repeats its values.
 
+    Parameters
+    ----------
+    table : Table
+        From `open_table`.
+
+    Returns
+    -------
+    Suggestion
+
     Examples
     --------
     >>> from imrc.datasets import open_table

@@ -121,6 +121,16 @@ class Assessment:
 
         rho = n d^2 / sigma^2 is proportional to n.
 
+        Parameters
+        ----------
+        n : float or None
+            Samples of one average.
+
+        Returns
+        -------
+        tuple of float
+            Estimate, lower and upper end.
+
         Raises
         ------
         ValueError

@@ -197,6 +197,11 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
     -------
     Variogram
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tasks, `mse` does not fit `means`, or `mse` is 0 everywhere.
+
     Examples
     --------
     >>> variogram([[0.0], [1.0], [2.0], [3.0], [4.0]], 0.1, max_lag=4).gamma.round(9).tolist()

@@ -73,7 +73,17 @@ class LagTable:
         return self.values[:, :, 0]
 
     def at_lag(self, lag: int) -> Floats:
-        """Return each task's value after `lag` more tasks, or at the last step, shape (repetitions, tasks)."""
+        """Return each task's value after `lag` more tasks, or at the last step, shape (repetitions, tasks).
+
+        Parameters
+        ----------
+        lag : int
+            At least 0.
+
+        Returns
+        -------
+        ndarray of shape (repetitions, tasks)
+        """
         remaining = np.arange(self.tasks - 1, -1, -1)
         index = np.minimum(np.minimum(remaining, lag), self.lags - 1)
         return np.take_along_axis(self.values, index[None, :, None], axis=2)[:, :, 0]
@@ -83,6 +93,16 @@ class LagTable:
         return self.at_lag(self.tasks)
 
     def story(self, task: int) -> Floats:
-        """Return the values of one task at steps task, ..., last, shape (repetitions, tasks - task)."""
+        """Return the values of one task at steps task, ..., last, shape (repetitions, tasks - task).
+
+        Parameters
+        ----------
+        task : int
+            From 0.
+
+        Returns
+        -------
+        ndarray of shape (repetitions, tasks - task)
+        """
         lag = np.minimum(np.arange(self.tasks - task), self.lags - 1)
         return self.values[:, task, lag]

@@ -57,6 +57,15 @@ class Headline:
     def of(cls, values: Floats) -> Headline:
         """Summarise one value per repetition.
 
+        Parameters
+        ----------
+        values : ndarray of shape (repetitions,)
+            At least one.
+
+        Returns
+        -------
+        Headline
+
         Examples
         --------
         >>> Headline.of(np.array([0.0, 1.0])).stderr
@@ -134,6 +143,19 @@ class RunResult:
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
         """Collect the steps of `iter_run`; a run that was stopped early gives the tasks it reached.
 
+        Parameters
+        ----------
+        settings : RunSettings
+            What was run.
+        sequence : TaskSequence
+            What it was run on; its first tasks if the run was stopped.
+        steps : sequence of StepResult
+            In order, at least one.
+
+        Returns
+        -------
+        RunResult
+
         Raises
         ------
         ValueError
@@ -204,7 +226,19 @@ class RunResult:
         return len(self.labels)
 
     def per_repetition(self, rule: str, kind: HeadlineKind = "average") -> Floats:
-        """Return the headline error of one rule for each repetition, shape (repetitions,)."""
+        """Return the headline error of one rule for each repetition, shape (repetitions,).
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+        kind : {"average", "newest", "lag"}
+            Which headline, see `headline`.
+
+        Returns
+        -------
+        ndarray of shape (repetitions,)
+        """
         table = self.error_tables[check_choice("rule", rule, self.error_tables)]
         check_choice("kind", kind, get_args(HeadlineKind))
         if kind == "average":
@@ -227,7 +261,20 @@ class RunResult:
         return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.error_tables}
 
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind = "average") -> Headline:
-        """Return the paired difference of two rules' headline errors (negative: `rule` is better)."""
+        """Return the paired difference of two rules' headline errors (negative: `rule` is better).
+
+        Parameters
+        ----------
+        rule, reference : str
+            Keys of `errors`.
+        kind : {"average", "newest", "lag"}
+            Which headline, see `headline`.
+
+        Returns
+        -------
+        Headline
+            Mean and standard error over repetitions.
+        """
         return Headline.of(self.per_repetition(rule, kind) - self.per_repetition(reference, kind))
 
     def to_frame(self) -> pd.DataFrame:
@@ -263,7 +310,13 @@ class RunResult:
         return tables[rule].values.ravel() if rule in tables else np.full(like.values.size, np.nan)
 
     def save(self, path: str | Path) -> None:
-        """Write the result to an ``.npz`` file (arrays and one JSON text; nothing is pickled)."""
+        """Write the result to an ``.npz`` file (arrays and one JSON text; nothing is pickled).
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file there is replaced.
+        """
         with open(path, "wb") as file:
             self._write(file)
 
@@ -294,6 +347,15 @@ class RunResult:
     @classmethod
     def load(cls, path: str | Path) -> RunResult:
         """Read a result written by `save`.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file `save` wrote.
+
+        Returns
+        -------
+        RunResult
 
         Raises
         ------

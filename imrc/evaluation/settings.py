@@ -176,7 +176,23 @@ class RunSettings:
         return resolve_settings(self.preset, b=self.b, W=self.W, **dict(self.overrides))
 
     def fit_to(self, sequence: TaskSequence) -> TaskSequence:
-        """Return the first k tasks; raise ValueError where the sequence is too small for these settings."""
+        """Return the first k tasks.
+
+        Parameters
+        ----------
+        sequence : TaskSequence
+            Tasks to run on.
+
+        Returns
+        -------
+        TaskSequence
+            With k tasks.
+
+        Raises
+        ------
+        ValueError
+            If it has fewer than k tasks, or a task has too few samples for n; the message says what to change.
+        """
         if self.k is not None and self.k > len(sequence):
             raise ValueError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
@@ -201,7 +217,17 @@ class RunSettings:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> RunSettings:
-        """Return settings from the values of `to_json`."""
+        """Return settings from the values of `to_json`.
+
+        Parameters
+        ----------
+        values : mapping
+            Plain values, as read from JSON.
+
+        Returns
+        -------
+        RunSettings
+        """
         values = dict(values)
         values["features"] = FeatureSpec(**values["features"])
         values["methods"] = tuple(values["methods"])

@@ -36,6 +36,15 @@ class TaskDraw:
 def held_out(samples: int) -> int:
     """Return how many of a task's samples are kept for testing.
 
+    Parameters
+    ----------
+    samples : int
+        Samples of the task.
+
+    Returns
+    -------
+    int
+
     Examples
     --------
     >>> held_out(300), held_out(89)
@@ -45,7 +54,17 @@ def held_out(samples: int) -> int:
 
 
 def largest_n(sequence: TaskSequence) -> int:
-    """Return the largest n every task can give: the smallest training pool."""
+    """Return the largest n every task can give: the smallest training pool.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+
+    Returns
+    -------
+    int
+    """
     sizes = sequence.sizes
     return int(min(size - held_out(int(size)) for size in sizes))
 

@@ -20,7 +20,18 @@ class FeatureMap(Protocol):
         ...
 
     def transform(self, X: Floats) -> Floats:
-        """Return the features of instances X (n, d), shape (n, D)."""
+        """Return the features of instances X (n, d), shape (n, D).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
         ...
 
 
@@ -37,7 +48,18 @@ class Identity:
     n_outputs: int
 
     def transform(self, X: Floats) -> Floats:
-        """Return X itself."""
+        """Return X itself.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
         return X
 
 
@@ -58,6 +80,15 @@ class Standardised:
     def learn(cls, X: Floats) -> Standardised:
         """Take centre and scale from the rows of X (population standard deviation).
 
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        Standardised
+
         Examples
         --------
         >>> Standardised.learn(np.array([[0.0, 5.0], [2.0, 5.0]])).transform(np.array([[2.0, 6.0]]))
@@ -74,7 +105,18 @@ class Standardised:
         return len(self.centre)
 
     def transform(self, X: Floats) -> Floats:
-        """Return the standardised instances."""
+        """Return the standardised instances.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
         return np.asarray((X - self.centre) / self.scale)
 
 
@@ -96,7 +138,18 @@ class RandomFourier:
         return 2 * int(self.frequencies.shape[1])
 
     def transform(self, X: Floats) -> Floats:
-        """Return cosines and sines of the projections."""
+        """Return cosines and sines of the projections.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
         projected = X @ self.frequencies
         return np.concatenate([np.cos(projected), np.sin(projected)], axis=1)
 
@@ -119,7 +172,18 @@ class Composite:
         return int(sum(chain[-1].n_outputs for _, chain in self.parts))
 
     def transform(self, X: Floats) -> Floats:
-        """Return the features of all parts side by side."""
+        """Return the features of all parts side by side.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
         blocks = []
         for columns, chain in self.parts:
             block = np.ascontiguousarray(X[:, columns])

@@ -68,7 +68,17 @@ class FeatureSpec:
 
     @classmethod
     def parse(cls, value: str | FeatureSpec) -> FeatureSpec:
-        """Return `value` as a FeatureSpec; a string is a kind with default numbers."""
+        """Return `value` as a FeatureSpec; a string is a kind with default numbers.
+
+        Parameters
+        ----------
+        value : str or FeatureSpec
+            One of `KINDS`, or a specification.
+
+        Returns
+        -------
+        FeatureSpec
+        """
         if isinstance(value, FeatureSpec):
             return value
         return cls(kind=check_choice("features", value, KINDS))
@@ -79,6 +89,16 @@ def column_kinds(sequence: TaskSequence) -> tuple[str, ...]:
 
     What the sequence says of itself (``info["column_kinds"]``) is used; otherwise a column whose values are all 0 or
     1 is binary and every other one numeric.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+
+    Returns
+    -------
+    tuple of str
+        One per input column.
     """
     told = sequence.info.get("column_kinds")
     if told is not None and len(told) == sequence.n_features:

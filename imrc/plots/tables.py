@@ -83,7 +83,15 @@ def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
 def step_table(result: RunResult) -> pd.DataFrame:
     """Return the mean error over the tasks seen, by step, for each rule and the majority class.
 
-    Columns rule, x (step from 1), value, stderr.
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    DataFrame
+        Columns rule, x (step from 1), value, stderr.
     """
     steps = np.arange(1, result.n_tasks + 1)
     tables = {**result.error_tables, "majority": result.majority}
@@ -91,7 +99,18 @@ def step_table(result: RunResult) -> pd.DataFrame:
 
 
 def task_table(result: RunResult) -> pd.DataFrame:
-    """Return each task's error at the last step for each rule and the majority class; columns as `step_table`."""
+    """Return each task's error at the last step for each rule and the majority class.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    DataFrame
+        Columns as `step_table`; x is the task from 1.
+    """
     tasks = np.arange(1, result.n_tasks + 1)
     tables = {**result.error_tables, "majority": result.majority}
     return pd.concat([_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True)

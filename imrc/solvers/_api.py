@@ -125,6 +125,11 @@ def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLi
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If a shape does not fit or a value is out of range.
+
     Examples
     --------
     >>> evaluate_objective([[1.0]], [0.5, 0.5, 0.5, -0.5], [0, 0, 0, 0], [0, 0, 0, 0], n_classes=2)

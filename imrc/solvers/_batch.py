@@ -61,7 +61,17 @@ class Instances:
 
 
 def prepare_instances(X1: Floats) -> Instances:
-    """Lay out instances (n, D + 1, intercept first) once for all problems that use them."""
+    """Lay out instances (n, D + 1, intercept first) once for all problems that use them.
+
+    Parameters
+    ----------
+    X1 : ndarray of shape (n, D + 1)
+        Instances, intercept column first.
+
+    Returns
+    -------
+    Instances
+    """
     from imrc.solvers import _subgradient
     from imrc.solvers._scores import prepare
 
@@ -152,7 +162,13 @@ _pool_owner = 0
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Cores this process may use.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

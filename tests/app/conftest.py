@@ -58,7 +58,7 @@ def server_process(
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        for _ in range(600):
             try:
                 with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
                     break

@@ -74,7 +74,7 @@ def test_every_page_shows_names_as_they_stand(app, sequence, entry):
             for name, text in strings(element.proto):
                 assert not ACTED_ON.search(without_escapes(text)), (kind, name, text)
     for chart in test.get("plotly_chart"):
-        spec = chart.proto.spec if hasattr(chart.proto, "spec") else str(chart.proto)
+        spec = chart.proto.spec
         assert "<img" not in spec.replace("\\u003c", "<")
         assert "<a " not in spec.replace("\\u003c", "<")
 

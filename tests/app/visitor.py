@@ -83,10 +83,10 @@ class Visitor:
                 return time.monotonic() - started
         raise TimeoutError(f"The page was not finished after {seconds:.0f} s.")
 
-    def see(self, press: str | None = None, **numbers: float) -> float:
+    def see(self, press: str | None = None, seconds: float = 60.0, **numbers: float) -> float:
         """Ask for the page and wait for all of it; return the seconds it took."""
         self.send(press, **numbers)
-        return self.receive()
+        return self.receive(seconds)
 
     @property
     def metrics(self) -> dict[str, str]:

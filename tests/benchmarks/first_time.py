@@ -19,10 +19,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.app.conftest import server_process
+from tests.app.conftest import ROOT, server_process
 from tests.app.visitor import Visitor
 
 
@@ -39,7 +38,7 @@ def first_page(python: Path, clone: Path) -> tuple[float, float]:
     with server_process("-m", "imrc.cli", "app", "--no-browser", python=python, folder=clone) as (url, _):
         answers = time.perf_counter() - started
         visitor = Visitor(url)
-        visitor.see()
+        visitor.see(seconds=600)
         finished = time.perf_counter() - started
         assert "Error, forward and backward" in visitor.metrics, visitor.alerts
         visitor.close()

@@ -69,7 +69,7 @@ def visit(url: str, number: int, until: float, think: float, settings: int, repo
     dataset, seed, n = settings_of(number, 0)
     try:
         visitor = Visitor(url, dataset=dataset, k=K, n=n, repetitions=REPETITIONS, seed=seed)
-        visitor.see()
+        visitor.see(seconds=300)
         had = {seed}
         while True:
             wanted = expected(*settings_of(number, seed - 1000 * number))
@@ -84,7 +84,7 @@ def visit(url: str, number: int, until: float, think: float, settings: int, repo
             if time.monotonic() > until:
                 break
             seed = 1000 * number + int(rng.integers(settings))
-            seconds = visitor.see("Run", Seed=float(seed))
+            seconds = visitor.see("Run", seconds=300, Seed=float(seed))
             (report.cached if seed in had else report.fresh).append(seconds)
             had.add(seed)
         visitor.close()
@@ -124,7 +124,7 @@ def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Rep
             expected(*settings_of(number, turn))
     with server_process() as (url, process):
         with_solver = Visitor(url, dataset="identical", k=3, n=4, repetitions=1)
-        with_solver.see()
+        with_solver.see(seconds=300)
         with_solver.close()
         before, started = processor_s(process.pid), time.monotonic()
         threads = []

@@ -114,6 +114,18 @@ def ess_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2
 
     Forward learning read from the last task: ``ess_forward(k - j + 1, ...)``.
 
+    Parameters
+    ----------
+    j, k : array-like of int
+        Task and number of tasks, from 1; j at most k.
+    n, d2, sigma2 : array-like
+        As in `ess_forward`.
+
+    Returns
+    -------
+    ndarray
+        Effective samples, at least n.
+
     Examples
     --------
     >>> ess_backward([1, 2, 3], 3, 10, 0.1).round(9).tolist()
@@ -165,6 +177,11 @@ def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLi
     -------
     ndarray
         Additional samples.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range.
 
     Examples
     --------
@@ -218,6 +235,11 @@ def smallest_b(
     -------
     int
         b, between 0 and k - j.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, or without k if d2 is 0 or share is 1: the full gain is then a limit.
 
     Examples
     --------

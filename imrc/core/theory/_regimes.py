@@ -72,6 +72,18 @@ def regime(j: int, n: float, d2: float) -> Regime:
 def appendix_bound(j: int, k: int, n: float, d2: float) -> float:
     """Lower bound of what k - j succeeding tasks add, divided by n, as shown in the proof of Theorem 4.
 
+    Parameters
+    ----------
+    j, k : int
+        Task and number of tasks, from 1; j at most k.
+    n, d2 : float
+        Samples per task; expected quadratic change in units of sigma².
+
+    Returns
+    -------
+    float
+        Additional effective samples over n.
+
     Examples
     --------
     >>> round(appendix_bound(57, 58, 1, 3.2e-4), 3)
