@@ -57,8 +57,8 @@ def sentence(markdown: str) -> str:
 
     Examples
     --------
-    >>> sentence("On *<digits>*, **17% fewer errors**.")
-    'On <em>&lt;digits&gt;</em>, <strong>17% fewer errors</strong>.'
+    >>> sentence("On *<digits>*, **17 % fewer errors**.")
+    'On <em>&lt;digits&gt;</em>, <strong>17 % fewer errors</strong>.'
     """
     text = escape(markdown)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
