@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from imrc.baselines import method_title, parse_method, registry
+from imrc.baselines import method_title
 from imrc.evaluation import largest_n
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
@@ -126,9 +126,5 @@ if shown:
             name="method-sizes",
             alt="Left: error against samples per task. Right: error against the number of tasks.",
         )
-with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
-    for method in dict.fromkeys(parse_method(name)[0] for name in names):
-        cls = registry[method]
-        needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
-        st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
+comparing.about_methods(names)
 charts.csv(scores, name=f"scores-{sequence.name}", label="Scores of every repetition as CSV")
