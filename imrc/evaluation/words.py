@@ -62,8 +62,8 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
     word = "fewer" if difference.mean < 0 else "more"
     caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
     return (
-        f"On *{title}*, learning forward and backward makes **{share:.0%} {word} errors** than learning each task "
-        f"alone ({numbers}).{caution}"
+        f"On *{title}*, learning forward and backward makes **{100 * share:.0f} % {word} errors** than learning each "
+        f"task alone ({numbers}).{caution}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,15 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
 
     The template is set here because other programs change Plotly's default one.
     """
+    axis = {
+        "gridcolor": GRID,
+        "zeroline": False,
+        "automargin": True,
+        "title": {"font": {"size": 13}, "standoff": 8},
+    }
+    # One update for layout and axes: Plotly checks the whole figure at each.
     figure.update_layout(
+        {key: axis for key in figure.layout if re.fullmatch(r"[xy]axis\d*", key)},
         template="none",
         title={
             "text": title,
@@ -106,6 +115,4 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
     )
-    for update in (figure.update_xaxes, figure.update_yaxes):
-        update(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13, title_standoff=8)
     return figure

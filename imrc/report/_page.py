@@ -27,11 +27,12 @@ p { max-width: 46rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top;
-  overflow-wrap: anywhere; }
+}
+td { overflow-wrap: anywhere; }
 thead th { border-bottom: 2px solid #b9c1cc; white-space: nowrap; }
 tbody th { font-weight: 500; }
 figure { margin: 0 0 .6rem; }
-.chart { width: 100%; }
+.chart { width: 100%; overflow: hidden; }
 pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
 @media print { figure, table { break-inside: avoid; } details { display: none; } body { margin: 0 auto; } }
 """
@@ -56,8 +57,8 @@ def sentence(markdown: str) -> str:
 
     Examples
     --------
-    >>> sentence("On *<digits>*, **17% fewer errors**.")
-    'On <em>&lt;digits&gt;</em>, <strong>17% fewer errors</strong>.'
+    >>> sentence("On *<digits>*, **17 % fewer errors**.")
+    'On <em>&lt;digits&gt;</em>, <strong>17 % fewer errors</strong>.'
     """
     text = escape(markdown)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)

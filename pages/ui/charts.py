@@ -24,8 +24,12 @@ _TITLE_PX = 50
 def _heading(figure: go.Figure) -> None:
     """Show the title of a figure as a heading of the page and take it out of the figure."""
     title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
-    figure.update_layout(meta={"title": title}, title=None, margin_t=max(figure.layout.margin.t - _TITLE_PX, 14))
-    figure.update_layout(height=figure.layout.height - _TITLE_PX)
+    figure.update_layout(
+        meta={"title": title},
+        title=None,
+        margin_t=max(figure.layout.margin.t - _TITLE_PX, 14),
+        height=figure.layout.height - _TITLE_PX,
+    )
     st.markdown(f"### {plain(title)}" + (f" :small[{plain(unit)}]" if unit else ""))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 import imrc
-from imrc.baselines import PUBLISHED, method_title, registry
+from imrc.baselines import PUBLISHED, method_title, parse_method, registry
 from imrc.core.settings import RULE_NAMES, resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
@@ -52,6 +52,15 @@ def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResul
     if not any(found[len(PRESETS) :]):
         return ()
     return tuple(result for result in found if result is not None)
+
+
+def about_methods(names: tuple[str, ...]) -> None:
+    """Say what the methods are, and where their implementation here differs from the published one."""
+    with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
+        for method in dict.fromkeys(parse_method(name)[0] for name in names):
+            cls = registry[method]
+            needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
+            st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
 
 
 def curves_shown(ranking: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The curves of the comparison, by step and against n and k, and what its methods are."""
+"""The curves of the comparison, by step and against n and k."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from imrc.baselines import parse_method, registry
 from imrc.evaluation import RunResult, RunSettings, largest_n
 from imrc.evaluation.comparison import curve_table, sample_size_table, sample_sizes, score_table, title_of_method
 from imrc.plots import method_curves, sample_and_task_curves
@@ -63,12 +62,3 @@ def curves(
         name="method-sizes",
         alt="Left: error against samples per task. Right: error against the number of tasks.",
     )
-
-
-def about_methods(names: tuple[str, ...]) -> None:
-    """Draw where each method is from and where this implementation differs."""
-    with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
-        for method in dict.fromkeys(parse_method(name)[0] for name in names):
-            cls = registry[method]
-            needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
-            st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))

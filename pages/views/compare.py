@@ -87,5 +87,5 @@ if len(table) > 1:
     st.caption(significance_note(table, settings.repetitions))
 
 comparison_charts.curves(sequence, settings, results, table, names, newest=kind == "newest")
-comparison_charts.about_methods(names)
+comparing.about_methods(names)
 charts.csv(scores, name=f"scores-{sequence.name}", label="Scores of every repetition as CSV")

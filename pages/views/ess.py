@@ -22,6 +22,7 @@ if result.change is not None:
     rho, low, high = result.rho_at(n)
     own = ess.OwnRatio(rho, low, high, title)
 
+OTHER_RUN = " The run is the one of the preset *Recommended, 0-1 rule* on the same draws: the theorems are about it."
 PAIRS = ("10, 13", "10, 20", "100, 103", "100, 110")
 texts = st.multiselect(
     "Pairs (task j, tasks k)",
@@ -61,12 +62,7 @@ source = st.radio(
     format_func={"diagnosis": "One rate for all components", "run": "As estimated in the run"}.get,
     help="**One rate**: n d² / σ² from all samples (page *Evolving?*), the same for all components and steps. "
     "**Run**: equation (7) on the n samples drawn, largest component, as the theorems are stated; it counts sampling "
-    "noise as change, so it promises less."
-    + (
-        ""
-        if settings.learner.loss == "0-1"
-        else " The run is the one of the preset *Recommended, 0-1 rule* on the same draws: the theorems are about it."
-    ),
+    "noise as change, so it promises less." + OTHER_RUN * (settings.learner.loss != "0-1"),
 )
 own_n = np.full(k, float(n))
 parts = theory.ess_parts(own_n, 1.0, rho / n, settings.b) if source == "diagnosis" else ess.run_parts(run)

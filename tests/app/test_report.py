@@ -115,7 +115,7 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     page.goto(file.as_uri())
     charts = page.locator(".chart")
     assert charts.count() >= 8
-    marks = ".plot path, .heatmaplayer image"
+    marks = ".trace path, .heatmaplayer image"
     for number in range(charts.count()):
         expect(charts.nth(number).locator(marks).first).to_be_attached()
     assert asked == [file.as_uri()]
