@@ -112,10 +112,10 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
             showlegend=False,
         )
     )
-    finish(figure, title=title, height=130 + 40 * len(rows), legend=False)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-30 if len(columns) > 6 else 0, type="category")
+    finish(figure, title=title, height=150 + 40 * len(rows), legend=False)
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if max(map(len, columns)) > 8 else 0, type="category")
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_layout(margin_t=110, margin_b=16)
+    figure.update_layout(margin_t=130, margin_b=16)
     return figure
 
 

@@ -51,10 +51,10 @@ def missing() -> None:
 
 def errors() -> None:
     """Draw the tables of errors: coloured by the difference to print, as points, and as numbers."""
-    left, right = st.columns(2)
-    n = left.segmented_control("Samples per task n", [10, 50, 100, 150], default=10, required=True, key="paper_n")
+    row = st.container(horizontal=True)
+    n = row.segmented_control("Samples per task n", [10, 50, 100, 150], default=10, required=True, key="paper_n")
     kinds = {"average": "All steps and tasks", "released": "As the authors' script"}
-    error = right.segmented_control(
+    error = row.segmented_control(
         "Our error",
         list(kinds),
         default="average",
@@ -179,11 +179,11 @@ def _curves() -> None:
     charts.show(
         sample_and_task_curves(cells.sample_size_curve(result.name), curve_table([result], by="k")),
         name="paper-curves",
-        alt=f"{shipped.index()[name]['what']}: error of single-task, forward and forward and backward learning against n "
-        "(left) and against the number of tasks (right).",
+        alt=f"{shipped.index()[name]['what']}: error of single-task, forward and forward and backward learning against "
+        "n (left) and against the number of tasks (right).",
     )
     st.caption(
-        "The paper shows the same for Yearbook and DomainNet, whose files are not here. Left: all n measured, with "
+        "The paper shows the same for Yearbook and DomainNet, not measured here. Left: all n measured, with "
         "the number "
         "of tasks of the dataset; right: a sequence that ends after k tasks."
     )

@@ -3,9 +3,9 @@
     python tests/benchmarks/paper_results.py OUTPUTS
 
 OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
-``lags_*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells) and ``*.npz``. Errors of the methods compared come
-from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods all``, which takes hours at
-once.
+``lags_*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells) and ``*.npz``. Errors of the methods compared
+come from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods all``, which takes
+hours at once.
 """
 
 from __future__ import annotations
