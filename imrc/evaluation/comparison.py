@@ -188,8 +188,8 @@ def comparison_table(
     DataFrame
         Columns method, title, error, std (over repetitions), stderr, average, newest, released, before, rank
         (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
-        (to the reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference", "untested"),
-        printed, printed_std (the paper's, NaN where it has none).
+        (to the reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference",
+        "untested"), printed, printed_std (the paper's, NaN where it has none).
 
     Raises
     ------

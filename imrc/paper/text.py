@@ -51,7 +51,7 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
     for n in request.sizes:
         part = table[table["n"] == n]
         many = f"{settings.repetitions} repetitions" if settings.repetitions > 1 else "1 repetition"
-        what = "Milliseconds per task" if request.kind == "time" else "Classification error, mean ± std over"
+        what = "Running time per task" if request.kind == "time" else "Classification error, mean ± std over"
         print(f"n = {n}, {fixed}. {what}{' over' if request.kind == 'time' else ''} {many}, seed {settings.seed}.")
         if request.kind != "time":
             print(f"Error: {SCORE_KINDS[request.error]}.")
@@ -131,6 +131,6 @@ def _texts(row: dict[str, Any] | None, request: TableRequest, best: float) -> tu
         return "–", ""
     if request.kind == "time":
         printed = row["printed_seconds"]
-        return f"{1000 * row['seconds']:.2f}", f"{1000 * printed:.0f}" if math.isfinite(printed) else ""
+        return f"{1000 * row['seconds']:.2f} ms", f"{1000 * printed:.0f} ms" if math.isfinite(printed) else ""
     star = "*" if row["error"] == best else ""
     return star + spread(row["error"], row["std"]), spread(row["printed"], row["printed_std"], 2)

@@ -13,6 +13,8 @@ from imrc.plots.compare import (
 from imrc.plots.curves import error_curves, task_story
 from imrc.plots.describing import describe
 from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.paper import ours_against_printed, printed_matrix
+from imrc.plots.running_time import running_time_curves
 from imrc.plots.stacking import room_for_legend, stacked
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
@@ -29,6 +31,9 @@ __all__ = [
     "sample_and_task_curves",
     "error_heatmaps",
     "matrix_table",
+    "ours_against_printed",
+    "printed_matrix",
+    "running_time_curves",
     "step_table",
     "story_table",
     "task_story",

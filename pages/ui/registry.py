@@ -34,4 +34,5 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/views/compare.py", "Compare", ":material/leaderboard:", "compare"),
     PageEntry("pages/views/how_it_works.py", "How it works", ":material/school:", "how-it-works"),
     PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data"),
+    PageEntry("pages/views/the_paper.py", "The paper", ":material/article:", "the-paper"),
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from imrc.cli import main
+from imrc.cli import _parser, main
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,11 +27,45 @@ def test_python_examples_print_what_readme_shows():
         assert output.getvalue() == shown
 
 
-def test_command_line_example_prints_what_readme_shows(capsys):
-    command, shown = re.search(r"```text\n\$ imrc (run .*?)\n(.*?)```", README, re.DOTALL).groups()
-    assert main(command.split()) == 0
-    seconds = r"\d+\.\d\d s"  # the time differs from run to run
-    assert re.sub(seconds, "", capsys.readouterr().out) == re.sub(seconds, "", shown)
+BLOCKS = re.findall(r"(<!-- needs the paper's data -->\n)?```text\n(\$ imrc .*?)```", README, re.DOTALL)
+_TIMES = re.compile(r"\d[\d,.]*\s*(?:ms|s|min|h)\b")
+
+
+def plain(text: str) -> str:
+    """Text without what differs from run to run: times, and the spaces that keep columns in line."""
+    return re.sub(r"[ ]+", " ", _TIMES.sub("TIME", text)).strip()
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Commands of a block with the output shown below each."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command.removeprefix("imrc "), shown) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("needs", "block"), BLOCKS, ids=lambda text: text.splitlines()[0][:40] if text else "")
+def test_commands_print_what_readme_shows(request, capsys, tmp_path, monkeypatch, needs, block):
+    if needs:
+        request.getfixturevalue("real_data")
+    else:
+        monkeypatch.setenv("IMRC_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    for command, shown in commands(block):
+        assert main(shlex.split(command)) == 0, command
+        output = capsys.readouterr().out
+        if "…" in shown:  # README shows the beginning
+            shown = shown.partition("…")[0].rstrip("\n")
+            output = "\n".join(output.splitlines()[: len(shown.splitlines())])
+        assert plain(output) == plain(shown), command
+
+
+def test_every_command_is_shown():
+    (choices,) = (action.choices for action in _parser()._actions if isinstance(action.choices, dict))
+    shown = {command.split()[0] for _, block in BLOCKS for command, _ in commands(block)}
+    # The app ends only when it is stopped.
+    assert set(choices) - {"app"} <= shown
+    assert "imrc app" in README
 
 
 def test_ci_runs_the_test_command_of_readme():

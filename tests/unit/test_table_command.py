@@ -77,7 +77,7 @@ def test_running_times(capsys):
     assert table["setting"].fillna("").tolist() == ["b1", "b2", "b3", "b4", "b5", ""]
     assert (table["seconds"] > 0).all()
     assert main([*SMALL, "--kind", "time"]) == 0
-    assert "Milliseconds per task" in capsys.readouterr().out
+    assert "Running time per task" in capsys.readouterr().out
 
 
 def test_printed_values_stand_beside_ours(capsys, real_data):

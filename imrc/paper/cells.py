@@ -1,0 +1,168 @@
+"""Cells of the paper's tables for page *The paper*: ours, printed, and how far apart they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from imrc import datasets
+from imrc.baselines import PUBLISHED
+from imrc.evaluation.comparison import imrc_key, title_of_method
+from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
+from imrc.evaluation.words import decimal
+from imrc.paper import shipped
+from imrc.paper.measure import BACKWARD_STEPS, WINDOWS, how_to_get
+from imrc.paper.text import spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ErrorKind = Literal["average", "released"]
+METHODS = (imrc_key("paper"), imrc_key("recommended"), *PUBLISHED)
+"""Methods with a printed column, IMRC with both presets."""
+
+TIMED = ("gem", "mer", "ella", "ewc")
+"""Methods with printed running times for each data set."""
+
+_COLUMNS = ["dataset", "title", "column", "ours", "std", "stderr", "printed", "printed_std", "repetitions"]
+
+
+def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
+    """Return the cells of the table of errors for one n.
+
+    Parameters
+    ----------
+    n : {10, 50, 100, 150}
+        Samples per task.
+    error : {"average", "released"}
+        Definition of our error, see `imrc.evaluation.comparison.SCORE_KINDS`. The printed value is the same.
+    methods : sequence of str
+        Of `METHODS`, and references, which have no printed value.
+
+    Returns
+    -------
+    DataFrame
+        One row per data set of the paper and method: dataset, title (of the data set), column (title of the method),
+        ours, std, stderr (NaN where not measured), printed, printed_std, repetitions, gap (ours minus printed).
+    """
+    measured = shipped.table("errors").query("n == @n and error_kind == @error")
+    found = {(row.dataset, row.method): row for row in measured.itertuples()}
+    rows: list[tuple[object, ...]] = []
+    for name in printed_datasets():
+        printed = printed_errors(name, n)
+        for method in methods:
+            key = "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
+            mean, std = printed.get(key, (math.nan, math.nan))
+            row = found.get((name, method))
+            ours = (math.nan, math.nan, math.nan, 0) if row is None else _ours(row)
+            rows.append((name, datasets.entry(name).title, title_of_method(method), *ours[:3], mean, std, ours[3]))
+    return _frame(rows)
+
+
+def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row of a table
+    return row.error, row.std, row.stderr, row.repetitions
+
+
+def setting_cells(n: int) -> pd.DataFrame:
+    """Return the cells of the table over W and b for n = 10 or 100, with the columns of `error_cells`."""
+    measured = shipped.table("settings").query("n == @n")
+    found = {(row.dataset, row.setting): row for row in measured.itertuples()}
+    rows: list[tuple[object, ...]] = []
+    for name in printed_datasets():
+        for setting in (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS)):
+            row = found.get((name, setting))
+            ours = (math.nan, math.nan, math.nan, 0) if row is None else _ours(row)
+            column = f"{setting[0]} = {setting[1:]}"
+            printed = printed_error_of(name, n, setting)
+            rows.append((name, datasets.entry(name).title, column, *ours[:3], printed, math.nan, ours[3]))
+    return _frame(rows)
+
+
+def time_cells(n: int) -> pd.DataFrame:
+    """Return the cells of the table of running times for n = 10 or 100: seconds per task in ours and printed."""
+    by_setting = shipped.table("settings").query("n == @n")
+    by_method = shipped.table("errors").query("n == @n and error_kind == 'average'")
+    found = {(row.dataset, row.setting): row for row in by_setting.itertuples()}
+    found |= {(row.dataset, row.method): row for row in by_method.itertuples()}
+    rows: list[tuple[object, ...]] = []
+    for name in printed_datasets():
+        for key in (*(f"b{b}" for b in BACKWARD_STEPS), *TIMED):
+            row = found.get((name, key))
+            ours, repetitions = (math.nan, 0) if row is None else (row.seconds, row.repetitions)
+            column = title_of_method(key) if key in TIMED else f"IMRC, b = {key[1:]}"
+            printed = printed_seconds(name, n, key)
+            rows.append(
+                (name, datasets.entry(name).title, column, ours, math.nan, math.nan, printed, math.nan, repetitions)
+            )
+    return _frame(rows)
+
+
+def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
+    import pandas as pd
+
+    cells = pd.DataFrame(rows, columns=_COLUMNS)
+    return cells.assign(gap=cells["ours"] - cells["printed"])
+
+
+def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
+    """Return the cells as a table of texts: one row per data set, "ours ± std | printed ± std" in each column."""
+    import pandas as pd
+
+    rows: dict[str, dict[str, str]] = {}
+    for cell in cells.itertuples():
+        if milliseconds:
+            ours = f"{1000 * cell.ours:.2f}" if math.isfinite(cell.ours) else "–"
+            printed = f"{1000 * cell.printed:.0f}" if math.isfinite(cell.printed) else "–"
+        else:
+            ours = spread(cell.ours, cell.std) or "–"
+            printed = spread(cell.printed, cell.printed_std, 2) or "–"
+        rows.setdefault(cell.title, {})[cell.column] = f"{ours} | {printed}"
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index()
+
+
+def agreement(cells: pd.DataFrame) -> str:
+    """Return in one sentence how many of the cells measured agree with print, IMRC's own and the others'."""
+    both = cells[cells["gap"].notna()]
+    if not len(both):
+        return "Nothing was measured here."
+    own = both["column"] == title_of_method(imrc_key("paper"))
+    parts = []
+    for words, part in (
+        ("IMRC with the paper's choices", both[own]),
+        ("the other methods", both[~own & _published(both)]),
+    ):
+        if len(part):
+            near = int((part["gap"].abs() <= 0.03).sum())
+            parts.append(
+                f"{words}: **{near} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
+            )
+    return (
+        f"Within .03 of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
+        + "; ".join(parts)
+        + "."
+    )
+
+
+def _published(cells: pd.DataFrame) -> pd.Series[bool]:
+    return cells["column"].isin([title_of_method(name) for name in PUBLISHED])
+
+
+def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
+    """Return the paper's data sets without results here: title, and how to get the data."""
+    import pandas as pd
+
+    measured = set(shipped.table(name)["dataset"])
+    names = [other for other in printed_datasets() if other not in measured]
+    rows = [(datasets.entry(other).title, datasets.status(other).in_words, how_to_get(other)) for other in names]
+    return pd.DataFrame(rows, columns=["Dataset", "On this computer", "How to get it"])
+
+
+def sample_size_curve(dataset: str, error: ErrorKind = "average") -> pd.DataFrame:
+    """Return the error of IMRC's rules against n: columns method, title, x, value, stderr, as figures take them."""
+    measured = shipped.table("errors").query("dataset == @dataset and error_kind == @error")
+    rules = [imrc_key("paper"), imrc_key("paper", "forward"), imrc_key("paper", "single")]
+    part = measured[measured["method"].isin(rules)].sort_values(["method", "n"])
+    return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"])[
+        ["method", "title", "x", "value", "stderr"]
+    ]

@@ -1,0 +1,87 @@
+"""Results of the paper's tables and figures that come with the package: measured once, read here, never computed.
+
+``data/results/index.toml`` says of every file what it holds and which command made it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from imrc._checks import check_choice
+from imrc.evaluation.results import RunResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Name = Literal["errors", "settings", "lags", "growth"]
+
+
+def results_folder() -> Path:
+    """Return where the results are: inside the package once installed, in ``data/`` in a checkout.
+
+    Raises
+    ------
+    FileNotFoundError
+        If they are in neither place.
+    """
+    here = Path(__file__).resolve()
+    for folder in (here.with_name("results"), here.parents[2] / "data" / "results"):
+        if (folder / "index.toml").is_file():
+            return folder
+    raise FileNotFoundError("The results that come with imrc are missing; install imrc again.")
+
+
+@lru_cache(maxsize=1)
+def index() -> dict[str, dict[str, Any]]:
+    """Return what is known of each file: ``what`` it holds, the ``command`` that made it, the ``date``."""
+    with (results_folder() / "index.toml").open("rb") as stream:
+        return tomllib.load(stream)
+
+
+@lru_cache(maxsize=8)
+def _table(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(results_folder() / f"{name}.csv", keep_default_na=True)
+
+
+def table(name: Name) -> pd.DataFrame:
+    """Return a copy of one table.
+
+    Parameters
+    ----------
+    name : {"errors", "settings", "lags", "growth"}
+        Errors of all methods; IMRC with other W and b; partial autocorrelations by lag; running time against n, k, b.
+
+    Raises
+    ------
+    ValueError
+        For another name.
+
+    Examples
+    --------
+    >>> sorted(table("growth")["varied"].unique())
+    ['b', 'k', 'n']
+    """
+    found: pd.DataFrame = _table(check_choice("name", name, ("errors", "settings", "lags", "growth"))).copy()
+    return found
+
+
+def run_names() -> tuple[str, ...]:
+    """Return the names of the runs kept whole, for curves and heatmaps, such as "power_supply_n10"."""
+    return tuple(name for name, about in index().items() if about["file"].endswith(".npz"))
+
+
+@lru_cache(maxsize=8)
+def run(name: str) -> RunResult:
+    """Return a run kept whole; ValueError for an unknown name.
+
+    Examples
+    --------
+    >>> run("spam_n10").n_tasks
+    20
+    """
+    return RunResult.load(results_folder() / index()[check_choice("name", name, run_names())]["file"])

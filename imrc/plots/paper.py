@@ -1,0 +1,171 @@
+"""Figures of page *The paper*: tables coloured by the difference to print, and ours against the printed values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.evaluation.words import decimal
+from imrc.plots._style import COLOURS, DIVERGING, finish
+from imrc.plots.compare import METHOD_COLOURS
+
+_FULL = 0.2
+"""Differences from here on have the full colour."""
+
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
+
+
+def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[list[str], list[str]]:
+    """Text of each cell, and what a pointer over it says."""
+
+    def value(number: float, digits: int, ms: bool) -> str:
+        if not np.isfinite(number):
+            return "–"
+        return (f"{1000 * number:.3g}" if number < 1 else f"{1000 * number:,.0f}") if ms else decimal(number, digits)
+
+    shown, said = [], []
+    for cell in cells.itertuples():
+        ours, printed = value(cell.ours, 3, milliseconds), value(cell.printed, 2, milliseconds)
+        with_std = spread and np.isfinite(cell.std)
+        first = f"{ours} ±{decimal(cell.std, 2)}" if with_std else ours
+        second = f"{printed} ±{decimal(cell.printed_std, 2)}" if spread and np.isfinite(cell.printed_std) else printed
+        shown.append(f"<b>{first}</b><br>({second})" if np.isfinite(cell.ours) else f"({second})")
+        unit = " ms" if milliseconds else ""
+        std = f" ± {decimal(cell.std)}" if np.isfinite(cell.std) else ""
+        printed_std = f" ± {decimal(cell.printed_std, 2)}" if np.isfinite(cell.printed_std) else ""
+        measured = f"{ours}{unit}{std} ({cell.repetitions} repetitions)" if np.isfinite(cell.ours) else "not measured"
+        said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}")
+    return shown, said
+
+
+def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False, spread: bool = False) -> go.Figure:
+    """Return a table as a heatmap: datasets in rows, methods or settings in columns, coloured by the difference.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Columns title (of the dataset), column, ours, std, printed, printed_std, repetitions, gap, as from
+        `imrc.paper.cells`. Ours may be NaN: the printed value then stands alone.
+    title : str
+        The question the figure answers.
+    milliseconds : bool
+        The values are seconds: show milliseconds and colour by the logarithm of ours over printed.
+    spread : bool
+        Write standard deviations into the cells (they are always said when pointing at one).
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> cell = {"title": "Spam", "column": "MER", "ours": 0.1, "std": 0.01, "printed": 0.13, "printed_std": 0.02}
+    >>> figure = printed_matrix(pd.DataFrame([cell | {"gap": -0.03, "repetitions": 10}]), title="How close?")
+    >>> str(figure.data[0].text[0][0])
+    '<b>.100</b><br>(.13)'
+    """
+    rows, columns = list(dict.fromkeys(cells["title"])), list(dict.fromkeys(cells["column"]))
+    row, column = cells["title"].map(rows.index).to_numpy(), cells["column"].map(columns.index).to_numpy()
+    shown, said = _texts(cells, milliseconds=milliseconds, spread=spread)
+    grid = np.full((len(rows), len(columns)), np.nan)
+    texts, hovers = np.full(grid.shape, "", dtype=object), np.full(grid.shape, "", dtype=object)
+    values = np.log10(cells["ours"] / cells["printed"]) if milliseconds else cells["gap"]
+    # Measured without a printed counterpart: neither better nor worse.
+    grid[row, column] = np.where(cells["ours"].notna(), values.fillna(0.0), np.nan)
+    texts[row, column], hovers[row, column] = shown, said
+    full = 3.0 if milliseconds else _FULL
+    bar = {"title": {"text": "ours / printed" if milliseconds else "ours − printed", "side": "right"}, "thickness": 12}
+    if milliseconds:
+        bar |= {"tickvals": [-3, -2, -1, 0, 1], "ticktext": ["1/1000", "1/100", "1/10", "1", "10"]}
+    else:
+        bar |= {"tickformat": "+.2f"}
+    figure = go.Figure(
+        go.Heatmap(
+            z=grid,
+            x=columns,
+            y=rows,
+            text=texts,
+            customdata=hovers,
+            texttemplate="%{text}",
+            textfont={"size": 11},
+            hovertemplate="%{customdata}<extra></extra>",
+            colorscale=DIVERGING,
+            zmin=-full,
+            zmax=full,
+            zmid=0.0,
+            xgap=2,
+            ygap=2,
+            colorbar=bar,
+        )
+    )
+    alone = np.argwhere(np.isnan(grid))
+    figure.add_trace(
+        go.Scatter(
+            x=[columns[j] for _, j in alone],
+            y=[rows[i] for i, _ in alone],
+            mode="text",
+            text=[texts[i, j] for i, j in alone],
+            textfont={"size": 11, "color": COLOURS["single"]},
+            customdata=[hovers[i, j] for i, j in alone],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    finish(figure, title=title, height=150 + 40 * len(rows), legend=False)
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if max(map(len, columns)) > 8 else 0, type="category")
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_layout(margin_t=130, margin_b=16)
+    return figure
+
+
+def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
+    """Return our errors against the printed ones, one point per cell, on the line where both are equal.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `printed_matrix`, with errors.
+
+    Returns
+    -------
+    Figure
+    """
+    both = cells[cells["gap"].notna()]
+    top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=[0.0, top],
+            y=[0.0, top],
+            mode="lines",
+            name="equal",
+            line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
+            hoverinfo="skip",
+        )
+    )
+    for position, (name, part) in enumerate(both.groupby("column", sort=False)):
+        own = str(name).startswith("IMRC")
+        colour = COLOURS["forward_backward"] if own else METHOD_COLOURS.get(str(name).lower(), COLOURS["reference"])
+        hollow = own and "recommended" in str(name)
+        symbol = _SYMBOLS[position % len(_SYMBOLS)]
+        bars = {"thickness": 1, "width": 0, "color": colour}
+        figure.add_trace(
+            go.Scatter(
+                x=part["printed"],
+                y=part["ours"],
+                error_x={"array": part["printed_std"].fillna(0.0), **bars},
+                error_y={"array": part["std"].fillna(0.0), **bars},
+                mode="markers",
+                name=str(name),
+                marker={"size": 10, "color": colour, "symbol": f"{symbol}-open" if hollow else symbol},
+                opacity=0.9,
+                customdata=part["title"],
+                hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
+            )
+        )
+    finish(figure, title="Do we measure what the paper prints?", height=520)
+    figure.update_xaxes(title_text="printed error", tickformat=".1f", range=[0.0, top])
+    figure.update_yaxes(title_text="our error", tickformat=".1f", range=[0.0, top])
+    figure.update_layout(margin_b=130)
+    return figure

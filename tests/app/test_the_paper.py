@@ -1,0 +1,94 @@
+"""The page of the paper's tables: every part renders from the shipped results, computes nothing, and is quick."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from imrc.paper import cells, shipped
+from pages.ui.paper import FIGURES
+from tests.app.conftest import texts
+
+
+@pytest.fixture
+def page(app):
+    test = app(dataset="identical", k="3", n="4", repetitions="1")
+    return test.switch_page("pages/views/the_paper.py").run()
+
+
+def part(test, name):
+    return test.button_group(key="paper_part").set_value(name).run()
+
+
+def test_errors_are_the_shipped_ones(page):
+    assert not page.exception
+    assert len(page.get("plotly_chart")) == 2
+    table = page.dataframe[0].value
+    assert table["Dataset"].tolist()[6] == "Power Supply"
+    measured = shipped.table("errors").query("dataset == 'spam' and n == 10 and error_kind == 'average'")
+    error = measured.set_index("method").loc["imrc:paper", "error"]
+    assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].startswith(f"{error:.3f}"[1:])
+    assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].endswith(".13 ± .01")
+    assert "imrc table --n 10 --methods all --preset paper recommended --error average" in [c.value for c in page.code]
+
+
+def test_other_sizes_errors_and_methods(page):
+    page.button_group(key="paper_n").set_value(100).run()
+    page.button_group(key="paper_error").set_value("released").run()
+    page.multiselect(key="paper_methods").set_value(["imrc:paper", "gem"]).run()
+    assert not page.exception
+    expected = cells.wide(cells.error_cells(100, "released", ["imrc:paper", "gem"]))
+    assert page.dataframe[0].value.equals(expected)
+    page.multiselect(key="paper_methods").set_value([]).run()
+    assert not page.exception
+    assert "Choose at least one method" in texts(page)
+
+
+@pytest.mark.parametrize("name", ["settings", "times"])
+def test_tables_of_settings_and_times(page, name):
+    test = part(page, name)
+    assert not test.exception
+    test.button_group(key=f"paper_{name}_n").set_value(100).run()
+    assert not test.exception
+    assert "Usenet1" in test.dataframe[0].value["Dataset"].tolist()
+
+
+def test_missing_datasets_are_listed_with_the_way_to_get_them(page):
+    table = page.dataframe[1].value
+    assert "Yearbook" in table["Dataset"].tolist()
+    assert any("imrc datasets fetch covertype" in how for how in table["How to get it"])
+
+
+def test_every_figure(page):
+    test = part(page, "figures")
+    for name in FIGURES:
+        test.button_group(key="paper_figure").set_value(name).run()
+        assert not test.exception, name
+        assert len(test.get("plotly_chart")) == 1, name
+        assert test.code, "each figure says what made it"
+
+
+def test_every_run_has_curves_and_heatmaps(page):
+    test = part(page, "figures")
+    for figure in ("curves", "heatmaps"):
+        test.button_group(key="paper_figure").set_value(figure).run()
+        for name in shipped.run_names():
+            test.selectbox(key="paper_run").set_value(name).run()
+            assert not test.exception, (figure, name)
+
+
+def test_page_computes_nothing_and_is_quick(page, monkeypatch):
+    def refuse(*_arguments, **_more):
+        raise AssertionError("computed on the page")
+
+    monkeypatch.setattr("imrc.evaluation.run.evaluate", refuse)
+    monkeypatch.setattr("imrc.evaluation.run.iter_run", refuse)
+    spent = []
+    for _ in range(3):
+        started = time.process_time()
+        page.run()
+        spent.append(time.process_time() - started)
+    assert not page.exception
+    # Processor time of the whole script, so that other programs on the machine do not count.
+    assert min(spent) < 0.5

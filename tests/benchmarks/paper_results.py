@@ -1,0 +1,113 @@
+"""Put together the results of page *The paper*, ``data/results/``, from the outputs of commands.
+
+    python tests/benchmarks/paper_results.py OUTPUTS
+
+OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
+``lags_*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells) and ``*.npz``. Errors of the methods compared
+come from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods all``, which takes
+hours at once.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT))
+
+import pandas as pd  # noqa: E402 - after the path
+
+from imrc.baselines import PUBLISHED, REFERENCES  # noqa: E402
+from imrc.evaluation.comparison import imrc_key  # noqa: E402
+
+RESULTS = ROOT / "data" / "results"
+KEPT = (
+    imrc_key("paper"),
+    imrc_key("paper", "forward"),
+    imrc_key("paper", "single"),
+    imrc_key("recommended"),
+    *PUBLISHED,
+    *REFERENCES,
+)
+ERRORS = [
+    "dataset",
+    "n",
+    "method",
+    "error_kind",
+    "error",
+    "std",
+    "stderr",
+    "seconds",
+    "tasks",
+    "repetitions",
+    "seed",
+]
+SETTINGS = ["dataset", "n", "setting", "b", "W", "error", "std", "stderr", "average", "released", "seconds", "tasks"]
+
+
+def errors(outputs: Path) -> pd.DataFrame:
+    scores = pd.read_csv(HERE / "results" / "paper_table_baselines_repetitions.csv")
+    scores = scores[scores["method"].isin(KEPT)]
+    cells = ["dataset", "n", "method"]
+    facts = scores.groupby(cells).agg(
+        seconds=("seconds", "mean"),
+        tasks=("tasks", "first"),
+        repetitions=("repetition", "max"),
+        seed=("seed", "first"),
+        date=("date", "first"),
+    )
+    facts["versions"] = "imrc " + scores["imrc"].iloc[0] + ", numpy " + scores["numpy"].iloc[0]
+    frames = []
+    for kind in ("average", "released"):
+        summary = scores.groupby(cells)[kind].agg(error="mean", std="std", stderr="sem")
+        frames.append(summary.join(facts).reset_index().assign(error_kind=kind))
+    frames += [pd.read_csv(path).query("method in @KEPT") for path in filled(outputs, "errors*.csv")]
+    table = pd.concat(frames)[[*ERRORS, "versions", "date"]]
+    table = table.drop_duplicates([*cells, "error_kind"], keep="first")
+    order = {method: position for position, method in enumerate(KEPT)}
+    return table.sort_values(
+        ["error_kind", "dataset", "n", "method"], key=lambda c: c.map(order) if c.name == "method" else c
+    )
+
+
+def filled(outputs: Path, pattern: str) -> list[Path]:
+    """Outputs of commands that ended."""
+    return [path for path in sorted(outputs.glob(pattern)) if path.stat().st_size]
+
+
+def settings(outputs: Path) -> pd.DataFrame:
+    paths = [
+        path for path in sorted([*outputs.glob("backward*.csv"), *outputs.glob("window*.csv")]) if path.stat().st_size
+    ]
+    table = pd.concat([pd.read_csv(path) for path in paths])
+    return table[[*SETTINGS, "repetitions", "seed", "versions", "date"]].sort_values(["dataset", "n", "setting"])
+
+
+def write(table: pd.DataFrame, name: str) -> None:
+    table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.5g")
+    print(f"{name}: {len(table)} rows")
+
+
+def main() -> None:
+    outputs = Path(sys.argv[1])
+    RESULTS.mkdir(exist_ok=True)
+    write(errors(outputs), "errors")
+    write(settings(outputs), "settings")
+    lags = [path for path in sorted(outputs.glob("lags_*.csv")) if path.stat().st_size]
+    write(
+        pd.concat([pd.read_csv(path) for path in lags])[
+            ["sequence", "lag", "pacf", "pacf_std", "pacf_low", "pacf_high"]
+        ].dropna(),
+        "lags",
+    )
+    growth = pd.read_csv(HERE / "results" / "solver_growth.csv")
+    write(growth[["varied", "k", "n", "b", "ms_per_task", "seed", "versions"]], "growth")
+    for path in sorted(outputs.glob("*.npz")):
+        shutil.copy(path, RESULTS / path.name)
+
+
+if __name__ == "__main__":
+    main()
