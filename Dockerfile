@@ -13,6 +13,7 @@ RUN /opt/venv/bin/pip install -r requirements.txt
 COPY pyproject.toml README.md LICENSE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
 COPY data/catalogue.toml data/catalogue.toml
+COPY data/results data/results
 COPY imrc imrc
 COPY pages pages
 RUN /opt/venv/bin/pip install --no-deps .

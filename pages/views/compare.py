@@ -70,8 +70,7 @@ reference = st.selectbox(
 table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"# {comparison_summary(table, title)}")
 headline.caption(comparing.rules_sentence())
-alt = "; ".join(f"{row.title} {row.error:.3f}" for row in table.itertuples())
-charts.show(method_errors(table), name="method-errors", alt=f"Errors, best first: {alt}.")
+charts.show(method_errors(table), name="method-errors", alt="Errors of all methods, with bands.")
 charts.table(
     comparison_view(table),
     name=f"compare-{sequence.name}",
