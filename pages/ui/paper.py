@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from imrc import datasets
 from imrc.diagnostics import PartialAutocorrelation
@@ -39,6 +40,17 @@ def made_by(name: str, command: str = "") -> None:
     st.code(command or about["command"], language="bash", wrap_lines=True)
 
 
+def _sizes(sizes: list[int], key: str, where: DeltaGenerator | None = None) -> int:
+    return (where or st).radio(
+        "Samples per task n",
+        sizes,
+        horizontal=True,
+        key=key,
+        bind="query-params",
+        help="The training samples of each task for which the paper prints numbers.",
+    )
+
+
 def missing() -> None:
     """List the paper's datasets without results, with the way to get them."""
     table = cells.missing()
@@ -52,22 +64,30 @@ def missing() -> None:
 def errors() -> None:
     """Draw the tables of errors: coloured by the difference to print, as points, and as numbers."""
     row = st.container(horizontal=True)
-    n = row.segmented_control("Samples per task n", [10, 50, 100, 150], default=10, required=True, key="paper_n")
+    n = _sizes([10, 50, 100, 150], "paper_n", row)
     kinds = {"average": "All steps and tasks", "released": "As the authors' script"}
-    error = row.segmented_control(
+    error = row.radio(
         "Our error",
         list(kinds),
-        default="average",
-        required=True,
+        horizontal=True,
         format_func=kinds.get,
         key="paper_error",
+        bind="query-params",
         help="  \n".join(f"**{kinds[kind]}**: {SCORE_KINDS[kind]}." for kind in kinds)
         + "  \nThe paper says the first; the script its authors published prints the second.",
     )
     methods = st.multiselect(
-        "Methods", cells.METHODS, default=cells.METHODS, format_func=title_of_method, key="paper_methods"
+        "Methods",
+        cells.METHODS,
+        default=cells.METHODS,
+        format_func=title_of_method,
+        key="paper_methods",
+        bind="query-params",
+        help="Columns of the table: IMRC with the paper's and the recommended choices, and the paper's seven methods.",
     )
-    spread = st.toggle("Standard deviations in the cells", key="paper_std", help="They need a wide window.")
+    spread = st.toggle(
+        "Standard deviations in the cells", key="paper_std", bind="query-params", help="They need a wide window."
+    )
     if not methods:
         st.info("Choose at least one method.", icon=":material/info:")
         return
@@ -79,8 +99,7 @@ def errors() -> None:
     )
     st.caption(
         "Ours above, printed below in brackets; green: ours is lower, brown: higher; in grey without colour: not "
-        "measured "
-        f"here. {cells.agreement(table)}"
+        f"measured here. {cells.agreement(table)}"
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")
     charts.show(
@@ -89,39 +108,31 @@ def errors() -> None:
         alt="Our errors against the printed ones, one point per dataset and method, with the line of equality.",
     )
     st.markdown("**Ours | printed, mean ± standard deviation over repetitions**")
-    numbers = cells.wide(table)
-    st.dataframe(numbers, hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-errors-n{n}.csv", "text/csv")
+    st.dataframe(cells.wide(table), hide_index=True, height="content")
+    charts.csv(table, name=f"paper-errors-n{n}")
     _reading()
 
 
 def _reading() -> None:
     with st.expander("Where ours differ, and why that may be", icon=":material/menu_book:"):
         st.markdown(
-            "* **IMRC** with the paper's choices agrees in most cells; Power Supply at n = 50 and 100 comes out "
-            "lower.\n"
+            "* **IMRC** with the paper's choices agrees in most cells; Power Supply at n = 50 comes out lower.\n"
             "* **ELLA** is better here almost everywhere: with the defaults of its Python release it answers a "
-            "constant, and "
-            "the printed values lie in between.\n"
+            "constant, and the printed values lie in between.\n"
             "* **GEM** and **EWC** on Spam do not fall with n in the representation used for all methods; on raw "
-            "inputs they "
-            "do, as printed.\n"
+            "inputs they do, as printed.\n"
             "* **Power Supply**: GEM, EWC and MER are printed near .47 at every n. Raw inputs near 100 would spoil "
-            "plain "
-            "gradient steps; ours have bounded features.\n"
+            "plain gradient steps; ours have bounded features.\n"
             "* **Condor** hardly changes with n here; its parameter μ is not given in the paper, and a smaller one "
-            "(profile "
-            "`condor:weak`) fits better.\n"
+            "(profile `condor:weak`) fits better.\n"
             "* **DriftSurf** and **AUE** depend on their random start at n = 10.\n\n"
-            "Nothing was tuned towards the printed numbers. GEM and MER on Power Supply at n = 100 and 150 take "
-            "hours and are "
-            "not measured."
+            "Nothing was tuned towards the printed numbers."
         )
 
 
 def settings() -> None:
     """Draw the table over W and b."""
-    n = st.segmented_control("Samples per task n", [10, 100], default=10, required=True, key="paper_settings_n")
+    n = _sizes([10, 100], "paper_settings_n")
     table = cells.setting_cells(n)
     charts.show(
         printed_matrix(table, title=f"Do W and b matter? IMRC with the paper's choices, n = {n}"),
@@ -130,17 +141,16 @@ def settings() -> None:
     )
     st.caption(
         "W is varied with b = 3, and b with W = 2. Our error is that of the authors' script. The two printed cells "
-        "of Yearbook "
-        "for b = 2 are most likely swapped (n = 10 below n = 100)."
+        "of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100)."
     )
     made_by("settings", f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}")
     st.dataframe(cells.wide(table), hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-settings-n{n}.csv", "text/csv")
+    charts.csv(table, name=f"paper-settings-n{n}")
 
 
 def times() -> None:
     """Draw the table of running times."""
-    n = st.segmented_control("Samples per task n", [10, 100], default=10, required=True, key="paper_times_n")
+    n = _sizes([10, 100], "paper_times_n")
     table = cells.time_cells(n)
     charts.show(
         printed_matrix(table, title=f"How long does a task take? Milliseconds, n = {n}", milliseconds=True),
@@ -149,27 +159,37 @@ def times() -> None:
     )
     st.caption(
         "Ours: processor time of learning a task (IMRC: single-task, forward and backward rules together), measured "
-        "on a busy "
-        "machine, so rather too long. Printed: mean running time on another machine with other programs. Read the "
-        "order of "
-        "magnitude, and how a row grows with b."
+        "on a busy machine, so rather too long. Printed: mean running time on another machine with other programs. "
+        "Read the order of magnitude, and how a row grows with b."
     )
     made_by("settings", f"imrc table --kind time --n {n} --methods gem mer ella ewc")
     st.dataframe(cells.wide(table, milliseconds=True), hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-times-n{n}.csv", "text/csv")
+    charts.csv(table, name=f"paper-times-n{n}")
 
 
 def figures() -> None:
     """Draw one of the paper's figures with our results."""
-    figure = st.segmented_control(
-        "Figure", list(FIGURES), default="curves", required=True, format_func=FIGURES.get, key="paper_figure"
+    figure = st.radio(
+        "Figure",
+        list(FIGURES),
+        horizontal=True,
+        format_func=FIGURES.get,
+        key="paper_figure",
+        bind="query-params",
+        help="Which of the paper's figures, drawn with our results.",
     )
     {"curves": _curves, "heatmaps": _heatmaps, "ess": _ess, "pacf": _pacf, "time": _time}[figure]()
 
 
 def _chosen_run() -> str:
     return st.selectbox(
-        "Run", shipped.run_names(), format_func=lambda name: shipped.index()[name]["what"], key="paper_run", width=420
+        "Run",
+        shipped.run_names(),
+        format_func=lambda name: shipped.index()[name]["what"],
+        key="paper_run",
+        bind="query-params",
+        help="The sequence that was learnt, and how.",
+        width=420,
     )
 
 
@@ -184,8 +204,7 @@ def _curves() -> None:
     )
     st.caption(
         "The paper shows the same for Yearbook and DomainNet, not measured here. Left: all n measured, with "
-        "the number "
-        "of tasks of the dataset; right: a sequence that ends after k tasks."
+        "the number of tasks of the dataset; right: a sequence that ends after k tasks."
     )
     made_by(name)
 
@@ -200,8 +219,7 @@ def _heatmaps() -> None:
     )
     st.caption(
         "Backward learning changes the rules of earlier tasks, so its errors fall along a row; single-task and "
-        "forward rules "
-        "stay as they were learnt. The paper shows this for Yearbook."
+        "forward rules stay as they were learnt. The paper shows this for Yearbook."
     )
     made_by(name)
 

@@ -7,15 +7,21 @@ from pages.ui import paper
 
 PARTS = {"errors": "Errors", "settings": "W and b", "times": "Running time", "figures": "Figures"}
 
-st.markdown("#### The paper's tables and figures, measured again and beside the printed values")
+st.markdown("# The paper's tables and figures, measured again and beside the printed values")
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "
     f"computed on this page. {cells.agreement(cells.error_cells(10, 'released'))} (n = 10, error of the "
     "authors' script.)"
 )
-part = st.segmented_control(
-    "Show", list(PARTS), default="errors", required=True, format_func=PARTS.get, key="paper_part", width="stretch"
+part = st.radio(
+    "Show",
+    list(PARTS),
+    horizontal=True,
+    format_func=PARTS.get,
+    key="paper_part",
+    bind="query-params",
+    help="Which of the paper's tables and figures.",
 )
 {"errors": paper.errors, "settings": paper.settings, "times": paper.times, "figures": paper.figures}[part]()
 if part != "figures":

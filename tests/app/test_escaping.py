@@ -61,6 +61,7 @@ def sequence() -> imrc.TaskSequence:
 def test_every_page_shows_names_as_they_stand(app, sequence, entry):
     test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
     test.session_state["own_sequence"] = sequence
+    test.session_state["own_source"] = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()
     test.selectbox(key="dataset").set_value("your_file").run()
     test.button(key="FormSubmitter:settings-Run").click().run()

@@ -49,6 +49,11 @@ CONTROLS = [
     ("how-it-works", "teach_task", "4", 4),
     ("how-it-works", "teach_component", "class 1, first feature", 1),
     ("how-it-works", "teach_seed", "7", 7),
+    ("the-paper", "paper_part", "Errors", "errors"),
+    ("the-paper", "paper_n", "50", 50),
+    ("the-paper", "paper_error", "As the authors' script", "released"),
+    ("the-paper", "paper_methods", ["GEM"], ["gem"]),
+    ("the-paper", "paper_std", "true", True),
 ]
 INPUTS = ("number_input", "selectbox", "multiselect", "slider", "select_slider", "toggle", "radio", "checkbox")
 
@@ -89,7 +94,8 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     now = held(test)
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
-    sidebar = {*CHANGED, "image_format", "against_paper"}
+    # Choosing a stored run sets the controls of the sidebar, which are.
+    sidebar = {*CHANGED, "image_format", "against_paper", "stored_run"}
     others = {name for name in now if name not in sidebar and not name.startswith(("own_", "part-"))}
     assert others == {name for name, _, _ in mine}
 

@@ -18,7 +18,7 @@ def page(app):
 
 
 def part(test, name):
-    return test.button_group(key="paper_part").set_value(name).run()
+    return test.radio(key="paper_part").set_value(name).run()
 
 
 def test_errors_are_the_shipped_ones(page):
@@ -34,8 +34,8 @@ def test_errors_are_the_shipped_ones(page):
 
 
 def test_other_sizes_errors_and_methods(page):
-    page.button_group(key="paper_n").set_value(100).run()
-    page.button_group(key="paper_error").set_value("released").run()
+    page.radio(key="paper_n").set_value(100).run()
+    page.radio(key="paper_error").set_value("released").run()
     page.multiselect(key="paper_methods").set_value(["imrc:paper", "gem"]).run()
     assert not page.exception
     expected = cells.wide(cells.error_cells(100, "released", ["imrc:paper", "gem"]))
@@ -49,7 +49,7 @@ def test_other_sizes_errors_and_methods(page):
 def test_tables_of_settings_and_times(page, name):
     test = part(page, name)
     assert not test.exception
-    test.button_group(key=f"paper_{name}_n").set_value(100).run()
+    test.radio(key=f"paper_{name}_n").set_value(100).run()
     assert not test.exception
     assert "Usenet1" in test.dataframe[0].value["Dataset"].tolist()
 
@@ -63,7 +63,7 @@ def test_missing_datasets_are_listed_with_the_way_to_get_them(page):
 def test_every_figure(page):
     test = part(page, "figures")
     for name in FIGURES:
-        test.button_group(key="paper_figure").set_value(name).run()
+        test.radio(key="paper_figure").set_value(name).run()
         assert not test.exception, name
         assert len(test.get("plotly_chart")) == 1, name
         assert test.code, "each figure says what made it"
@@ -72,7 +72,7 @@ def test_every_figure(page):
 def test_every_run_has_curves_and_heatmaps(page):
     test = part(page, "figures")
     for figure in ("curves", "heatmaps"):
-        test.button_group(key="paper_figure").set_value(figure).run()
+        test.radio(key="paper_figure").set_value(figure).run()
         for name in shipped.run_names():
             test.selectbox(key="paper_run").set_value(name).run()
             assert not test.exception, (figure, name)
