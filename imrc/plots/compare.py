@@ -154,7 +154,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     )
     figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})
     figure.update_xaxes(
-        title_text=f"error minus that of<br>{html.escape(reference)} (± 2 standard errors)", tickformat="+.2f"
+        title_text=f"difference to<br>{html.escape(reference)}<br>(± 2 standard errors)", tickformat="+.2f"
     )
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(rows["title"]))
     figure.update_layout(margin_b=118)
