@@ -11,7 +11,8 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.results import HEADLINES, Headline
 from imrc.evaluation.words import decimal, with_error
 from imrc.plots._style import NAMES
-from imrc.plots.choices import choices_chart, choices_table, preset_table
+from imrc.plots.choices import preset_table
+from imrc.plots.runs import run_choices
 from pages.ui import charts
 from pages.ui.running import current_result
 
@@ -103,7 +104,8 @@ def against_the_paper(result: RunResult) -> None:
     st.caption(f"Rules shown: Paper, {RULE_NAMES[paper.loss]}; Recommended, {RULE_NAMES[result.loss]}. Same draws.")
     charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
-        choices_chart(choices_table(result)),
+        run_choices,
+        result,
         name="choices",
         alt="Rate of change chosen by likelihood at each step, the share of repetitions that use the past, and the "
         "factor of the penalty.",
