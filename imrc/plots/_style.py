@@ -74,6 +74,17 @@ def band_outline(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> dict
     }
 
 
+def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
+    """Return the part of a hover text that gives ± two standard errors; nothing if there is none.
+
+    Examples
+    --------
+    >>> hover_spread(np.array([0.1])), hover_spread(np.array([np.nan]))
+    (' ± %{customdata:.3f}', '')
+    """
+    return f" ± %{{{place}:.3f}}" if np.isfinite(spread).any() else ""
+
+
 MARGIN = {"l": 56, "r": 16, "t": 52, "b": 104}
 """Pixels around the plot; at the bottom with room for a legend."""
 

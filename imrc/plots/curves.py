@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import COLOURS, DASHES, MARGIN, NAMES, band_outline, rgba
+from imrc.plots._style import COLOURS, DASHES, MARGIN, NAMES, band_outline, hover_spread, rgba
 
 _MAJORITY = "Majority class"
 _BANDS = "Confidence bands: ± 2 standard errors"
@@ -38,7 +38,7 @@ def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, An
         },
         "marker": {"size": 6},
         "customdata": np.where(np.isfinite(spread), spread, 0.0),
-        "hovertemplate": "%{y:.3f} ± %{customdata:.3f}<extra>" + name + "</extra>",
+        "hovertemplate": "%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
     }
     if rule == "majority" or not np.isfinite(spread).all():
         return [line]

@@ -50,6 +50,7 @@ def change_colour(difference: Headline) -> Literal["green", "orange", "off"]:
 def cards(result: RunResult) -> None:
     """Show errors, effective samples, risk and time."""
     repetitions = result.settings.repetitions
+    spread = f"± one standard error over {repetitions} repetitions" if repetitions > 1 else "one repetition"
     row = st.container(horizontal=True)
     for rule, headline in result.headline().items():
         difference = result.difference(rule)
@@ -60,7 +61,7 @@ def cards(result: RunResult) -> None:
             delta_color=change_colour(difference) if rule != "single" else "off",
             delta_arrow="off",
             border=True,
-            help=f"Average error: {HEADLINES['average']}, ± one standard error over {repetitions} repetitions. Below: "
+            help=f"Average error: {HEADLINES['average']}, {spread}. Below: "
             "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
