@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from imrc._output import ProgressLine, add_formats, print_csv, print_json, print_table
@@ -73,16 +74,20 @@ def rows_of(result: RunResult) -> list[dict[str, Any]]:
     return rows
 
 
+def _with_spread(error: float, stderr: float) -> str:
+    return f"{error:.3f}" + (f" ± {stderr:.3f}" if math.isfinite(stderr) else "")
+
+
 def _print(result: RunResult) -> None:
     settings = result.settings
     print(
         f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.b}, "
-        f"{settings.repetitions} repetitions, {result.time_s.sum():.2f} s"
+        f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}, {result.time_s.sum():.2f} s"
     )
     rows = [
         [
             row["rule"],
-            *(f"{row[f'error_{kind}']:.3f} ± {row[f'stderr_{kind}']:.3f}" for kind in SHOWN),
+            *(_with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN),
             f"{row['risk']:.3f}",
             f"{row['ess']:.1f}",
         ]

@@ -106,12 +106,14 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     else:
         options = "".join(f", {name}={value!r}" for name, value in file_options.items())
         load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+    # One repetition has no standard error.
+    spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
     return (
         f"{imports}\n"
         f"sequence = {load}\n"
         f"result = imrc.evaluate(sequence, {', '.join(arguments)})\n"
         "for rule, error in result.headline().items():\n"
-        '    print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")'
+        f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
     )
 
 
@@ -159,7 +161,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     """
     fair = table[table["method"] != "oracle"]
     best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
-    numbers = f"{decimal(best['error'])} ± {decimal(best['stderr'])}"
+    numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
     first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
     if not len(verdicts):

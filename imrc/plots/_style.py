@@ -74,22 +74,37 @@ def band_outline(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> dict
     }
 
 
-def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -> go.Figure:
-    """Give a figure the common look: title at the left, legend below the plot, quiet grid.
+def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
+    """Return the part of a hover text that gives ± two standard errors; nothing if there is none.
+
+    Examples
+    --------
+    >>> hover_spread(np.array([0.1])), hover_spread(np.array([np.nan]))
+    (' ± %{customdata:.3f}', '')
+    """
+    return f" ± %{{{place}:.3f}}" if np.isfinite(spread).any() else ""
+
+
+MARGIN = {"l": 56, "r": 16, "t": 52, "b": 104}
+"""Pixels around the plot; at the bottom with room for a legend."""
+
+AXIS: dict[str, Any] = {
+    "gridcolor": GRID,
+    "zeroline": False,
+    "automargin": True,
+    "title": {"font": {"size": 13}, "standoff": 8},
+}
+"""What all axes have in common: a quiet grid."""
+
+
+def common_layout(title: str, height: int, *, legend: bool = True) -> dict[str, Any]:
+    """Return the layout all figures share, without axes: title at the left, legend below the plot.
 
     The template is set here because other programs change Plotly's default one.
     """
-    axis = {
-        "gridcolor": GRID,
-        "zeroline": False,
-        "automargin": True,
-        "title": {"font": {"size": 13}, "standoff": 8},
-    }
-    # One update for layout and axes: Plotly checks the whole figure at each.
-    figure.update_layout(
-        {key: axis for key in figure.layout if re.fullmatch(r"[xy]axis\d*", key)},
-        template="none",
-        title={
+    return {
+        "template": "none",
+        "title": {
             "text": title,
             "x": 0,
             "xanchor": "left",
@@ -97,11 +112,11 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
             "yanchor": "top",
             "font": {"size": 18, "weight": 600},
         },
-        font={"family": FONT, "size": 13, "color": INK["light"]},
-        height=height,
-        margin={"l": 56, "r": 16, "t": 52, "b": 104 if legend else 48},
+        "font": {"family": FONT, "size": 13, "color": INK["light"]},
+        "height": height,
+        "margin": {**MARGIN, "b": MARGIN["b"] if legend else 48},
         # At the bottom of the whole figure: it can never collide with title or axis labels.
-        legend={
+        "legend": {
             "orientation": "h",
             "x": 0,
             "y": 0.0,
@@ -110,9 +125,16 @@ def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -
             "yanchor": "bottom",
             "font": {"size": 12},
         },
-        showlegend=legend,
-        hoverlabel={"align": "left"},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-    )
+        "showlegend": legend,
+        "hoverlabel": {"align": "left"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -> go.Figure:
+    """Give a figure and its axes the common look."""
+    # One update for layout and axes: Plotly checks the whole figure at each.
+    axes = {key: AXIS for key in figure.layout if re.fullmatch(r"[xy]axis\d*", key)}
+    figure.update_layout({**axes, **common_layout(title, height, legend=legend)})
     return figure

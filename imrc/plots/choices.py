@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
 from imrc.evaluation.results import HeadlineKind
 from imrc.evaluation.words import with_error
-from imrc.plots._style import COLOURS, NAMES, SHORT_NAMES, band_outline, finish
+from imrc.plots._panels import axis, on_panel, panels
+from imrc.plots._style import COLOURS, MARGIN, NAMES, SHORT_NAMES, band_outline
 
 _KINDS: dict[HeadlineKind, str] = {
     "average": "all tasks seen",
@@ -43,47 +45,46 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
     """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
-    panels = {
+    titles = {
         "rate": "Rate of change ρ (d² / σ²)",
         "transfer": "Share that uses the past",
         "penalty": "Penalty, factor",
     }
-    panels = {name: title for name, title in panels.items() if name == "rate" or table[name].notna().all()}
-    figure = make_subplots(rows=1, cols=len(panels), subplot_titles=list(panels.values()), horizontal_spacing=0.09)
-    x = table["step"].to_numpy()
-    figure.add_trace(
-        go.Scatter(
-            **band_outline(x, table["low"].to_numpy(), table["high"].to_numpy()),
-            fillcolor="rgba(75,85,99,0.15)",
-            name="Smallest to largest over repetitions",
-        ),
-        row=1,
-        col=1,
-    )
-    lines = {"mode": "lines+markers" if len(x) <= 40 else "lines", "line": {"color": COLOURS["reference"], "width": 2}}
-    axes = {
+    titles = {name: title for name, title in titles.items() if name == "rate" or table[name].notna().all()}
+    axes: dict[str, dict[str, Any]] = {
         "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
         "transfer": {"range": [-0.05, 1.05], "tickformat": ".0%"},
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
-    for column, name in enumerate(panels, start=1):
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=table[name],
-                name="Mean over repetitions (rate and penalty: geometric)",
-                showlegend=column == 1,
-                **lines,
-            ),
-            row=1,
-            col=column,
-        )
-        figure.update_yaxes(**axes[name], row=1, col=column)
-    finish(figure, title="What was chosen when, from past data only?", height=340)
-    figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=8)
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin_t=84)
-    return figure
+    x = table["step"].to_numpy()
+    band = {
+        "type": "scatter",
+        **band_outline(x, table["low"].to_numpy(), table["high"].to_numpy()),
+        "fillcolor": "rgba(75,85,99,0.15)",
+        "name": "Smallest to largest over repetitions",
+    }
+    lines = [
+        {
+            "type": "scatter",
+            "x": x,
+            "y": table[name].to_numpy(),
+            "name": "Mean over repetitions (rate and penalty: geometric)",
+            "showlegend": name == "rate",
+            "mode": "lines+markers" if len(x) <= 40 else "lines",
+            "line": {"color": COLOURS["reference"], "width": 2},
+        }
+        for name in titles
+    ]
+    return panels(
+        [on_panel(band, 1), *(on_panel(line, number) for number, line in enumerate(lines, start=1))],
+        list(titles.values()),
+        [axis("step (tasks learnt)", tickformat="d", nticks=8) for _ in titles],
+        [axis(**axes[name]) for name in titles],
+        gap=0.09,
+        title="What was chosen when, from past data only?",
+        height=340,
+        margin={**MARGIN, "t": 84},
+    )
 
 
 def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from imrc.plots._style import COLOURS, GRID, band_outline, finish, rgba
+from imrc.plots._style import COLOURS, GRID, band_outline, finish, hover_spread, rgba
 
 METHOD_COLOURS = {
     "gem": "#0072B2",
@@ -75,7 +75,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     """
     figure = go.Figure()
     rows = table.iloc[::-1]
-    spread = np.nan_to_num(2.0 * rows["stderr"].to_numpy())
+    spread = 2.0 * rows["stderr"].to_numpy()
     figure.add_trace(
         go.Scatter(
             x=rows["error"],
@@ -83,9 +83,11 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             mode="markers",
             name="Ours ± 2 standard errors",
             marker={"size": 11, "color": [colour_of(name) for name in rows["method"]]},
-            error_x={"array": spread, "thickness": 2, "width": 0, "color": "#6B7280"},
-            customdata=np.stack([spread, rows["newest"], rows["rank"]], axis=1),
-            hovertemplate="%{y}: %{x:.3f} ± %{customdata[0]:.3f}<br>newest task %{customdata[1]:.3f}, "
+            error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": "#6B7280"},
+            customdata=np.stack([np.nan_to_num(spread), rows["newest"], rows["rank"]], axis=1),
+            hovertemplate="%{y}: %{x:.3f}"
+            + hover_spread(spread, "customdata[0]")
+            + "<br>newest task %{customdata[1]:.3f}, "
             "mean rank %{customdata[2]:.1f}<extra></extra>",
         )
     )
@@ -133,7 +135,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         part = rows[rows["verdict"] == verdict]
         if not len(part):
             continue
-        spread = np.nan_to_num(2.0 * part["difference_stderr"].to_numpy())
+        spread = 2.0 * part["difference_stderr"].to_numpy()
         figure.add_trace(
             go.Scatter(
                 x=part["difference"],
@@ -141,9 +143,11 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 name=name,
                 marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
-                error_x={"array": spread, "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
-                customdata=np.stack([spread, part["p_holm"]], axis=1),
-                hovertemplate="%{y}: %{x:+.3f} ± %{customdata[0]:.3f}<br>corrected p = %{customdata[1]:.3g}"
+                error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
+                customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
+                hovertemplate="%{y}: %{x:+.3f}"
+                + hover_spread(spread, "customdata[0]")
+                + "<br>corrected p = %{customdata[1]:.3g}"
                 "<extra></extra>",
             )
         )
@@ -191,7 +195,7 @@ def _add_methods(figure: go.Figure, table: pd.DataFrame, *, column: int | None =
                 line={"color": colour, "width": 3 if imrc else 2, "dash": _dash_of(str(method))},
                 marker={"size": 6},
                 customdata=np.nan_to_num(spread),
-                hovertemplate="%{y:.3f} ± %{customdata:.3f}<extra>" + name + "</extra>",
+                hovertemplate="%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
             ),
             **place,
         )

@@ -3,83 +3,95 @@
 from __future__ import annotations
 
 import html
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from imrc.plots._style import COLOURS, DASHES, NAMES, band_outline, finish, rgba
+from imrc.plots._panels import axis, on_panel, panels
+from imrc.plots._style import COLOURS, DASHES, MARGIN, NAMES, band_outline, hover_spread, rgba
 
 _MAJORITY = "Majority class"
 _BANDS = "Confidence bands: ± 2 standard errors"
 
 
-def _add_curve(
-    figure: go.Figure, table: pd.DataFrame, rule: str, *, legend: bool = True, column: int | None = None
-) -> None:
-    """Draw one rule: line with markers, and its band of two standard errors where there is one."""
-    place = {} if column is None else {"row": 1, "col": column}
+def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
+    """Describe one rule: line with markers, and before it its band of two standard errors where there is one."""
     name = NAMES.get(rule, _MAJORITY if rule == "majority" else html.escape(rule))
     colour = COLOURS.get(rule, COLOURS["reference"])
     x, value = table["x"].to_numpy(), table["value"].to_numpy()
     spread = 2.0 * table["stderr"].to_numpy()
-    if rule != "majority" and np.isfinite(spread).all():
-        figure.add_trace(
-            go.Scatter(
-                **band_outline(x, value - spread, value + spread),
-                fillcolor=rgba(colour, 0.16),
-                legendgroup=rule,
-                name=f"{name}, confidence band",
-                showlegend=False,
-            ),
-            **place,
-        )
     few = len(x) <= 40
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=value,
-            mode="lines+markers" if few and rule != "majority" else "lines",
-            name=name,
-            legendgroup=rule,
-            showlegend=legend,
-            line={
-                "color": colour,
-                "width": 1.5 if rule == "majority" else 2.5,
-                "dash": "dash" if rule == "majority" else DASHES.get(rule, "solid"),
-            },
-            marker={"size": 6},
-            customdata=np.where(np.isfinite(spread), spread, 0.0),
-            hovertemplate="%{y:.3f} ± %{customdata:.3f}<extra>" + name + "</extra>",
-        ),
-        **place,
-    )
+    line = {
+        "type": "scatter",
+        "x": x,
+        "y": value,
+        "mode": "lines+markers" if few and rule != "majority" else "lines",
+        "name": name,
+        "legendgroup": rule,
+        "showlegend": legend,
+        "line": {
+            "color": colour,
+            "width": 1.5 if rule == "majority" else 2.5,
+            "dash": "dash" if rule == "majority" else DASHES.get(rule, "solid"),
+        },
+        "marker": {"size": 6},
+        "customdata": np.where(np.isfinite(spread), spread, 0.0),
+        "hovertemplate": "%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
+    }
+    if rule == "majority" or not np.isfinite(spread).all():
+        return [line]
+    band = {
+        "type": "scatter",
+        **band_outline(x, value - spread, value + spread),
+        "fillcolor": rgba(colour, 0.16),
+        "legendgroup": rule,
+        "name": f"{name}, confidence band",
+        "showlegend": False,
+    }
+    return [band, line]
 
 
-def _band_key(figure: go.Figure, table: pd.DataFrame) -> None:
+def _band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Name the bands in the legend, once for all rules."""
-    if np.isfinite(table["stderr"]).any():
-        figure.add_trace(
-            go.Scatter(
-                x=[None],
-                y=[None],
-                mode="markers",
-                marker={"symbol": "square", "size": 13, "color": "rgba(128,136,150,0.3)"},
-                name=_BANDS,
-                hoverinfo="skip",
-            )
-        )
+    if not np.isfinite(table["stderr"]).any():
+        return []
+    return [
+        {
+            "type": "scatter",
+            "x": [None],
+            "y": [None],
+            "mode": "markers",
+            "marker": {"symbol": "square", "size": 13, "color": "rgba(128,136,150,0.3)"},
+            "name": _BANDS,
+            "hoverinfo": "skip",
+        }
+    ]
 
 
-def _panels(titles: tuple[str, str], parts: list[pd.DataFrame]) -> go.Figure:
+def _two_panels(
+    parts: list[pd.DataFrame],
+    titles: tuple[str, str],
+    x_titles: tuple[str, str],
+    **layout: Any,  # noqa: ANN401 - Plotly's properties
+) -> go.Figure:
     """Two panels with one legend; one line per rule in each."""
-    figure = make_subplots(rows=1, cols=2, subplot_titles=titles, horizontal_spacing=0.1)
-    for column, part in enumerate(parts, start=1):
-        for rule in part["rule"].unique():
-            _add_curve(figure, part[part["rule"] == rule], rule, legend=column == 1, column=column)
-    _band_key(figure, parts[0])
-    return figure
+    traces = [
+        on_panel(trace, number)
+        for number, part in enumerate(parts, start=1)
+        for rule in part["rule"].unique()
+        for trace in _curve(part[part["rule"] == rule], rule, legend=number == 1)
+    ]
+    return panels(
+        [*traces, *_band_key(parts[0])],
+        titles,
+        [axis(text, tickformat="d", nticks=8) for text in x_titles],
+        [axis(tickformat=".2f") for _ in x_titles],
+        gap=0.1,
+        margin={**MARGIN, "t": 84},
+        **layout,
+    )
 
 
 def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
@@ -94,15 +106,14 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
     -------
     Figure
     """
-    figure = _panels(("Mean error of the tasks seen", "Error at the last step"), [by_step, by_task])
-    finish(figure, title="Does it get better as tasks arrive, and for which tasks?", height=400)
-    figure.update_xaxes(tickformat="d", nticks=8)
-    figure.update_xaxes(title_text="step (tasks learnt)", col=1)
-    figure.update_xaxes(title_text="task", col=2)
-    figure.update_yaxes(tickformat=".2f")
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin_t=84, hovermode="x unified")
-    return figure
+    return _two_panels(
+        [by_step, by_task],
+        ("Mean error of the tasks seen", "Error at the last step"),
+        ("step (tasks learnt)", "task"),
+        title="Does it get better as tasks arrive, and for which tasks?",
+        height=400,
+        hovermode="x unified",
+    )
 
 
 def task_story(table: pd.DataFrame, task: int, label: str, risk: str = "Minimax risk") -> go.Figure:
@@ -123,14 +134,11 @@ def task_story(table: pd.DataFrame, task: int, label: str, risk: str = "Minimax 
     -------
     Figure
     """
-    figure = _panels(
-        ("Test error", risk),
-        [table[table["quantity"] == quantity] for quantity in ("error", "risk")],
-    )
     name = "" if label == str(task) else f" ({html.escape(label)})"
-    finish(figure, title=f"What do later tasks add to task {task}{name}?", height=380)
-    figure.update_xaxes(title_text="step (tasks learnt)", tickformat="d", nticks=8)
-    figure.update_yaxes(tickformat=".2f")
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin_t=84)
-    return figure
+    return _two_panels(
+        [table[table["quantity"] == quantity] for quantity in ("error", "risk")],
+        ("Test error", risk),
+        ("step (tasks learnt)", "step (tasks learnt)"),
+        title=f"What do later tasks add to task {task}{name}?",
+        height=380,
+    )

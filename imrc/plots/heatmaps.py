@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from imrc._checks import check_choice
-from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES, finish
+from imrc.plots._panels import axis, on_panel, panels
+from imrc.plots._style import DIVERGING, MARGIN, SEQUENTIAL, SHORT_NAMES
 from imrc.plots.tables import QUANTITIES, Quantity
 
 TITLES: dict[Quantity, str] = {
@@ -77,51 +78,57 @@ def error_heatmaps(
     by_lag = int(first["lag"].max()) < tasks - 1
     column, columns = ("lag", int(first["lag"].max()) + 1) if by_lag else ("step", tasks)
     low, high = _range(tables, quantity)
-    figure = make_subplots(
-        rows=1,
-        cols=len(tables),
-        shared_yaxes=True,
-        horizontal_spacing=0.025,
-        subplot_titles=[SHORT_NAMES.get(rule, rule) for rule in tables],
-    )
     offset = 0 if by_lag else 1
-    for panel, table in enumerate(tables.values(), start=1):
+    clickable = len(first) <= _CLICKABLE
+    traces = []
+    for number, table in enumerate(tables.values(), start=1):
         grid = np.full((tasks, columns), np.nan)
         row, col = table["task"].to_numpy() - 1, table[column].to_numpy() - offset
         grid[row, col] = table["value"]
         texts = np.full(grid.shape, "", dtype=object)
         texts[row, col] = _hover(table, unit)
-        clickable = len(table) <= _CLICKABLE
-        figure.add_trace(
-            go.Heatmap(
-                z=grid,
-                x=np.arange(columns) + offset,
-                y=np.arange(1, tasks + 1),
-                coloraxis="coloraxis",
-                text=texts,
-                hoverinfo="skip" if clickable else "text",
-                xgap=1 if columns <= 30 else 0,
-                ygap=1 if tasks <= 30 else 0,
-                hoverongaps=False,
-            ),
-            row=1,
-            col=panel,
-        )
+        cells = {
+            "type": "heatmap",
+            "z": grid,
+            "x": np.arange(columns) + offset,
+            "y": np.arange(1, tasks + 1),
+            "coloraxis": "coloraxis",
+            "hoverongaps": False,
+            "xgap": 1 if columns <= 30 else 0,
+            "ygap": 1 if tasks <= 30 else 0,
+        }
+        # Where there are markers, they are what the pointer finds; the texts need not be sent twice.
+        cells |= {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
+        traces.append(on_panel(cells, number))
         if clickable:
-            figure.add_trace(_targets(table, column, texts[row, col]), row=1, col=panel)
-    axis = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
-    figure.update_xaxes(range=[offset - 0.5, offset + columns - 0.5], tickformat="d", nticks=6)
-    figure.update_xaxes(title_text=axis, row=1, col=(len(tables) + 1) // 2)
-    figure.update_yaxes(range=[tasks + 0.5, 0.5], tickformat="d", nticks=10)
-    figure.update_yaxes(title_text="task", row=1, col=1)
-    finish(figure, title=TITLES[quantity], height=470 if tasks <= 60 else 600, legend=False)
-    # Beside the title: a horizontal bar has no free place of its own for the name of its unit.
-    figure.update_layout(title_subtitle={"text": f"colour: {html.escape(unit)}", "font": {"size": 13}})
-    figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(showgrid=False)
-    figure.update_annotations(font_size=14)
-    figure.update_layout(
-        margin={"t": 86, "b": 104},
+            traces.append(on_panel(_targets(table, column, texts[row, col]), number))
+    text = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
+    middle = (len(tables) - 1) // 2
+    return panels(
+        traces,
+        [SHORT_NAMES.get(rule, rule) for rule in tables],
+        [
+            axis(
+                text if i == middle else None,
+                range=[offset - 0.5, offset + columns - 0.5],
+                tickformat="d",
+                nticks=6,
+                showgrid=False,
+            )
+            for i in range(len(tables))
+        ],
+        [
+            axis("task" if i == 0 else None, range=[tasks + 0.5, 0.5], tickformat="d", nticks=10, showgrid=False)
+            for i in range(len(tables))
+        ],
+        gap=0.025,
+        share_y=True,
+        # Beside the title: a horizontal bar has no free place of its own for the name of its unit.
+        title=TITLES[quantity],
+        subtitle={"text": f"colour: {html.escape(unit)}", "font": {"size": 13}},
+        height=470 if tasks <= 60 else 600,
+        legend=False,
+        margin={**MARGIN, "t": 86},
         coloraxis={
             "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
             "cmin": low,
@@ -142,21 +149,21 @@ def error_heatmaps(
         dragmode=False,
         clickmode="event+select",
     )
-    return figure
 
 
-def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> go.Scatter:
+def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> dict[str, Any]:
     """Invisible markers over the cells: a heatmap itself cannot be selected from."""
     hidden = {"marker": {"opacity": 0}}
-    return go.Scatter(
-        x=table[column],
-        y=table["task"],
-        mode="markers",
-        marker={"opacity": 0, "size": 14, "symbol": "square"},
-        selected=hidden,
-        unselected=hidden,
-        customdata=table["task"],
-        text=texts,
-        hoverinfo="text",
-        showlegend=False,
-    )
+    return {
+        "type": "scatter",
+        "x": table[column].to_numpy(),
+        "y": table["task"].to_numpy(),
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 14, "symbol": "square"},
+        "selected": hidden,
+        "unselected": hidden,
+        "customdata": table["task"].to_numpy(),
+        "text": texts,
+        "hoverinfo": "text",
+        "showlegend": False,
+    }

@@ -11,16 +11,8 @@ import plotly.graph_objects as go
 from imrc.core import theory
 from imrc.diagnostics import Assessment, tracks
 from imrc.evaluation import RunResult
-from imrc.plots import (
-    compare,
-    curves,
-    diagnostics,
-    ess,
-    heatmaps,
-    tables,
-)
-from imrc.plots._style import NAMES
-from imrc.plots.choices import choices_chart, choices_table
+from imrc.plots import compare, diagnostics, ess, runs
+from imrc.plots.tables import QUANTITIES
 
 _RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
 _PAIRS = [(10, 13), (10, 20), (100, 103), (100, 110)]
@@ -45,16 +37,12 @@ class Section:
 
 def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
     risk = _RISKS[result.loss]
-    for quantity in tables.QUANTITIES:
-        rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
-        shown = {rule: tables.matrix_table(result, rule, quantity) for rule in rules}
-        yield f"heatmaps-{quantity}", heatmaps.error_heatmaps(shown, quantity, risk.lower())
-    yield "error-curves", curves.error_curves(tables.step_table(result), tables.task_table(result))
-    task = max(1, result.n_tasks // _STORY)
-    story = tables.story_table(result, task - 1)
-    yield "task-story", curves.task_story(story, task, result.labels[task - 1], risk)
+    for quantity in QUANTITIES:
+        yield f"heatmaps-{quantity}", runs.run_heatmaps(result, quantity, risk.lower())
+    yield "error-curves", runs.run_curves(result)
+    yield "task-story", runs.run_story(result, max(1, result.n_tasks // _STORY), risk)
     if result.choices:
-        yield "choices", choices_chart(choices_table(result))
+        yield "choices", runs.run_choices(result)
 
 
 def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:

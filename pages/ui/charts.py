@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
-import plotly.io as pio
 import streamlit as st
 
-from imrc.plots import describe, on_dark, room_for_legend, stacked
-from imrc.plots.describing import plain_text
-from pages.ui import screen
+from pages.ui import drawings, screen
 from pages.ui.words import plain
 
 IMAGE_FORMATS = ("png", "svg")
-PHONE_PX = 300
-"""Width a legend has on a phone."""
-_TITLE_PX = 50
-"""Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
-
-
-def _heading(figure: go.Figure) -> None:
-    """Show the title of a figure as a heading of the page and take it out of the figure."""
-    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
-    figure.update_layout(
-        meta={"title": title},
-        title=None,
-        margin_t=max(figure.layout.margin.t - _TITLE_PX, 14),
-        height=figure.layout.height - _TITLE_PX,
-    )
-    st.markdown(f"### {plain(title)}" + (f" :small[{plain(unit)}]" if unit else ""))
 
 
 def show(  # noqa: ANN201 - Streamlit's own state object
-    figure: go.Figure,
-    *,
+    builder: Callable[..., go.Figure],
+    *values: Any,  # noqa: ANN401 - whatever the builder takes
     name: str,
     alt: str,
     select: bool = False,
     width: int | Literal["stretch"] = "stretch",
+    **options: Any,  # noqa: ANN401
 ):
-    """Show a figure under its title.
+    """Show the figure a function makes of some values under its title; it is made once for all visitors.
 
     Parameters
     ----------
-    figure : Figure
+    builder : callable
         From `imrc.plots`.
+    *values, **options
+        For the builder; they alone decide what the figure shows.
     name : str
         Key of the element and stem of the file saved from its toolbar.
     alt : str
@@ -56,14 +41,9 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     width : int or "stretch"
         Width in pixels, or all there is.
     """
-    # Streamlit makes its own template the default, and every new figure pays for building it; ours set all they need.
-    pio.templates.default = "none"
-    words = describe(figure)
-    _heading(figure)
-    if screen.narrow():
-        room_for_legend(stacked(figure), PHONE_PX)
-    if st.context.theme.type == "dark":
-        on_dark(figure)
+    dark = st.context.theme.type == "dark"
+    drawing = drawings.drawing(builder, values, options, narrow=screen.narrow(), dark=dark)
+    st.markdown(f"### {plain(drawing.title)}" + (f" :small[{plain(drawing.unit)}]" if drawing.unit else ""))
     config: dict[str, Any] = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
@@ -74,8 +54,10 @@ def show(  # noqa: ANN201 - Streamlit's own state object
         },
     }
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
-    options: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if select else {}
-    return st.plotly_chart(figure, key=name, alt=f"{alt} {words}", config=config, theme=None, width=width, **options)
+    selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if select else {}
+    return st.plotly_chart(
+        drawing.figure(), key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
+    )
 
 
 def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401

@@ -39,7 +39,9 @@ def curves(
     kind: Literal["average", "newest"] = "newest" if newest else "average"
     by_step = curve_table(results, kind=kind)
     charts.show(
-        method_curves(by_step[by_step["method"].isin(shown)], newest=newest),
+        method_curves,
+        by_step[by_step["method"].isin(shown)],
+        newest=newest,
         name="method-curves",
         alt="Error by step for the chosen methods, with confidence bands.",
     )
@@ -58,7 +60,9 @@ def curves(
     by_n = sample_size_table(score_table(runs), kind=kind)
     by_k = curve_table(results, by="k", kind=kind)
     charts.show(
-        sample_and_task_curves(by_n[by_n["method"].isin(shown)], by_k[by_k["method"].isin(shown)]),
+        sample_and_task_curves,
+        by_n[by_n["method"].isin(shown)],
+        by_k[by_k["method"].isin(shown)],
         name="method-sizes",
         alt="Left: error against samples per task. Right: error against the number of tasks.",
     )

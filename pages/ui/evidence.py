@@ -82,7 +82,9 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
     component = tracks.component_tracks(result, block * width + position)
     name = f"{tracks.feature_label(position, width, sequence.feature_names)}, class {sequence.class_names[block]}"
     charts.show(
-        pictures.component_chart(component, name),
+        pictures.component_chart,
+        component,
+        name,
         name="evolving-component",
         alt=f"Component {name} over {result.k} tasks: sample averages with error bars, forward and smoothed bands.",
     )

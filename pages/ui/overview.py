@@ -11,7 +11,8 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.results import HEADLINES, Headline
 from imrc.evaluation.words import decimal, with_error
 from imrc.plots._style import NAMES
-from imrc.plots.choices import choices_chart, choices_table, preset_table
+from imrc.plots.choices import preset_table
+from imrc.plots.runs import run_choices
 from pages.ui import charts
 from pages.ui.running import current_result
 
@@ -49,6 +50,7 @@ def change_colour(difference: Headline) -> Literal["green", "orange", "off"]:
 def cards(result: RunResult) -> None:
     """Show errors, effective samples, risk and time."""
     repetitions = result.settings.repetitions
+    spread = f"± one standard error over {repetitions} repetitions" if repetitions > 1 else "one repetition"
     row = st.container(horizontal=True)
     for rule, headline in result.headline().items():
         difference = result.difference(rule)
@@ -59,7 +61,7 @@ def cards(result: RunResult) -> None:
             delta_color=change_colour(difference) if rule != "single" else "off",
             delta_arrow="off",
             border=True,
-            help=f"Average error: {HEADLINES['average']}, ± one standard error over {repetitions} repetitions. Below: "
+            help=f"Average error: {HEADLINES['average']}, {spread}. Below: "
             "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
@@ -103,7 +105,8 @@ def against_the_paper(result: RunResult) -> None:
     st.caption(f"Rules shown: Paper, {RULE_NAMES[paper.loss]}; Recommended, {RULE_NAMES[result.loss]}. Same draws.")
     charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
-        choices_chart(choices_table(result)),
+        run_choices,
+        result,
         name="choices",
         alt="Rate of change chosen by likelihood at each step, the share of repetitions that use the past, and the "
         "factor of the penalty.",

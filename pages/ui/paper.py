@@ -11,16 +11,14 @@ from imrc.diagnostics import PartialAutocorrelation
 from imrc.evaluation.comparison import SCORE_KINDS, curve_table, title_of_method
 from imrc.paper import cells, shipped
 from imrc.plots import (
-    error_heatmaps,
-    matrix_table,
     ours_against_printed,
     printed_matrix,
     running_time_curves,
     sample_and_task_curves,
 )
-from imrc.plots._style import NAMES
 from imrc.plots.diagnostics import pacf_panels
 from imrc.plots.ess import ess_curve_table, ess_curves
+from imrc.plots.runs import run_heatmaps
 from pages.ui import charts
 
 ESS_PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
@@ -93,7 +91,10 @@ def errors() -> None:
         return
     table = cells.error_cells(n, error, methods)
     charts.show(
-        printed_matrix(table, title=f"How close are we to the printed errors? n = {n}", spread=spread),
+        printed_matrix,
+        table,
+        title=f"How close are we to the printed errors? n = {n}",
+        spread=spread,
         name="paper-errors",
         alt=f"Our errors and, in brackets, the printed ones for n = {n}. {cells.agreement(table)}",
     )
@@ -103,7 +104,8 @@ def errors() -> None:
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")
     charts.show(
-        ours_against_printed(table),
+        ours_against_printed,
+        table,
         name="paper-scatter",
         alt="Our errors against the printed ones, one point per dataset and method, with the line of equality.",
     )
@@ -135,7 +137,9 @@ def settings() -> None:
     n = _sizes([10, 100], "paper_settings_n")
     table = cells.setting_cells(n)
     charts.show(
-        printed_matrix(table, title=f"Do W and b matter? IMRC with the paper's choices, n = {n}"),
+        printed_matrix,
+        table,
+        title=f"Do W and b matter? IMRC with the paper's choices, n = {n}",
         name="paper-settings",
         alt=f"Our errors of IMRC and the printed ones for W = 2, 4, 6 and b = 1 to 5, n = {n}.",
     )
@@ -153,7 +157,10 @@ def times() -> None:
     n = _sizes([10, 100], "paper_times_n")
     table = cells.time_cells(n)
     charts.show(
-        printed_matrix(table, title=f"How long does a task take? Milliseconds, n = {n}", milliseconds=True),
+        printed_matrix,
+        table,
+        title=f"How long does a task take? Milliseconds, n = {n}",
+        milliseconds=True,
         name="paper-times",
         alt=f"Our milliseconds per task and the printed ones in brackets, n = {n}.",
     )
@@ -197,7 +204,9 @@ def _curves() -> None:
     name = _chosen_run()
     result = shipped.run(name)
     charts.show(
-        sample_and_task_curves(cells.sample_size_curve(result.name), curve_table([result], by="k")),
+        sample_and_task_curves,
+        cells.sample_size_curve(result.name),
+        curve_table([result], by="k"),
         name="paper-curves",
         alt=f"{shipped.index()[name]['what']}: error of single-task, forward and forward and backward learning against "
         "n (left) and against the number of tasks (right).",
@@ -213,7 +222,8 @@ def _heatmaps() -> None:
     name = _chosen_run()
     result = shipped.run(name)
     charts.show(
-        error_heatmaps({rule: matrix_table(result, rule) for rule in NAMES}),
+        run_heatmaps,
+        result,
         name="paper-heatmaps",
         alt=f"{shipped.index()[name]['what']}: error of each task at each step for the three rules.",
     )
@@ -226,7 +236,8 @@ def _heatmaps() -> None:
 
 def _ess() -> None:
     charts.show(
-        ess_curves(ess_curve_table(ESS_PAIRS)),
+        ess_curves,
+        ess_curve_table(ESS_PAIRS),
         name="paper-ess",
         alt="Effective sample size over n against n d² for the paper's pairs of j and k.",
     )
@@ -249,7 +260,8 @@ def _pacf() -> None:
         for name, part in lags.groupby("sequence", sort=False)
     }
     charts.show(
-        pacf_panels(panels),
+        pacf_panels,
+        panels,
         name="paper-pacf",
         alt="Partial autocorrelation of the mean vectors by lag, averaged over components, for "
         + ", ".join(panels)
@@ -261,7 +273,8 @@ def _pacf() -> None:
 
 def _time() -> None:
     charts.show(
-        running_time_curves(shipped.table("growth")),
+        running_time_curves,
+        shipped.table("growth"),
         name="paper-growth",
         alt="Milliseconds per task against samples per task, number of tasks and backward steps.",
     )

@@ -70,7 +70,7 @@ reference = st.selectbox(
 table = comparison_table(scores, kind=kind, reference=reference)
 headline.markdown(f"# {comparison_summary(table, title)}")
 headline.caption(comparing.rules_sentence())
-charts.show(method_errors(table), name="method-errors", alt="Errors of all methods, with bands.")
+charts.show(method_errors, table, name="method-errors", alt="Errors of all methods, with bands.")
 charts.table(
     comparison_view(table),
     name=f"compare-{sequence.name}",
@@ -79,7 +79,8 @@ charts.table(
 )
 if len(table) > 1:
     charts.show(
-        method_differences(table),
+        method_differences,
+        table,
         name="method-differences",
         alt="Differences to the reference, with bands; hollow where a corrected paired test sees no clear difference.",
     )

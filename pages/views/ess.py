@@ -38,7 +38,9 @@ pairs, wrong = ess.parse_pairs(texts)
 if wrong:
     st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
 charts.show(
-    ess.ess_curves(ess.ess_curve_table(pairs or [(10, 20)]), own),
+    ess.ess_curves,
+    ess.ess_curve_table(pairs or [(10, 20)]),
+    own,
     name="ess-curves",
     alt="Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
     f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else ""),
@@ -72,7 +74,8 @@ with headline:
     st.markdown(words.regime_sentence(rho, low, high, n))
     st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
 charts.show(
-    ess.ess_parts_chart(table),
+    ess.ess_parts_chart,
+    table,
     name="ess-parts",
     alt=f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
     f"Mean {table['ess'].mean():.1f}, own {n}.",
@@ -82,7 +85,11 @@ formulas.show("ess_recursion")
 by_k, by_b = ess.ess_growth_table(n, rho, k, settings.b)
 enough = ess.enough_steps(by_b)
 charts.show(
-    ess.ess_growth(by_k, by_b, n, settings.b),
+    ess.ess_growth,
+    by_k,
+    by_b,
+    n,
+    settings.b,
     name="ess-growth",
     alt=f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
     "the backward gain.",
@@ -119,7 +126,9 @@ if run is not None:
     )
     st.caption(words.constants_sentence(stand_in))
     charts.show(
-        ess.bound_chart(ess.with_reached(bounds, run), trivial),
+        ess.bound_chart,
+        ess.with_reached(bounds, run),
+        trivial,
         name="ess-bound",
         alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, and the risk of "
         f"guessing, {trivial:.2f}.",

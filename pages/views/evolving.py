@@ -38,7 +38,8 @@ if panels:
     if compare != "nothing":
         panels[f"For comparison: {COMPARE[compare]}"] = assessing.reference(compare, choice).pacf
     charts.show(
-        pictures.pacf_panels(panels),
+        pictures.pacf_panels,
+        panels,
         name=f"evolving-pacf-{compare}",
         alt="Partial autocorrelation of the mean vectors by lag, averaged over components, with their spread and the "
         f"band for tasks without order. At lag 1: {result.pacf.mean[0]:.2f}.",
@@ -47,14 +48,17 @@ if panels:
 else:
     st.info("Partial autocorrelations need at least 4 tasks.", icon=":material/info:")
 charts.show(
-    pictures.variogram_chart(result),
+    pictures.variogram_chart,
+    result,
     name="evolving-variogram",
     alt="Squared distance of tasks by lag minus noise, with the envelope for tasks without order and the fitted random "
     f"walk. At lag 1: {result.variogram.gamma[0]:.2g}.",
 )
 formulas.show("variogram")
 charts.show(
-    pictures.change_chart(tracks.step_changes(result), result),
+    pictures.change_chart,
+    tracks.step_changes(result),
+    result,
     name="evolving-change",
     alt=f"Change at each step minus noise, and the common rate {result.change.rho:.2g} with its interval.",
 )
@@ -62,14 +66,16 @@ formulas.show("rho")
 row = st.container(horizontal=True)
 with row.container(width=480):
     charts.show(
-        pictures.distance_heatmap(result),
+        pictures.distance_heatmap,
+        result,
         name="evolving-distances",
         alt=f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise.",
     )
 if result.models:
     with row.container(width=480):
         charts.show(
-            pictures.model_gaps(result),
+            pictures.model_gaps,
+            result,
             name="evolving-models",
             alt="BIC of each kind of change behind the best: "
             + ", ".join(f"{pictures.GROUP_NAMES[group]} {gap:.0f}" for group, gap in result.gaps.items()),

@@ -4,17 +4,9 @@ import streamlit as st
 
 from imrc.core.settings import RULE_NAMES
 from imrc.evaluation.words import summary, with_error
-from imrc.plots import (
-    error_curves,
-    error_heatmaps,
-    matrix_table,
-    step_table,
-    story_table,
-    task_story,
-    task_table,
-)
 from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
+from imrc.plots.runs import run_curves, run_heatmaps, run_story
 from pages.ui import assessing, charts, data, exporting, overview, stored
 from pages.ui.running import current_result
 
@@ -51,10 +43,11 @@ quantity = st.radio(
     help="Errors on test samples; errors minus those of single-task learning (green: fewer); or the risk the rules "
     "promise. Rows are tasks, columns the steps at which they are tested. Click a cell for the story of its task.",
 )
-rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
-tables = {rule: matrix_table(result, rule, quantity) for rule in rules}
 event = charts.show(
-    error_heatmaps(tables, quantity, overview.RISK[result.loss][0].lower()),
+    run_heatmaps,
+    result,
+    quantity,
+    overview.RISK[result.loss][0].lower(),
     name=f"heatmaps-{quantity}",
     alt=f"{TITLES[quantity]}. Average over steps and tasks: "
     + ", ".join(f"{NAMES[rule]} {with_error(headlines[rule])}" for rule in NAMES),
@@ -82,14 +75,18 @@ task = st.number_input(
     width=320,
 )
 charts.show(
-    task_story(story_table(result, task - 1), task, result.labels[task - 1], overview.RISK[result.loss][0]),
+    run_story,
+    result,
+    task,
+    overview.RISK[result.loss][0],
     name="task-story",
     alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, "
     "with confidence bands.",
 )
 
 charts.show(
-    error_curves(step_table(result), task_table(result)),
+    run_curves,
+    result,
     name="error-curves",
     alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
     "bands, and the majority class as a reference.",

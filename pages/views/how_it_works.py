@@ -99,7 +99,11 @@ for rule in (*NAMES, "bayes"):
     )
 st.caption(f"Rules shown: preset `paper`, {RULE_NAMES['0-1']}.")
 charts.show(
-    pictures.lesson_animation(lesson, watched - 1, component, narrow=screen.narrow()),
+    pictures.lesson_animation,
+    lesson,
+    watched - 1,
+    component,
+    narrow=screen.narrow(),
     name="teach-steps",
     alt=f"Animation over {TASKS} steps. Upper left: samples of task {watched} with the best and the learnt boundaries. "
     f"Upper right: its uncertainty sets. Below: {teaching.COMPONENTS[component]} with forward and backward bands.",
@@ -107,7 +111,8 @@ charts.show(
 formulas.show("uncertainty")
 formulas.show("tracks")
 charts.show(
-    pictures.coverage_chart(teaching.coverage_study(n, change, b, TASKS)),
+    pictures.coverage_chart,
+    teaching.coverage_study(n, change, b, TASKS),
     name="teach-coverage",
     alt="Share of simulated runs whose true mean lies within one root of s, by task and rule, with known and with "
     "estimated variances and changes, next to the nominal .683.",

@@ -58,7 +58,8 @@ if st.session_state.pop("own_adopted", False):
 
 tasks = cut.task_table()
 charts.show(
-    class_balance(tasks),
+    class_balance,
+    tasks,
     name="class-balance",
     alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
 )

@@ -156,3 +156,11 @@ def test_output_may_be_cut_off():
     process.stderr.close()
     assert process.wait(30) == 1
     assert error == b""
+
+
+def test_one_repetition_has_no_standard_error(capsys):
+    assert main(["run", "identical", "-k", "3", "-n", "5", "--repetitions", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "1 repetition," in printed
+    assert "nan" not in printed
+    assert "±" not in printed

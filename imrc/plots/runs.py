@@ -1,0 +1,33 @@
+"""Figures of a whole run: tables and builders put together, the same for pages and reports."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from imrc.evaluation import RunResult
+from imrc.plots._style import NAMES
+from imrc.plots.choices import choices_chart, choices_table
+from imrc.plots.curves import error_curves, task_story
+from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.tables import Quantity, matrix_table, step_table, story_table, task_table
+
+
+def run_heatmaps(result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk") -> go.Figure:
+    """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
+    rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
+    return error_heatmaps({rule: matrix_table(result, rule, quantity) for rule in rules}, quantity, risk)
+
+
+def run_curves(result: RunResult) -> go.Figure:
+    """Return `error_curves` of a run."""
+    return error_curves(step_table(result), task_table(result))
+
+
+def run_story(result: RunResult, task: int, risk: str = "Minimax risk") -> go.Figure:
+    """Return `task_story` of one task of a run; tasks count from 1."""
+    return task_story(story_table(result, task - 1), task, result.labels[task - 1], risk)
+
+
+def run_choices(result: RunResult) -> go.Figure:
+    """Return `choices_chart` of a run of a preset that chooses."""
+    return choices_chart(choices_table(result))

@@ -1,0 +1,188 @@
+"""Finished charts, kept for all visitors: building a Plotly figure costs far more than everything else on a page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+import streamlit as st
+
+from imrc.plots import describe, on_dark, room_for_legend, stacked
+from imrc.plots.describing import plain_text
+
+PHONE_PX = 300
+"""Width a legend has on a phone."""
+_TITLE_PX = 50
+"""Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
+_KEEP = 512
+_KEEP_BYTES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart ready to be sent.
+
+    Attributes
+    ----------
+    title, unit : str
+        What stands above it.
+    words : str
+        What it shows, in words.
+    spec : str
+        The figure as JSON, without its title.
+    """
+
+    title: str
+    unit: str
+    words: str
+    spec: str
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes, nearly."""
+        return sum(len(text.encode()) for text in (self.title, self.unit, self.words, self.spec))
+
+    def figure(self) -> go.Figure:
+        """Return it as what `st.plotly_chart` takes: a figure that Plotly does not check once more."""
+        return _Finished(self.spec)
+
+
+class _Finished(go.Figure):
+    """A figure that was checked before: asked for its content, it gives what was kept."""
+
+    def __init__(self, spec: str) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content; a new object for each caller, so that no visitor can change another's."""
+        content: dict[str, Any] = json.loads(self._spec)
+        return content
+
+
+class DrawingStore:
+    """Charts by what they were made from, the least recently used ones dropped first; safe for many threads.
+
+    Parameters
+    ----------
+    count, size : int
+        Limits: how many charts, and how many bytes all of them.
+    """
+
+    def __init__(self, count: int = _KEEP, size: int = _KEEP_BYTES) -> None:
+        self._count, self._size = count, size
+        self._lock = threading.Lock()
+        self._drawings: OrderedDict[bytes, Drawing] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._drawings)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all charts kept."""
+        return self._bytes
+
+    def get(self, key: bytes) -> Drawing | None:
+        """Return a kept chart or None."""
+        with self._lock:
+            if key in self._drawings:
+                self._drawings.move_to_end(key)
+            return self._drawings.get(key)
+
+    def put(self, key: bytes, drawing: Drawing) -> Drawing:
+        """Keep a chart, unless it alone is more than there is room for, and return it."""
+        size = drawing.size
+        with self._lock:
+            if key not in self._drawings and size <= self._size:
+                self._drawings[key] = drawing
+                self._bytes += size
+            while len(self._drawings) > self._count or self._bytes > self._size:
+                self._bytes -= self._drawings.popitem(last=False)[1].size
+        return drawing
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> DrawingStore:
+    """Return the one store of this server."""
+    return DrawingStore()
+
+
+class _Sum:
+    """A file that keeps only the checksum of what is written to it."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=32)
+
+    def write(self, part: Any) -> None:  # noqa: ANN401 - bytes, or a buffer of an array
+        """Take in more."""
+        self._hash.update(part)
+
+    def digest(self) -> bytes:
+        """Return the checksum."""
+        return self._hash.digest()
+
+
+def key_of(builder: Callable[..., Any], *values: Any) -> bytes:  # noqa: ANN401 - whatever a builder takes
+    """Return a checksum of a function's name and of the whole content of some values.
+
+    Content, not identity: a value that differs in a single number has another key, whoever it belongs to.
+
+    Raises
+    ------
+    ValueError
+        If the builder has no name of its own, such as a lambda: two of them could not be told apart.
+    """
+    if "<" in builder.__qualname__ or builder.__module__ == "__main__":
+        raise ValueError(f"{builder.__qualname__} is not a function of a module, so its charts cannot be kept apart.")
+    checksum = _Sum()
+    pickle.dump((builder.__module__, builder.__qualname__, values), checksum, protocol=5)
+    return checksum.digest()
+
+
+def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
+    """Take the title out of a figure and fit the rest to the visitor's page."""
+    words = describe(figure)
+    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
+    figure.update_layout(
+        meta={"title": title},
+        title=None,
+        margin_t=max(figure.layout.margin.t - _TITLE_PX, 14),
+        height=figure.layout.height - _TITLE_PX,
+    )
+    if narrow:
+        room_for_legend(stacked(figure), PHONE_PX)
+    if dark:
+        on_dark(figure)
+    return Drawing(title, unit, words, pio.to_json(figure, validate=False))
+
+
+def drawing(
+    builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
+) -> Drawing:
+    """Return the chart a function makes of these values: one kept from before if there is one.
+
+    Parameters
+    ----------
+    builder : callable
+        A function of a module that gives the same figure for the same values.
+    values, options
+        Its arguments. All of them, and nothing else, decide which chart is the same.
+    narrow, dark : bool
+        For a phone, and for a dark page.
+    """
+    key = key_of(builder, values, sorted(options.items()), narrow, dark)
+    kept = store().get(key)
+    if kept is not None:
+        return kept
+    # Streamlit makes its own template the default, and every new figure pays for building it; ours set all they need.
+    pio.templates.default = "none"
+    return store().put(key, _drawing(builder(*values, **options), narrow=narrow, dark=dark))

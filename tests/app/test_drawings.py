@@ -1,0 +1,170 @@
+"""Kept charts: never stale, never somebody else's, bounded, and really kept."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import streamlit as st
+
+import imrc
+from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
+from pages.ui import drawings
+from pages.ui.drawings import Drawing, DrawingStore, drawing, key_of
+
+
+@pytest.fixture(autouse=True)
+def _empty_store():
+    st.cache_resource.clear()
+
+
+@cache
+def result(**changes):
+    return imrc.evaluate(
+        imrc.datasets.load("random_walk", tasks=5, seed=0), **{"n": 6, "repetitions": 2, "seed": 0, **changes}
+    )
+
+
+def charts_of(test) -> dict[str, str]:
+    """Every chart of a page as it is sent, by its place."""
+    return {f"{i}": chart.proto.spec + chart.proto.alt for i, chart in enumerate(test.get("plotly_chart"))}
+
+
+def specs(chart: Drawing) -> dict:
+    return json.loads(chart.spec)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n", 7), ("k", 4), ("b", 1), ("W", 3), ("seed", 2), ("repetitions", 2), ("preset", "recommended_01"),
+        ("features", "standardised"), ("dataset", "trend"), ("story_task", 1), ("quantity", "difference"),
+    ],
+)  # fmt: skip
+def test_every_control_changes_the_charts_as_if_nothing_were_kept(app, name, value):
+    test = app(dataset="random_walk", k="5", n="6", repetitions="3", preset="paper")
+    before = charts_of(test)
+    if name in ("story_task", "quantity"):
+        widget = test.radio(key=name) if name == "quantity" else test.number_input(key=name)
+        test = widget.set_value(value).run()
+    else:
+        widget = test.selectbox(key=name) if isinstance(value, str) else test.number_input(key=name)
+        widget.set_value(value)
+        if name == "dataset":
+            test.run()
+            test.number_input(key="k").set_value(5)
+        test = test.button(key="FormSubmitter:settings-Run").click().run()
+    assert not test.exception
+    after = charts_of(test)
+    assert after != before
+    # With nothing kept, everything is computed and drawn anew: the same.
+    st.cache_resource.clear()
+    assert charts_of(test.run()) == after
+
+
+def test_a_repeated_view_builds_nothing(app, monkeypatch):
+    test = app(dataset="random_walk", k="4", n="5")
+    before = charts_of(test)
+    assert len(before) >= 4
+
+    def fail(*_, **__):
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(drawings, "_drawing", fail)
+    test = test.run()
+    assert not test.exception
+    assert charts_of(test) == before
+
+
+@pytest.mark.parametrize(
+    ("builder", "values"),
+    [(run_heatmaps, ("risk",)), (run_curves, ()), (run_story, (2,))],
+)
+def test_a_kept_chart_is_the_one_that_would_be_built(builder, values):
+    first = drawing(builder, (result(), *values), {}, narrow=False, dark=False)
+    assert drawing(builder, (result(), *values), {}, narrow=False, dark=False) is first
+    plain = json.loads(builder(result(), *values).to_json())
+    assert specs(first)["data"] == plain["data"]
+    assert first.title == specs(first)["layout"]["meta"]["title"]
+
+
+def test_theme_width_and_options_have_charts_of_their_own():
+    shown = [
+        drawing(run_heatmaps, (result(),), {"risk": risk}, narrow=narrow, dark=dark)
+        for narrow in (False, True)
+        for dark in (False, True)
+        for risk in ("minimax risk", "minimax log loss")
+    ]
+    # The name of the risk is not part of a chart of errors, but part of what it was made from.
+    assert len({id(chart) for chart in shown}) == 8
+    assert len(drawings.store()) == 8
+
+
+def test_one_number_or_the_function_makes_another_key():
+    table = result().error_tables["forward"].values
+    other = table.copy()
+    other[0, -1, 0] += 1e-12
+    keys = {
+        key_of(builder, value)
+        for builder in (run_curves, run_choices)
+        for value in (table, other, table.astype(np.float32), table[:, :-1])
+    }
+    assert len(keys) == 8
+    assert key_of(run_curves, table) == key_of(run_curves, table.copy())
+    changed = replace(result(), labels=("<i>x</i>", *result().labels[1:]))
+    assert key_of(run_story, result(), 1) != key_of(run_story, changed, 1)
+
+
+def test_functions_without_a_name_are_refused():
+    with pytest.raises(ValueError, match="cannot be kept apart"):
+        key_of(lambda: go.Figure())
+
+
+def test_the_store_is_bounded_by_count_and_bytes():
+    store = DrawingStore(count=3, size=1000)
+    for i in range(5):
+        store.put(bytes([i]), Drawing("t", "", "", "x" * 99))
+    assert len(store) == 3
+    assert store.size == 300
+    assert store.get(bytes([1])) is None
+    assert store.get(bytes([2])) is not None  # used: the next to go is another
+    store.put(b"large", Drawing("t", "", "", "x" * 799))
+    assert store.get(bytes([3])) is None
+    assert store.get(bytes([2])) is not None
+    assert store.size == 1000
+    store.put(b"too large", Drawing("t", "", "", "x" * 1000))
+    assert store.get(b"too large") is None
+    assert len(store) == 3
+
+
+def test_the_store_keeps_count_with_many_threads():
+    store = DrawingStore(count=8, size=500)
+
+    def use(number: int) -> None:
+        for i in range(300):
+            key = bytes([(number * i) % 20])
+            store.put(key, Drawing("", "", "", "x" * (10 + key[0])))
+            kept = store.get(key)
+            assert kept is None or len(kept.spec) == 10 + key[0]
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = [chart for i in range(20) if (chart := store.get(bytes([i]))) is not None]
+    assert store.size == sum(chart.size for chart in kept) <= 500
+    assert len(kept) == len(store) <= 8
+
+
+def test_what_one_visitor_gets_cannot_change_another():
+    chart = drawing(run_curves, (result(),), {}, narrow=False, dark=False)
+    taken = chart.figure().to_dict()
+    taken["data"].clear()
+    taken["layout"]["height"] = 1
+    assert chart.figure().to_dict() == specs(chart)
