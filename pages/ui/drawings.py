@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,6 +15,7 @@ import streamlit as st
 
 from imrc.plots import describe, on_dark, room_for_legend, stacked
 from imrc.plots.describing import plain_text
+from pages.ui.fingerprint import fingerprint
 
 PHONE_PX = 300
 """Width a legend has on a phone."""
@@ -116,38 +115,6 @@ def store() -> DrawingStore:
     return DrawingStore()
 
 
-class _Sum:
-    """A file that keeps only the checksum of what is written to it."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=32)
-
-    def write(self, part: Any) -> None:  # noqa: ANN401 - bytes, or a buffer of an array
-        """Take in more."""
-        self._hash.update(part)
-
-    def digest(self) -> bytes:
-        """Return the checksum."""
-        return self._hash.digest()
-
-
-def key_of(builder: Callable[..., Any], *values: Any) -> bytes:  # noqa: ANN401 - whatever a builder takes
-    """Return a checksum of a function's name and of the whole content of some values.
-
-    Content, not identity: a value that differs in a single number has another key, whoever it belongs to.
-
-    Raises
-    ------
-    ValueError
-        If the builder has no name of its own, such as a lambda: two of them could not be told apart.
-    """
-    if "<" in builder.__qualname__ or builder.__module__ == "__main__":
-        raise ValueError(f"{builder.__qualname__} is not a function of a module, so its charts cannot be kept apart.")
-    checksum = _Sum()
-    pickle.dump((builder.__module__, builder.__qualname__, values), checksum, protocol=5)
-    return checksum.digest()
-
-
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
     """Take the title out of a figure and fit the rest to the visitor's page."""
     words = describe(figure)
@@ -179,7 +146,7 @@ def drawing(
     narrow, dark : bool
         For a phone, and for a dark page.
     """
-    key = key_of(builder, values, sorted(options.items()), narrow, dark)
+    key = fingerprint(builder, values, sorted(options.items()), narrow, dark)
     kept = store().get(key)
     if kept is not None:
         return kept

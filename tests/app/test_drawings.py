@@ -15,7 +15,8 @@ import streamlit as st
 import imrc
 from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
 from pages.ui import drawings
-from pages.ui.drawings import Drawing, DrawingStore, drawing, key_of
+from pages.ui.drawings import Drawing, DrawingStore, drawing
+from pages.ui.fingerprint import fingerprint
 
 
 @pytest.fixture(autouse=True)
@@ -110,19 +111,19 @@ def test_one_number_or_the_function_makes_another_key():
     other = table.copy()
     other[0, -1, 0] += 1e-12
     keys = {
-        key_of(builder, value)
+        fingerprint(builder, value)
         for builder in (run_curves, run_choices)
         for value in (table, other, table.astype(np.float32), table[:, :-1])
     }
     assert len(keys) == 8
-    assert key_of(run_curves, table) == key_of(run_curves, table.copy())
+    assert fingerprint(run_curves, table) == fingerprint(run_curves, table.copy())
     changed = replace(result(), labels=("<i>x</i>", *result().labels[1:]))
-    assert key_of(run_story, result(), 1) != key_of(run_story, changed, 1)
+    assert fingerprint(run_story, result(), 1) != fingerprint(run_story, changed, 1)
 
 
 def test_functions_without_a_name_are_refused():
     with pytest.raises(ValueError, match="cannot be kept apart"):
-        key_of(lambda: go.Figure())
+        fingerprint(lambda: go.Figure())
 
 
 def test_the_store_is_bounded_by_count_and_bytes():
