@@ -88,10 +88,10 @@ def errors() -> None:
         name="paper-scatter",
         alt="Our errors against the printed ones, one point per dataset and method, with the line of equality.",
     )
-    st.markdown("**Ours | printed, mean ± standard deviation over repetitions**")
+    st.markdown("### Ours | printed, mean ± standard deviation over repetitions")
     numbers = cells.wide(table)
     st.dataframe(numbers, hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-errors-n{n}.csv", "text/csv")
+    charts.csv(table, name=f"paper-errors-n{n}")
     _reading()
 
 
@@ -135,7 +135,7 @@ def settings() -> None:
     )
     made_by("settings", f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}")
     st.dataframe(cells.wide(table), hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-settings-n{n}.csv", "text/csv")
+    charts.csv(table, name=f"paper-settings-n{n}")
 
 
 def times() -> None:
@@ -156,7 +156,7 @@ def times() -> None:
     )
     made_by("settings", f"imrc table --kind time --n {n} --methods gem mer ella ewc")
     st.dataframe(cells.wide(table, milliseconds=True), hide_index=True, height="content")
-    st.download_button("Download as CSV", table.to_csv(index=False), f"imrc-paper-times-n{n}.csv", "text/csv")
+    charts.csv(table, name=f"paper-times-n{n}")
 
 
 def figures() -> None:
