@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -44,9 +46,9 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 def choices_chart(table: pd.DataFrame) -> go.Figure:
     """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
     panels = {
-        "rate": "Rate of change ρ (d² / σ²)",
-        "transfer": "Share that uses the past",
-        "penalty": "Penalty, factor",
+        "rate": "Rate ρ = d² / σ²",
+        "transfer": "Use of the past",
+        "penalty": "Penalty factor",
     }
     panels = {name: title for name, title in panels.items() if name == "rate" or table[name].notna().all()}
     figure = make_subplots(rows=1, cols=len(panels), subplot_titles=list(panels.values()), horizontal_spacing=0.09)
@@ -61,9 +63,9 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         col=1,
     )
     lines = {"mode": "lines+markers" if len(x) <= 40 else "lines", "line": {"color": COLOURS["reference"], "width": 2}}
-    axes = {
+    axes: dict[str, dict[str, Any]] = {
         "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
-        "transfer": {"range": [-0.05, 1.05], "tickformat": ".0%"},
+        "transfer": {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]},
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
     for column, name in enumerate(panels, start=1):
