@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from pages.ui import crash, sidebar
+from pages.ui import crash, screen, sidebar
 from pages.ui.registry import PAGES
 
 if __name__ != "__main__":
@@ -33,6 +33,11 @@ else:
     page = st.navigation([*pages, by_name], position="top")
     if page is by_name:
         st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
+    if screen.narrow():
+        # On phones Streamlit hides the navigation behind the button of the sidebar, where newcomers do not look.
+        with st.popover("All pages", icon=":material/menu:"):
+            for target in pages:
+                st.page_link(target)
     with crash.shown():
         sidebar.show()
         page.run()

@@ -18,14 +18,15 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> [number(x) for x in (0.0123, 3.456, 43.21, 1234.5, 1e-7, float("inf"))]
-    ['0.012', '3.5', '43', '1,230', '1e-07', 'no limit']
+    >>> [number(x) for x in (0.0123, 0.4, 3.456, 9.99, 43.21, 1234.5, 1e-7, float("inf"))]
+    ['0.012', '0.40', '3.5', '10', '43', '1,230', '1e-07', 'no limit']
     """
     if math.isinf(value):
         return "no limit"
     if value == 0 or abs(value) >= 10:
         return f"{float(f'{value:.3g}') if abs(value) >= 100 else round(value):,.0f}"
-    return f"{value:.2g}"
+    # Both digits also where the second is a zero: 0.40 between 0.32 and 0.50.
+    return f"{value:#.2g}".rstrip(".") if value >= 1e-4 else f"{value:.2g}"
 
 
 def p_text(p: float | None) -> str:

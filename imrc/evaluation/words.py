@@ -62,8 +62,8 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
     word = "fewer" if difference.mean < 0 else "more"
     caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
     return (
-        f"On *{title}*, learning forward and backward makes **{100 * share:.0f} % {word} errors** than learning each "
-        f"task alone ({numbers}).{caution}"
+        f"On *{title}*, learning forward and backward makes **{100 * share:.0f}\u00a0% {word} errors** than learning "
+        f"each task alone ({numbers}).{caution}"
     )
 
 
@@ -176,6 +176,13 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     )
 
 
+def _p_value(p: float) -> str:
+    """Return a p-value with three decimals, as everywhere; nothing where there was no test."""
+    if not math.isfinite(p):
+        return ""
+    return "< .001" if p < 0.001 else decimal(p)
+
+
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as people read it: texts with uncertainty, columns named in words.
 
@@ -195,11 +202,11 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error": [spread(row["error"], row["std"]) for row in rows],
+            "Error ± std": [spread(row["error"], row["std"]) for row in rows],
             "Paper": [spread(row["printed"], row["printed_std"], 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],
-            "p, corrected": ["" if not math.isfinite(row["p_holm"]) else f"{row['p_holm']:.2g}" for row in rows],
+            "p, corrected": [_p_value(row["p_holm"]) for row in rows],
             "All tasks seen": [decimal(row["average"]) for row in rows],
             "Newest task": [decimal(row["newest"]) for row in rows],
             "ms per task": [1000.0 * row["seconds"] for row in rows],

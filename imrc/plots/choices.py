@@ -46,14 +46,14 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 def choices_chart(table: pd.DataFrame) -> go.Figure:
     """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
     titles = {
-        "rate": "Rate of change ρ (d² / σ²)",
-        "transfer": "Share that uses the past",
-        "penalty": "Penalty, factor",
+        "rate": "Rate ρ = d² / σ²",
+        "transfer": "Use of the past",
+        "penalty": "Penalty factor",
     }
     titles = {name: title for name, title in titles.items() if name == "rate" or table[name].notna().all()}
     axes: dict[str, dict[str, Any]] = {
         "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
-        "transfer": {"range": [-0.05, 1.05], "tickformat": ".0%"},
+        "transfer": {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]},
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
     x = table["step"].to_numpy()

@@ -56,7 +56,7 @@ def colour_of(method: str) -> str:
 def _dash_of(method: str) -> str:
     if method.startswith("imrc:"):
         # Presets share their colour: the paper's is broken, its other rules are dotted.
-        whole, others = ("longdash", "dot") if method.split(":")[1] == "paper" else ("solid", "dash")
+        whole, others = ("dash", "dot") if method.split(":")[1] == "paper" else ("solid", "dash")
         return whole if method.count(":") == 1 else others
     return METHOD_DASHES.get(method.partition(":")[0], "solid")
 
@@ -147,21 +147,21 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
                 customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
                 hovertemplate="%{y}: %{x:+.3f}"
                 + hover_spread(spread, "customdata[0]")
-                + "<br>corrected p = %{customdata[1]:.3g}"
+                + "<br>corrected p = %{customdata[1]:.3f}"
                 "<extra></extra>",
             )
         )
     finish(
         figure,
         title="Which differences are more than noise?",
-        height=172 + 26 * len(rows),
+        height=190 + 26 * len(rows),
     )
     figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})
     figure.update_xaxes(
-        title_text=f"difference to<br>{html.escape(reference)}<br>(± 2 standard errors)", tickformat="+.2f"
+        title_text=f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)", tickformat="+.2f"
     )
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(rows["title"]))
-    figure.update_layout(margin_b=118)
+    figure.update_layout(margin_b=136)
     return figure
 
 

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 
 from imrc._checks import check_int, check_real
 from imrc.core import theory
+from imrc.diagnostics import words
 from imrc.evaluation import RunResult
 from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, NAMES, finish, rgba
@@ -162,9 +163,9 @@ def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: fl
         x=[position, position],
         y=[0.9, top],
         mode="lines",
-        name=f"{own.name}: n d² / σ² = {own.value:.2g}{reached}",
+        name=f"{own.name}: n d² / σ² = {words.number(own.value)}{reached}",
         line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-        hovertemplate=f"{own.name}<br>n d² / σ² = {own.value:.2g}<extra></extra>",
+        hovertemplate=f"{own.name}<br>n d² / σ² = {words.number(own.value)}<extra></extra>",
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale, unlabel_rgb
 
 from imrc.evaluation.words import decimal
-from imrc.plots._style import COLOURS, DIVERGING, finish
+from imrc.plots._style import COLOURS, DIVERGING, INK, finish
 from imrc.plots.compare import METHOD_COLOURS
 
 _FULL = 0.2
@@ -37,6 +38,15 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
         measured = f"{ours}{unit}{std} ({cell.repetitions} repetitions)" if np.isfinite(cell.ours) else "not measured"
         said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}")
     return shown, said
+
+
+def _ink_on(share: float) -> str:
+    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever can be read better."""
+    red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
+    linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # White and black stand out alike where (1 + .05) / (L + .05) = (L + .05) / .05.
+    return INK["light"] if luminance > 0.18 else "#FFFFFF"
 
 
 def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False, spread: bool = False) -> go.Figure:
@@ -75,7 +85,9 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     grid[row, column] = np.where(cells["ours"].notna(), values.fillna(0.0), np.nan)
     texts[row, column], hovers[row, column] = shown, said
     full = 3.0 if milliseconds else _FULL
-    bar = {"title": {"text": "ours / printed" if milliseconds else "ours − printed", "side": "right"}, "thickness": 12}
+    # As for the heatmaps of Explore: below the cells, since at the side it would take the room of columns on phones.
+    bar = {"orientation": "h", "thickness": 10, "len": 0.8, "x": 0.5, "y": 0.0, "yref": "container"}
+    bar |= {"yanchor": "bottom", "nticks": 5}
     if milliseconds:
         bar |= {"tickvals": [-3, -2, -1, 0, 1], "ticktext": ["1/1000", "1/100", "1/10", "1", "10"]}
     else:
@@ -87,8 +99,6 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
             y=rows,
             text=texts,
             customdata=hovers,
-            texttemplate="%{text}",
-            textfont={"size": 11},
             hovertemplate="%{customdata}<extra></extra>",
             colorscale=DIVERGING,
             zmin=-full,
@@ -99,23 +109,26 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
             colorbar=bar,
         )
     )
-    alone = np.argwhere(np.isnan(grid))
+    # Plotly's own choice of text on cells is hard to read on middling colours.
+    inks = [COLOURS["reference"] if np.isnan(value) else _ink_on((value / full + 1) / 2) for value in grid.flat]
     figure.add_trace(
         go.Scatter(
-            x=[columns[j] for _, j in alone],
-            y=[rows[i] for i, _ in alone],
+            x=columns * len(rows),
+            y=np.repeat(rows, len(columns)),
             mode="text",
-            text=[texts[i, j] for i, j in alone],
-            textfont={"size": 11, "color": COLOURS["single"]},
-            customdata=[hovers[i, j] for i, j in alone],
+            text=texts.ravel(),
+            textfont={"size": 11, "color": inks},
+            customdata=hovers.ravel(),
             hovertemplate="%{customdata}<extra></extra>",
             showlegend=False,
         )
     )
-    finish(figure, title=title, height=150 + 40 * len(rows), legend=False)
+    finish(figure, title=title, height=218 + 36 * len(rows), legend=False)
     figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if max(map(len, columns)) > 8 else 0, type="category")
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_layout(margin_t=130, margin_b=16)
+    unit = "ours / printed" if milliseconds else "ours − printed"
+    figure.update_layout(title_subtitle={"text": f"colour: {unit}", "font": {"size": 13}})
+    figure.update_layout(margin_t=150, margin_b=64)
     return figure
 
 

@@ -13,12 +13,13 @@ from plotly.subplots import make_subplots
 
 from imrc._checks import check_int
 from imrc.diagnostics.teaching import COMPONENTS, NOMINAL, Lesson
+from imrc.evaluation.words import decimal
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, DASHES, NAMES, band_outline, finish, rgba
+from imrc.plots._style import COLOURS, DASHES, GRID, INK, NAMES, band_outline, finish, rgba
 
 Floats = NDArray[np.float64]
 
-_BELOW_PX = 190
+_BELOW_PX = 150
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ class _Place:
             "cols": 2,
             "specs": [[{}, {}], [{"colspan": 2}, None]],
             "row_heights": [0.56, 0.44],
-            "vertical_spacing": 0.13,
+            "vertical_spacing": 0.16,
             "horizontal_spacing": 0.12,
         }
         cells = {"x": (1, 1), "x2": (1, 2), "x3": (2, 1)}
-        return cls(grid, cells, 544, 246, 196, 196, 0.42, 103, 0.0, 14, 16)
+        return cls(grid, cells, 560, 246, 196, 196, 0.42, 94, 0.0, 14, 16)
 
 
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
@@ -252,12 +253,12 @@ def _frame_traces(
     traces = _sample_traces(lesson, step, task)
     traces += _box_traces(lesson, step, task, pair)
     traces += _track_traces(lesson, step, task, component)
-    single, forward, both = (f"{NAMES[rule].lower()} {lesson.error[rule][step, task]:.3f}" for rule in NAMES)
+    single, forward, both = (f"{NAMES[rule].lower()} {decimal(lesson.error[rule][step, task])}" for rule in NAMES)
     later = step - task
     when = "just learnt" if later == 0 else f"after {later} more task{'s' if later > 1 else ''}"
     # Short lines: the figure may be narrow.
     text = f"<b>Step {step + 1}: task {task + 1}, {when}</b><br>error: {single}, {forward},"
-    text += f"<br>{both}; best possible {lesson.bayes[task]:.3f}"
+    text += f"<br>{both}; best possible {decimal(lesson.bayes[task])}"
     return traces, text
 
 
@@ -386,7 +387,10 @@ def _controls(k: int, start: int, where: _Place) -> dict[str, object]:
                 "xanchor": "left",
                 "pad": {"t": 8, "r": 12},
                 "buttons": buttons,
-                "bgcolor": "rgba(128,136,150,0.12)",
+                # Plotly lights a button up under the pointer, on dark pages too: dark text on light in both.
+                "bgcolor": "#DDE3EA",
+                "bordercolor": GRID,
+                "font": {"color": INK["light"]},
                 **place,
             }
         ],
@@ -398,6 +402,10 @@ def _controls(k: int, start: int, where: _Place) -> dict[str, object]:
                 "pad": {"t": 4, "b": 4},
                 "currentvalue": {"prefix": "step ", "xanchor": "right"},
                 "steps": steps,
+                "bgcolor": "#9AA3B0",
+                "activebgcolor": COLOURS["forward_backward"],
+                "bordercolor": GRID,
+                "tickcolor": GRID,
                 **below,
             }
         ],

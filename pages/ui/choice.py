@@ -17,6 +17,12 @@ from pages.ui.words import quoted
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
 
+PRESET_TITLES = {
+    "recommended": "Recommended",
+    "recommended_01": "Recommended, 0-1 rule",
+    "paper": "As in the paper",
+    "custom": "Custom",
+}
 UI_PRESETS = (*PRESETS, "custom")
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 

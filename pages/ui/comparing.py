@@ -42,7 +42,10 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
 def rules_sentence() -> str:
     """Say which rule each preset of IMRC learns."""
     rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1, W=1).loss]}" for preset in PRESETS]
-    return f"Rules of IMRC shown: {'; '.join(rules)}."
+    return (
+        f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
+        "sentence above and in the charts, standard deviations over repetitions in the table, as the paper prints them."
+    )
 
 
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
@@ -75,7 +78,7 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "Error": text(width=100, help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
+        "Error ± std": text(width=100, help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
         "Paper": text(width=90, help="Mean ± standard deviation the paper prints for this dataset and n."),
         "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
         "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),

@@ -109,7 +109,7 @@ def errors() -> None:
         name="paper-scatter",
         alt="Our errors against the printed ones, one point per dataset and method, with the line of equality.",
     )
-    st.markdown("**Ours | printed, mean ± standard deviation over repetitions**")
+    st.markdown("### Ours | printed, mean ± standard deviation over repetitions")
     st.dataframe(cells.wide(table), hide_index=True, height="content")
     charts.csv(table, name=f"paper-errors-n{n}")
     _reading()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -15,17 +16,11 @@ from imrc.evaluation.words import as_command, as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import cards, data, exporting, screen
-from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, UI_PRESETS, Choice, fit_to_dataset, from_values
+from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, PRESET_TITLES, UI_PRESETS, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
 
-_PRESET_TITLES = {
-    "recommended": "Recommended",
-    "recommended_01": "Recommended, 0-1 rule",
-    "paper": "As in the paper",
-    "custom": "Custom",
-}
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
     "reach": "samples of the last b + 1 tasks",
@@ -116,12 +111,22 @@ def use_values(values: dict[str, object]) -> Choice:
     return choice
 
 
+# Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
+# from the defaults of the last run of the script: a value set in the session before that is lost, and Run would send
+# the smallest numbers. So every widget has its present value as its default.
+
+
+def _index(name: str, options: Sequence[str]) -> int:
+    return list(options).index(st.session_state[name])
+
+
 def _number(name: str, high: int | None = None) -> None:
     parameter = PARAMETERS[name]
     st.number_input(
         parameter.label,
         min_value=parameter.low,
         max_value=parameter.high if high is None else high,
+        value=st.session_state[name],
         step=1,
         key=name,
         help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}.",
@@ -140,6 +145,7 @@ def _form(max_tasks: int) -> None:
         st.selectbox(
             "Representation",
             KINDS,
+            index=_index("features", KINDS),
             format_func=TITLES.__getitem__,
             key="features",
             help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
@@ -152,9 +158,10 @@ def _form(max_tasks: int) -> None:
         st.selectbox(
             "Preset",
             UI_PRESETS,
-            format_func=_PRESET_TITLES.__getitem__,
+            index=_index("preset", UI_PRESETS),
+            format_func=PRESET_TITLES.__getitem__,
             key="preset",
-            help="  \n".join(f"**{_PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
+            help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
             + "  \n**Custom**: the paper's choices with the values under *Custom values* in place.",
         )
         with st.expander("Custom values"):
@@ -175,6 +182,7 @@ def _custom_values() -> None:
         "Frequencies N",
         1,
         1000,
+        value=st.session_state["frequencies"],
         step=10,
         key="frequencies",
         help="Random frequencies; the map has 2 N features.",
@@ -183,6 +191,7 @@ def _custom_values() -> None:
         "sigma²",
         0.01,
         1e4,
+        value=st.session_state["sigma2"],
         step=1.0,
         key="sigma2",
         help="Scale of random Fourier features on raw inputs; paper: 10.",
@@ -191,6 +200,7 @@ def _custom_values() -> None:
         "lambda₀",
         0.0,
         100.0,
+        value=st.session_state["lambda0"],
         step=0.1,
         key="lambda0",
         help="Size of the uncertainty set: lambda = lambda₀ · √s. The paper uses 1; 0 trusts the mean vectors fully.",
@@ -198,6 +208,7 @@ def _custom_values() -> None:
     st.selectbox(
         "Instances X of the worst case",
         INSTANCES,
+        index=_index("instances", INSTANCES),
         format_func=_INSTANCE_TITLES.__getitem__,
         key="instances",
         help="The maximum in problem (3) runs over these instances.",
@@ -206,6 +217,7 @@ def _custom_values() -> None:
         "Iterations K",
         1,
         MAX_ITERATIONS,
+        value=st.session_state["max_iter"],
         step=100,
         key="max_iter",
         help="Iterations of the subgradient method. The paper's 2000 act as early stopping.",
@@ -224,6 +236,7 @@ def show() -> None:
         st.selectbox(
             "Dataset",
             names,
+            index=_index("dataset", names),
             key="dataset",
             format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
             on_change=_dataset_changed,

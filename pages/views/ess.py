@@ -8,6 +8,7 @@ from imrc.core.settings import RULE_NAMES
 from imrc.diagnostics import guarantees, words
 from imrc.plots import ess
 from pages.ui import assessing, charts, data, formulas
+from pages.ui.choice import PRESET_TITLES
 from pages.ui.running import guaranteed_result
 from pages.ui.words import plain
 
@@ -121,8 +122,9 @@ if run is not None:
     bounds, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
         words.vacuous_sentence(stand_in, bounds["forward_backward"] >= trivial, trivial, delta, kappa)
-        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, preset `{run.settings.preset}`."
-        + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
+        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, "
+        + f"preset *{PRESET_TITLES[run.settings.preset]}*. What is guaranteed without reserve is the order: more "
+        + "effective samples, smaller margin."
     )
     st.caption(words.constants_sentence(stand_in))
     charts.show(

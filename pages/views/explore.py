@@ -23,8 +23,7 @@ diagnosis = assessing.assessment(choice)
 with headline_slot:
     st.markdown(f"# {summary(result, title)}")
     st.caption(
-        f"Rules shown: {RULE_NAMES[result.loss]}. "
-        f"The assumption of evolving tasks: **{diagnosis.verdict.title}** (page *Evolving?*)."
+        f"Rules shown: {RULE_NAMES[result.loss]}. Verdict on the page *Evolving?*: **{diagnosis.verdict.title}**."
     )
     overview.cards(result)
 headlines = result.headline()

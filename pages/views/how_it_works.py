@@ -8,6 +8,7 @@ from imrc.evaluation.words import decimal
 from imrc.plots import teaching as pictures
 from imrc.plots._style import NAMES
 from pages.ui import charts, formulas, screen
+from pages.ui.choice import PRESET_TITLES
 
 TASKS = 15
 
@@ -97,7 +98,7 @@ for rule in (*NAMES, "bayes"):
         help="Exact error probability at the last step, mean over 15 tasks and 20 simulated sequences ± standard "
         "error; below, the paired difference to single-task learning.",
     )
-st.caption(f"Rules shown: preset `paper`, {RULE_NAMES['0-1']}.")
+st.caption(f"Rules shown: preset *{PRESET_TITLES['paper']}*, {RULE_NAMES['0-1']}.")
 charts.show(
     pictures.lesson_animation,
     lesson,

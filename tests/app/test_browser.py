@@ -50,6 +50,40 @@ def test_first_visit_change_b_and_run(page, server):
     assert error_card(page) == after
 
 
+def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(browser, server):
+    """On phones the sidebar is closed at first; its widgets are drawn after a second run of the script."""
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(f"{server}/?dataset=random_walk&n=12&b=2&k=6&preset=paper&repetitions=2")
+    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
+    page.get_by_text("Difference to single task", exact=True).first.click()
+    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(2)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6", "Repetitions": "2"}.items():
+        expect(page.get_by_role("spinbutton", name=name)).to_have_value(value)
+    # The lists of datasets and presets are judged by what Run makes of them.
+    page.get_by_role("spinbutton", name="Samples n").fill("14")
+    page.get_by_role("button", name="Run", exact=False).first.click()
+    expect(page).to_have_url(re.compile(r"[?&]n=14(&|$)"))
+    assert all(part in page.url for part in ("dataset=random_walk", "b=2", "k=6", "preset=paper", "repetitions=2"))
+    page.close()
+
+
+def test_a_phone_has_a_list_of_all_pages(browser, server):
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(f"{server}/?n=12")
+    page.get_by_role("button", name="All pages").click()
+    page.get_by_test_id("stPopoverBody").get_by_role("link", name="How it works").click()
+    expect(page.locator("h1").filter(has_text="Each task alone")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"how-it-works\?(.*&)?n=12(&|$)"))
+    page.close()
+
+
 @pytest.mark.parametrize("start", [(), ("-m", "streamlit", "run", "app.py")], ids=["imrc app", "streamlit run"])
 def test_direct_link_on_a_fresh_server_has_the_frame(browser, start):
     from playwright.sync_api import expect

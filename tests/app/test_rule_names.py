@@ -20,13 +20,13 @@ def test_explore_names_the_rule_of_the_preset(app, preset, loss):
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 def test_guarantees_are_those_of_the_01_rule(app, preset):
     test = app(**QUICK, preset=preset).switch_page("pages/views/ess.py").run()
-    used = "recommended_01" if preset == "recommended" else "paper"
-    assert f"those of the {RULE_NAMES['0-1']}, preset `{used}`" in texts(test)
+    used = "Recommended, 0-1 rule" if preset == "recommended" else "As in the paper"
+    assert f"those of the {RULE_NAMES['0-1']}, preset *{used}*" in texts(test)
 
 
 def test_how_it_works_names_its_rule(app):
     test = app(**QUICK).switch_page("pages/views/how_it_works.py").run()
-    assert f"preset `paper`, {RULE_NAMES['0-1']}" in texts(test)
+    assert f"preset *As in the paper*, {RULE_NAMES['0-1']}" in texts(test)
 
 
 def test_compare_names_both_rules(app):

@@ -283,7 +283,7 @@ class TestTables:
         assert "**IMRC (paper)** makes the fewest errors (.310 ± .006)" in sentence  # the oracle does not compete
         assert "0 of 1 others are clearly better, 1 clearly worse" in sentence
         view = comparison_view(table)
-        assert view["Error"].tolist()[1] == ".310 ± .010"
+        assert view["Error ± std"].tolist()[1] == ".310 ± .010"
         assert "Paper" not in view  # nothing printed for this dataset
         assert "2 comparisons" in significance_note(table, 3)
         assert title_of_method("imrc:recommended") == "IMRC (recommended)"

@@ -7,6 +7,7 @@ import imrc
 from imrc.core import theory
 from imrc.core.learner import RULES
 from imrc.diagnostics import assess, guarantees, teaching, tracks
+from imrc.evaluation.words import decimal
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
 from imrc.plots import teaching as lessons
@@ -138,7 +139,7 @@ def test_animation_has_a_frame_per_step_that_matches_the_lesson():
     boxes = [trace for trace in figure.data if trace.name == "uncertainty set, forward and backward"]
     width = max(boxes[0].x) - min(boxes[0].x)
     assert width == pytest.approx(2 * np.sqrt(lesson.mse["forward_backward"][-1, 4, 4]))
-    assert f"{lesson.error['forward_backward'][-1, 4]:.3f}" in figure.layout.annotations[-1].text
+    assert decimal(lesson.error["forward_backward"][-1, 4]) in figure.layout.annotations[-1].text
 
 
 # -- bounds ----------------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ def test_ess_table_and_figure():
     assert row["ess"] == pytest.approx(float(theory.ess_forward_backward(10, 20, 1, row["ratio"])))
     figure = ess.ess_curves(table, ess.OwnRatio(0.4, 0.3, 0.5, "Digits"))
     shown = names(figure)
-    assert "Digits: n d² / σ² = 0.4" in shown
+    assert "Digits: n d² / σ² = 0.40" in shown
     assert "forward and backward, j = 10, k = 20" in shown
     assert "border of regimes, n d² = 1/10²" in shown
 
