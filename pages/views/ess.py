@@ -4,11 +4,9 @@ import numpy as np
 import streamlit as st
 
 from imrc.core import theory
-from imrc.core.settings import RULE_NAMES
-from imrc.diagnostics import guarantees, words
+from imrc.diagnostics import words
 from imrc.plots import ess
-from pages.ui import assessing, charts, data, formulas
-from pages.ui.choice import PRESET_TITLES
+from pages.ui import assessing, bounds, charts, data, formulas
 from pages.ui.running import guaranteed_result
 from pages.ui.words import plain
 
@@ -98,43 +96,7 @@ charts.show(
 formulas.show("steps")
 
 if run is not None:
-    left, right = st.columns(2)
-    kappa = left.slider(
-        "κ (sub-Gaussian ratio)",
-        1.0,
-        5.0,
-        1.0,
-        0.1,
-        key="ess_kappa",
-        bind="query-params",
-        help="At least 1; 1 is the most favourable value.",
-    )
-    delta = right.select_slider(
-        "δ (1 − confidence)",
-        [0.001, 0.01, 0.05, 0.1, 0.2],
-        0.05,
-        key="ess_delta",
-        bind="query-params",
-        help="The bound holds with probability 1 − δ.",
-    )
-    stand_in = assessing.stand_ins(choice)
     sizes = {"single": own_n, "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
-    bounds, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
-    st.markdown(
-        words.vacuous_sentence(stand_in, bounds["forward_backward"] >= trivial, trivial, delta, kappa)
-        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, "
-        + f"preset *{PRESET_TITLES[run.settings.preset]}*. What is guaranteed without reserve is the order: more "
-        + "effective samples, smaller margin."
-    )
-    st.caption(words.constants_sentence(stand_in))
-    charts.show(
-        ess.bound_chart,
-        ess.with_reached(bounds, run),
-        trivial,
-        name="ess-bound",
-        alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, and the risk of "
-        f"guessing, {trivial:.2f}.",
-    )
-    formulas.show("bound")
+    bounds.show(assessing.stand_ins(choice), sizes, run)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)
