@@ -52,7 +52,9 @@ def missing() -> None:
 def errors() -> None:
     """Draw the tables of errors: coloured by the difference to print, as points, and as numbers."""
     row = st.container(horizontal=True)
-    n = row.segmented_control("Samples per task n", [10, 50, 100, 150], default=10, required=True, key="paper_n")
+    n = row.segmented_control(
+        "Samples per task n", [10, 50, 100, 150], default=10, required=True, key="paper_n", bind="query-params"
+    )
     kinds = {"average": "All steps and tasks", "released": "As the authors' script"}
     error = row.segmented_control(
         "Our error",
@@ -61,13 +63,21 @@ def errors() -> None:
         required=True,
         format_func=kinds.get,
         key="paper_error",
+        bind="query-params",
         help="  \n".join(f"**{kinds[kind]}**: {SCORE_KINDS[kind]}." for kind in kinds)
         + "  \nThe paper says the first; the script its authors published prints the second.",
     )
     methods = st.multiselect(
-        "Methods", cells.METHODS, default=cells.METHODS, format_func=title_of_method, key="paper_methods"
+        "Methods",
+        cells.METHODS,
+        default=cells.METHODS,
+        format_func=title_of_method,
+        key="paper_methods",
+        bind="query-params",
     )
-    spread = st.toggle("Standard deviations in the cells", key="paper_std", help="They need a wide window.")
+    spread = st.toggle(
+        "Standard deviations in the cells", key="paper_std", bind="query-params", help="They need a wide window."
+    )
     if not methods:
         st.info("Choose at least one method.", icon=":material/info:")
         return
@@ -121,7 +131,9 @@ def _reading() -> None:
 
 def settings() -> None:
     """Draw the table over W and b."""
-    n = st.segmented_control("Samples per task n", [10, 100], default=10, required=True, key="paper_settings_n")
+    n = st.segmented_control(
+        "Samples per task n", [10, 100], default=10, required=True, key="paper_settings_n", bind="query-params"
+    )
     table = cells.setting_cells(n)
     charts.show(
         printed_matrix(table, title=f"Do W and b matter? IMRC with the paper's choices, n = {n}"),
@@ -140,7 +152,9 @@ def settings() -> None:
 
 def times() -> None:
     """Draw the table of running times."""
-    n = st.segmented_control("Samples per task n", [10, 100], default=10, required=True, key="paper_times_n")
+    n = st.segmented_control(
+        "Samples per task n", [10, 100], default=10, required=True, key="paper_times_n", bind="query-params"
+    )
     table = cells.time_cells(n)
     charts.show(
         printed_matrix(table, title=f"How long does a task take? Milliseconds, n = {n}", milliseconds=True),
@@ -162,14 +176,25 @@ def times() -> None:
 def figures() -> None:
     """Draw one of the paper's figures with our results."""
     figure = st.segmented_control(
-        "Figure", list(FIGURES), default="curves", required=True, format_func=FIGURES.get, key="paper_figure"
+        "Figure",
+        list(FIGURES),
+        default="curves",
+        required=True,
+        format_func=FIGURES.get,
+        key="paper_figure",
+        bind="query-params",
     )
     {"curves": _curves, "heatmaps": _heatmaps, "ess": _ess, "pacf": _pacf, "time": _time}[figure]()
 
 
 def _chosen_run() -> str:
     return st.selectbox(
-        "Run", shipped.run_names(), format_func=lambda name: shipped.index()[name]["what"], key="paper_run", width=420
+        "Run",
+        shipped.run_names(),
+        format_func=lambda name: shipped.index()[name]["what"],
+        key="paper_run",
+        bind="query-params",
+        width=420,
     )
 
 

@@ -15,7 +15,14 @@ st.caption(
     "authors' script.)"
 )
 part = st.segmented_control(
-    "Show", list(PARTS), default="errors", required=True, format_func=PARTS.get, key="paper_part", width="stretch"
+    "Show",
+    list(PARTS),
+    default="errors",
+    required=True,
+    format_func=PARTS.get,
+    key="paper_part",
+    bind="query-params",
+    width="stretch",
 )
 {"errors": paper.errors, "settings": paper.settings, "times": paper.times, "figures": paper.figures}[part]()
 if part != "figures":

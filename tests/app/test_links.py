@@ -49,6 +49,8 @@ CONTROLS = [
     ("how-it-works", "teach_task", "4", 4),
     ("how-it-works", "teach_component", "class 1, first feature", 1),
     ("how-it-works", "teach_seed", "7", 7),
+    ("the-paper", "paper_methods", ["MER"], ["mer"]),
+    ("the-paper", "paper_std", "true", True),
 ]
 INPUTS = ("number_input", "selectbox", "multiselect", "slider", "select_slider", "toggle", "radio", "checkbox")
 
