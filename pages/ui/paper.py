@@ -73,6 +73,7 @@ def errors() -> None:
         default=cells.METHODS,
         format_func=title_of_method,
         key="paper_methods",
+        help="Columns of the table: IMRC with both presets, and the methods of the paper.",
         bind="query-params",
     )
     spread = st.toggle(
@@ -193,6 +194,7 @@ def _chosen_run() -> str:
         shipped.run_names(),
         format_func=lambda name: shipped.index()[name]["what"],
         key="paper_run",
+        help="A sequence with its settings; its results come with this program.",
         bind="query-params",
         width=420,
     )
