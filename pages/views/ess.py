@@ -37,14 +37,11 @@ texts = st.multiselect(
 pairs, wrong = ess.parse_pairs(texts)
 if wrong:
     st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
-charts.show(
-    ess.ess_curves,
-    ess.ess_curve_table(pairs or [(10, 20)]),
-    own,
-    name="ess-curves",
-    alt="Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else ""),
+alt = (
+    "Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
+    f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else "")
 )
+charts.show(ess.ess_curves, ess.ess_curve_table(pairs or [(10, 20)]), own, name="ess-curves", alt=alt)
 formulas.show("ess_closed")
 with st.expander("Notes on the three regimes", icon=":material/info:"):
     st.markdown(ess.REGIME_NOTES)
@@ -73,27 +70,20 @@ with headline:
     st.markdown(f"# {words.worth_sentence(table['ess'], n, tuple(map(plain, sequence.labels)), title)}")
     st.markdown(words.regime_sentence(rho, low, high, n))
     st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
-charts.show(
-    ess.ess_parts_chart,
-    table,
-    name="ess-parts",
-    alt=f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
-    f"Mean {table['ess'].mean():.1f}, own {n}.",
+alt = (
+    f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
+    f"Mean {table['ess'].mean():.1f}, own {n}."
 )
+charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
 formulas.show("ess_recursion")
 
 by_k, by_b = ess.ess_growth_table(n, rho, k, settings.b)
 enough = ess.enough_steps(by_b)
-charts.show(
-    ess.ess_growth,
-    by_k,
-    by_b,
-    n,
-    settings.b,
-    name="ess-growth",
-    alt=f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
-    "the backward gain.",
+alt = (
+    f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
+    "the backward gain."
 )
+charts.show(ess.ess_growth, by_k, by_b, n, settings.b, name="ess-growth", alt=alt)
 formulas.show("steps")
 
 if run is not None:
@@ -125,14 +115,11 @@ if run is not None:
         + " What is guaranteed without reserve is the order: more effective samples, smaller margin."
     )
     st.caption(words.constants_sentence(stand_in))
-    charts.show(
-        ess.bound_chart,
-        ess.with_reached(bounds, run),
-        trivial,
-        name="ess-bound",
-        alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, and the risk of "
-        f"guessing, {trivial:.2f}.",
+    alt = (
+        "Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, and the risk of "
+        f"guessing, {trivial:.2f}."
     )
+    charts.show(ess.bound_chart, ess.with_reached(bounds, run), trivial, name="ess-bound", alt=alt)
     formulas.show("bound")
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)
