@@ -36,14 +36,11 @@ texts = st.multiselect(
 pairs, wrong = ess.parse_pairs(texts)
 if wrong:
     st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
-charts.show(
-    ess.ess_curves,
-    ess.ess_curve_table(pairs or [(10, 20)]),
-    own,
-    name="ess-curves",
-    alt="Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else ""),
+alt = (
+    "Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
+    f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else "")
 )
+charts.show(ess.ess_curves, ess.ess_curve_table(pairs or [(10, 20)]), own, name="ess-curves", alt=alt)
 formulas.show("ess_closed")
 with st.expander("Notes on the three regimes", icon=":material/info:"):
     st.markdown(ess.REGIME_NOTES)
@@ -72,27 +69,20 @@ with headline:
     st.markdown(f"# {words.worth_sentence(table['ess'], n, tuple(map(plain, sequence.labels)), title)}")
     st.markdown(words.regime_sentence(rho, low, high, n))
     st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
-charts.show(
-    ess.ess_parts_chart,
-    table,
-    name="ess-parts",
-    alt=f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
-    f"Mean {table['ess'].mean():.1f}, own {n}.",
+alt = (
+    f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
+    f"Mean {table['ess'].mean():.1f}, own {n}."
 )
+charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
 formulas.show("ess_recursion")
 
 by_k, by_b = ess.ess_growth_table(n, rho, k, settings.b)
 enough = ess.enough_steps(by_b)
-charts.show(
-    ess.ess_growth,
-    by_k,
-    by_b,
-    n,
-    settings.b,
-    name="ess-growth",
-    alt=f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
-    "the backward gain.",
+alt = (
+    f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
+    "the backward gain."
 )
+charts.show(ess.ess_growth, by_k, by_b, n, settings.b, name="ess-growth", alt=alt)
 formulas.show("steps")
 
 if run is not None:
