@@ -366,7 +366,22 @@ class RunResult:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> RunResult:
-        """Return the result whose bytes `to_bytes` gave; raise ValueError if they are damaged."""
+        """Return the result whose bytes `to_bytes` gave.
+
+        Parameters
+        ----------
+        content : bytes
+            What `to_bytes` returned.
+
+        Returns
+        -------
+        RunResult
+
+        Raises
+        ------
+        ValueError
+            If the bytes are damaged or something else.
+        """
         return cls._read(io.BytesIO(content), "This content")
 
     @classmethod

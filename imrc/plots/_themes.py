@@ -41,9 +41,19 @@ def _replace(holder: Any) -> None:  # noqa: ANN401 - any part of a trace that ha
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Change a figure in place so that it can be read on a dark page; return it.
+    """Change a figure in place so that it can be read on a dark page.
 
     Heatmaps stay as they are: their cells bring their own background.
+
+    Parameters
+    ----------
+    figure : Figure
+        One of this package.
+
+    Returns
+    -------
+    Figure
+        The same figure.
     """
     for trace in figure.data:
         if trace.type not in ("scatter", "bar"):
