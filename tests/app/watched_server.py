@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -18,27 +19,33 @@ from streamlit.web.cli import main
 from pages.ui import running
 
 FATAL_SEED = 666
-log = open(sys.argv.pop(1), "a", buffering=1)  # noqa: SIM115 - as long as the server runs
 library_run = running.iter_run
 
 
-def watched(sequence, settings, **options) -> Iterator:
-    def say(what: str) -> None:
-        log.write(f"{time.monotonic():.3f} {settings.seed} {what}\n")
+def watching(log: TextIO) -> Callable[..., Iterator]:
+    """Return a run that says to `log` what it does."""
 
-    say("start")
-    run = library_run(sequence, settings, **options)
-    try:
-        for step in run:
-            say(f"step {step.number}")
-            if settings.seed == FATAL_SEED and step.number == 2:
-                raise RuntimeError("a failure made for a test in /secret/folder")
-            yield step
-        say("done")
-    finally:
-        run.close()
-        say("end")
+    def watched(sequence, settings, **options) -> Iterator:
+        def say(what: str) -> None:
+            log.write(f"{time.monotonic():.3f} {settings.seed} {what}\n")
+
+        say("start")
+        run = library_run(sequence, settings, **options)
+        try:
+            for step in run:
+                say(f"step {step.number}")
+                if settings.seed == FATAL_SEED and step.number == 2:
+                    raise RuntimeError("a failure made for a test in /secret/folder")
+                yield step
+            say("done")
+        finally:
+            run.close()
+            say("end")
+
+    return watched
 
 
-running.iter_run = watched
-sys.exit(main(prog_name="streamlit"))
+if __name__ == "__main__":
+    with open(sys.argv.pop(1), "a", buffering=1) as log:
+        running.iter_run = watching(log)
+        sys.exit(main(prog_name="streamlit"))
