@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from imrc.evaluation.comparison import imrc_key
+from pages.ui import comparing
 from pages.ui.registry import PAGES
 from tests.unit.nasty_files import table
 
@@ -24,6 +26,10 @@ FILES = (
     ("broken.zip", b"PK\x03\x04broken"),
 )
 _NOT_HERE = ("from the paper",)
+METHODS = (
+    *comparing.choices(),
+    *(imrc_key(preset, rule) for preset in comparing.PRESETS for rule in ("forward_backward", "forward", "single")),
+)
 
 
 def _number(rng: np.random.Generator, widget: Any) -> float:
@@ -44,11 +50,11 @@ def _meant(widget: Any, text: str) -> Any:
     """Return the value a text stands for: options are what is shown, values what the program means by them."""
     position = list(widget.options).index(text)
     table = list(getattr(widget.format_func, "__self__", {}))
-    for candidate in (text, position, position + 1, *table):
+    for candidate in (text, position, position + 1, *table, *METHODS):
         try:
             if str(widget.format_func(candidate)) == text:
                 return candidate
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             continue
     return text
 
