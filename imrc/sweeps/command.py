@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
+from imrc._output import add_formats
 from imrc.baselines import registry
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
@@ -74,9 +75,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     how.add_argument(
         "--export", type=Path, metavar="FILE", help="write every cell to a .csv or .parquet file at the end"
     )
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print JSON")
-    output.add_argument("--csv", action="store_true", help="print comma-separated values")
+    add_formats(parser)
 
 
 def _say(text: str) -> None:
