@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from pages.ui import crash, screen, sidebar
+from pages.ui import crash, screen, sidebar, upkeep
 from pages.ui.registry import PAGES
 
 if __name__ != "__main__":
@@ -41,3 +41,4 @@ else:
     with crash.shown():
         sidebar.show()
         page.run()
+    upkeep.settle()

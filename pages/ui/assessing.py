@@ -11,33 +11,48 @@ from imrc.features import FeatureSpec
 from imrc.features._spec import TITLES
 from pages.ui import data
 from pages.ui.choice import Choice
+from pages.ui.keeping import Store
+
+_KEEP_BYTES = 64_000_000
+
+Key = tuple[str, FeatureSpec, int]
 
 
-@st.cache_resource(max_entries=32, show_spinner="Diagnosing the sequence …")
-def _assessment(fingerprint: str, spec: FeatureSpec, seed: int, _sequence: imrc.TaskSequence) -> Assessment:
-    # Frozen result, read only: one copy serves everyone. The sequence is identified by its fingerprint.
-    return assess(_sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=seed)
+@st.cache_resource(show_spinner=False)
+def _assessments() -> Store[Key, Assessment]:
+    return Store(_KEEP_BYTES)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Solving the tasks with all samples …")
-def _plug_in(fingerprint: str, spec: FeatureSpec, seed: int, _sequence: imrc.TaskSequence) -> PlugIn:
-    return plug_in(_sequence, spec, seed=seed)
+@st.cache_resource(show_spinner=False)
+def _plug_ins() -> Store[Key, PlugIn]:
+    return Store(_KEEP_BYTES)
+
+
+def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
+    # Frozen result, read only: one copy serves everyone.
+    with st.spinner("Diagnosing the sequence …"):
+        return _assessments().get_or_make(
+            (sequence.fingerprint, spec, seed),
+            lambda: assess(sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=seed),
+        )
 
 
 def assessment(choice: Choice) -> Assessment:
     """Return the diagnosis of the chosen sequence in the chosen representation, from all samples."""
     sequence = data.sequence_for(choice)
-    return _assessment(sequence.fingerprint, choice.settings.features, choice.settings.seed, sequence)
+    return _assess(sequence, choice.settings.features, choice.settings.seed)
 
 
 def stand_ins(choice: Choice) -> PlugIn:
     """Return plug-in values for the bounds of the chosen sequence."""
     sequence = data.sequence_for(choice)
-    return _plug_in(sequence.fingerprint, choice.settings.features, choice.settings.seed, sequence)
+    spec, seed = choice.settings.features, choice.settings.seed
+    with st.spinner("Solving the tasks with all samples …"):
+        return _plug_ins().get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
 
 
 def reference(kind: str, choice: Choice) -> Assessment:
     """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
     tasks = min(max(len(data.sequence_for(choice)), 4), 60)
     sequence = data.sequence_for(Choice(dataset=kind, k=tasks))
-    return _assessment(sequence.fingerprint, FeatureSpec(), 0, sequence)
+    return _assess(sequence, FeatureSpec(), 0)

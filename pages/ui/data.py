@@ -7,15 +7,21 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from pages.ui.choice import OWN, Choice
+from pages.ui.keeping import Store
 
 _LARGE = 10_000_000
-"""Numbers (80 MB) above which a sequence counts as large: few of those are kept."""
+"""Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
+_KEEP_BYTES = 128_000_000
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(show_spinner=False)
+def _sequences() -> Store[tuple[str, int, int], imrc.TaskSequence]:
+    return Store(_KEEP_BYTES)
+
+
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     # Arrays of a sequence are read-only, so one copy can serve everyone.
-    return datasets.load(name, tasks=tasks, seed=seed)
+    return _sequences().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
 @st.cache_resource(max_entries=1, show_spinner="Loading the dataset …")
@@ -46,11 +52,20 @@ def title_of(name: str) -> str:
     return "Your file" if name == OWN else datasets.entry(name).title
 
 
+def _own_head(k: int) -> imrc.TaskSequence:
+    own: imrc.TaskSequence = st.session_state["own_sequence"]
+    whole, head = st.session_state.get("own_head", (None, own))
+    # The same object again for every click: its fingerprint, a checksum of all values, is known then.
+    if whole is not own or len(head) != min(k, len(own)):
+        head = own.head(min(k, len(own)))
+        st.session_state["own_head"] = own, head
+    return head
+
+
 def sequence_for(choice: Choice) -> imrc.TaskSequence:
     """Return the tasks of a choice; k is lowered to what there is."""
     if choice.dataset == OWN:
-        own: imrc.TaskSequence = st.session_state["own_sequence"]
-        return own.head(min(choice.k, len(own)))
+        return _own_head(choice.k)
     entry = datasets.entry(choice.dataset)
     load = _load_large if _is_large(choice.dataset) else _load
     return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)

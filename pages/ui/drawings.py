@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +14,12 @@ import streamlit as st
 from imrc.plots import describe, on_dark, room_for_legend, stacked
 from imrc.plots.describing import plain_text
 from pages.ui.fingerprint import fingerprint
+from pages.ui.keeping import Store
 
 PHONE_PX = 300
 """Width a legend has on a phone."""
 _TITLE_PX = 50
 """Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
-_KEEP = 512
 _KEEP_BYTES = 64_000_000
 
 
@@ -67,52 +65,10 @@ class _Finished(go.Figure):
         return content
 
 
-class DrawingStore:
-    """Charts by what they were made from, the least recently used ones dropped first; safe for many threads.
-
-    Parameters
-    ----------
-    count, size : int
-        Limits: how many charts, and how many bytes all of them.
-    """
-
-    def __init__(self, count: int = _KEEP, size: int = _KEEP_BYTES) -> None:
-        self._count, self._size = count, size
-        self._lock = threading.Lock()
-        self._drawings: OrderedDict[bytes, Drawing] = OrderedDict()
-        self._bytes = 0
-
-    def __len__(self) -> int:
-        return len(self._drawings)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all charts kept."""
-        return self._bytes
-
-    def get(self, key: bytes) -> Drawing | None:
-        """Return a kept chart or None."""
-        with self._lock:
-            if key in self._drawings:
-                self._drawings.move_to_end(key)
-            return self._drawings.get(key)
-
-    def put(self, key: bytes, drawing: Drawing) -> Drawing:
-        """Keep a chart, unless it alone is more than there is room for, and return it."""
-        size = drawing.size
-        with self._lock:
-            if key not in self._drawings and size <= self._size:
-                self._drawings[key] = drawing
-                self._bytes += size
-            while len(self._drawings) > self._count or self._bytes > self._size:
-                self._bytes -= self._drawings.popitem(last=False)[1].size
-        return drawing
-
-
 @st.cache_resource(show_spinner=False)
-def store() -> DrawingStore:
+def store() -> Store[bytes, Drawing]:
     """Return the one store of this server."""
-    return DrawingStore()
+    return Store(_KEEP_BYTES, lambda drawing: drawing.size)
 
 
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:

@@ -1,11 +1,10 @@
-"""Running with progress, and the bounded store of results shared by all visitors."""
+"""Running with progress, and the results kept for all visitors."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
@@ -16,43 +15,19 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
 from pages.ui import data, stored
 from pages.ui.choice import Choice
+from pages.ui.keeping import Store
 
-_KEEP = 64
+_KEEP_BYTES = 96_000_000
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
 Key = tuple[str, RunSettings]
 
 
-class ResultStore:
-    """Results by (data, settings), the least recently used ones dropped first; safe for many threads."""
-
-    def __init__(self, size: int = _KEEP) -> None:
-        self._size = size
-        self._lock = threading.Lock()
-        self._results: OrderedDict[Key, RunResult] = OrderedDict()
-
-    def get(self, key: Key) -> RunResult | None:
-        """Return a stored result or None."""
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-            return self._results.get(key)
-
-    def put(self, key: Key, result: RunResult) -> RunResult:
-        """Store a result and return it."""
-        with self._lock:
-            self._results[key] = result
-            self._results.move_to_end(key)
-            while len(self._results) > self._size:
-                self._results.popitem(last=False)
-        return result
-
-
 @st.cache_resource(show_spinner=False)
-def store() -> ResultStore:
+def store() -> Store[Key, RunResult]:
     """Return the one store of this server."""
-    return ResultStore()
+    return Store(_KEEP_BYTES)
 
 
 class Compilation:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import replace
 from functools import cache
 
@@ -15,7 +14,7 @@ import streamlit as st
 import imrc
 from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
 from pages.ui import drawings
-from pages.ui.drawings import Drawing, DrawingStore, drawing
+from pages.ui.drawings import Drawing, drawing
 from pages.ui.fingerprint import fingerprint
 
 
@@ -124,43 +123,6 @@ def test_one_number_or_the_function_makes_another_key():
 def test_functions_without_a_name_are_refused():
     with pytest.raises(ValueError, match="cannot be kept apart"):
         fingerprint(lambda: go.Figure())
-
-
-def test_the_store_is_bounded_by_count_and_bytes():
-    store = DrawingStore(count=3, size=1000)
-    for i in range(5):
-        store.put(bytes([i]), Drawing("t", "", "", "x" * 99))
-    assert len(store) == 3
-    assert store.size == 300
-    assert store.get(bytes([1])) is None
-    assert store.get(bytes([2])) is not None  # used: the next to go is another
-    store.put(b"large", Drawing("t", "", "", "x" * 799))
-    assert store.get(bytes([3])) is None
-    assert store.get(bytes([2])) is not None
-    assert store.size == 1000
-    store.put(b"too large", Drawing("t", "", "", "x" * 1000))
-    assert store.get(b"too large") is None
-    assert len(store) == 3
-
-
-def test_the_store_keeps_count_with_many_threads():
-    store = DrawingStore(count=8, size=500)
-
-    def use(number: int) -> None:
-        for i in range(300):
-            key = bytes([(number * i) % 20])
-            store.put(key, Drawing("", "", "", "x" * (10 + key[0])))
-            kept = store.get(key)
-            assert kept is None or len(kept.spec) == 10 + key[0]
-
-    threads = [threading.Thread(target=use, args=(number,)) for number in range(1, 7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    kept = [chart for i in range(20) if (chart := store.get(bytes([i]))) is not None]
-    assert store.size == sum(chart.size for chart in kept) <= 500
-    assert len(kept) == len(store) <= 8
 
 
 def test_what_one_visitor_gets_cannot_change_another():

@@ -174,13 +174,3 @@ def test_stop_shows_what_was_reached(app):
     assert "Stopped after task 3 of 6" in texts(test)
     partial = imrc.RunResult.from_steps(settings, sequence, steps)
     assert metrics(test)["Error, forward"] == with_error(partial.headline()["forward"])
-
-
-def test_store_drops_the_oldest():
-    store = running.ResultStore(size=2)
-    for name in "abc":
-        store.put((name, imrc.RunSettings()), name)
-    assert store.get(("a", imrc.RunSettings())) is None
-    assert store.get(("b", imrc.RunSettings())) == "b"
-    store.put(("d", imrc.RunSettings()), "d")
-    assert store.get(("c", imrc.RunSettings())) is None

@@ -1,0 +1,135 @@
+"""What is kept for all visitors: bounded by bytes, safe for many threads, made once; and the upkeep of the server."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imrc
+from pages.ui import upkeep
+from pages.ui.keeping import Store, size_in_memory
+
+
+def sized(limit: int) -> Store[str, str]:
+    return Store(limit, len)
+
+
+def test_the_least_recently_used_go_first():
+    store = sized(300)
+    for name in "abcde":
+        store.put(name, name * 100)
+    assert len(store) == 3
+    assert store.size == 300
+    assert store.get("b") is None
+    assert store.get("c") == "c" * 100  # used: the next to go is another
+    store.put("f", "f" * 200)
+    assert store.get("d") is None
+    assert store.get("c") is not None
+    assert store.size == 300
+
+
+def test_the_newest_stays_even_if_it_is_too_large():
+    store = sized(300)
+    store.put("a", "a" * 100)
+    store.put("b", "b" * 1000)
+    assert store.get("a") is None
+    assert store.get("b") is not None
+    store.put("c", "c")
+    assert store.get("b") is None
+    assert store.size == len(store) == 1
+
+
+def test_what_is_there_already_stays():
+    store = sized(300)
+    first = store.put("a", "x" * 10)
+    assert store.put("a", "y" * 10) is first
+    assert store.size == 10
+
+
+def test_many_threads_keep_count():
+    store: Store[int, str] = Store(500, len)
+
+    def use(number: int) -> None:
+        for i in range(300):
+            key = (number * i) % 20
+            store.put(key, "x" * (10 + key))
+            kept = store.get(key)
+            assert kept is None or len(kept) == 10 + key
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = [value for key in range(20) if (value := store.get(key)) is not None]
+    assert store.size == sum(map(len, kept)) <= 500
+    assert len(kept) == len(store)
+
+
+def test_several_who_ask_at_once_get_one_value_made_once():
+    store, made, got = sized(300), [], []
+
+    def make() -> str:
+        made.append(1)
+        time.sleep(0.1)
+        return "value"
+
+    threads = [threading.Thread(target=lambda: got.append(store.get_or_make("a", make))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert got == ["value"] * 5
+
+
+def test_a_failure_is_not_kept_and_blocks_nobody():
+    store = sized(300)
+
+    def fail() -> str:
+        raise RuntimeError("no")
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="no"):
+            store.get_or_make("a", fail)
+    assert store.get_or_make("a", lambda: "b") == "b"
+
+
+def test_size_follows_what_values_hold():
+    sequence = imrc.datasets.load("trend", tasks=4, seed=0)
+    numbers = sum(task.X.nbytes + task.y.nbytes for task in sequence)
+    assert numbers < size_in_memory(sequence) < 2 * numbers + 100_000
+    frame = pd.DataFrame({"a": np.zeros(1000), "b": ["a long text that takes memory"] * 1000})
+    assert size_in_memory([frame, frame]) > 8000 + 29_000
+    assert size_in_memory([frame, frame]) < 1.1 * size_in_memory(frame)
+
+    class Slotted:
+        __slots__ = ("values",)
+
+    slotted = Slotted()
+    slotted.values = np.zeros(1000)
+    assert size_in_memory(slotted) > 8000
+
+
+def test_libraries_are_kept_out_of_garbage_collections_and_garbage_is_not():
+    upkeep.settle()
+    frozen = gc.get_freeze_count()
+    assert frozen > 10_000
+    upkeep.settle()
+    assert gc.get_freeze_count() <= frozen  # nothing was loaded meanwhile: what visitors made since stays collectable
+    sys.modules["loaded_later"] = types.ModuleType("loaded_later")
+    try:
+        upkeep.settle()
+    finally:
+        del sys.modules["loaded_later"]
+    ring: list[object] = []
+    ring.append(ring)
+    del ring
+    assert gc.collect() >= 1
