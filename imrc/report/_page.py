@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from imrc.plots import describe
+from imrc.plots import describe, room_for_legend, stacked
 from imrc.plots.describing import plain_text
 
 # The policy makes the browser refuse any request, should a library ever try one.
@@ -36,14 +37,24 @@ figure { margin: 0 0 .6rem; }
 pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
 @media print { figure, table { break-inside: avoid; } details { display: none; } body { margin: 0 auto; } }
 """
-_DRAW = """
-for (const place of document.querySelectorAll(".chart")) {
-  const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
-  Plotly.newPlot(place, figure.data, figure.layout, {
-    responsive: true, displaylogo: false,
-    toImageButtonOptions: { format: "svg", filename: "imrc-" + place.id },
-  });
-}
+_PHONE_PX = 640
+_PHONE_LEGEND_PX = 300
+_DRAW = f"""
+const phone = window.matchMedia("(max-width: {_PHONE_PX}px)");
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+function draw() {{
+  for (const place of document.querySelectorAll(".chart")) {{
+    const data = read(place.id + "-data");
+    const layout = read(place.id + (phone.matches ? "-phone" : "-page"));
+    place.style.height = layout.height + "px";
+    Plotly.react(place, data, layout, {{
+      responsive: true, displaylogo: false,
+      toImageButtonOptions: {{ format: "svg", filename: "imrc-" + place.id }},
+    }});
+  }}
+}}
+draw();
+phone.addEventListener("change", draw);
 """
 
 
@@ -83,22 +94,28 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def _json(name: str, text: str) -> str:
+    # No text can end the script element: "<" does not occur in the JSON.
+    text = text.replace("<", "\\u003c")
+    return f'<script type="application/json" id="{escape(name)}">{text}</script>'
+
+
 def chart(name: str, figure: go.Figure) -> str:
-    """Return a figure under its title, with its description in words."""
+    """Return a figure under its title, with its description in words, laid out for pages and for phones."""
     title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
     words = describe(figure)
-    drawn = go.Figure(figure)
-    drawn.update_layout(title=None, margin_t=max((figure.layout.margin.t or 0) - 40, 20))
-    # No text can end the script element: "<" does not occur in the JSON.
-    data = (drawn.to_json() or "{}").replace("<", "\\u003c")
+    page = go.Figure(figure)
+    page.update_layout(title=None, margin_t=max((figure.layout.margin.t or 0) - 40, 20))
+    phone = room_for_legend(stacked(go.Figure(page)), _PHONE_LEGEND_PX)
+    drawn = json.loads(page.to_json() or "{}")
     note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
-    height = int(figure.layout.height or 400)
     return (
         f"<h3>{escape(title)}{note}</h3>\n<figure>"
-        f'<div class="chart" id="{escape(name)}" style="height:{height}px" role="img" '
-        f'aria-label="{escape(words)}"></div>'
-        f'<script type="application/json" id="{escape(name)}-data">{data}</script>'
-        f"<details><summary>In words</summary><figcaption>{escape(words)}</figcaption></details></figure>"
+        f'<div class="chart" id="{escape(name)}" role="img" aria-label="{escape(words)}"></div>'
+        + _json(f"{name}-data", json.dumps(drawn["data"]))
+        + _json(f"{name}-page", json.dumps(drawn["layout"]))
+        + _json(f"{name}-phone", json.dumps(json.loads(phone.to_json() or "{}")["layout"]))
+        + f"<details><summary>In words</summary><figcaption>{escape(words)}</figcaption></details></figure>"
     )
 
 

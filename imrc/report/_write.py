@@ -13,7 +13,7 @@ from imrc import datasets
 from imrc.diagnostics import Assessment, assess, words
 from imrc.evaluation import RunResult
 from imrc.evaluation.results import HEADLINES, HeadlineKind
-from imrc.evaluation.words import as_python, decimal, summary, with_error
+from imrc.evaluation.words import as_command, as_python, decimal, summary, with_error
 from imrc.features._spec import TITLES
 from imrc.plots._style import NAMES
 from imrc.report import _page
@@ -86,9 +86,11 @@ def _headline(result: RunResult) -> str:
                 f"{float(result.ess_tables[rule].final().mean()):.1f}",
             ]
         )
+    repetitions = result.settings.repetitions
+    spread = f"Errors ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in _KINDS.items())
     return _page.grid(columns, rows) + (
-        f'<p class="quiet">Errors ± one standard error over {result.settings.repetitions} repetitions. '
+        f'<p class="quiet">{spread}. '
         f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: mean effective sample "
         "size at the last step.</p>"
     )
@@ -119,7 +121,10 @@ def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
     if commands is None:
         commands = {}
         if result.name in datasets.names():
-            commands = {"Python": as_python(result.name, result.n_tasks, result.settings)}
+            commands = {
+                "Python": as_python(result.name, result.n_tasks, result.settings),
+                "Command line": as_command(result.name, result.n_tasks, result.settings),
+            }
     if not commands:
         return (
             "<p>These tasks are not among the sequences the library can load by name. With the same file, "
@@ -154,7 +159,8 @@ def to_html(
     title : str or None
         Name of the data for people; None: the name of the sequence.
     commands : mapping of str to str or None
-        Headings and texts of what repeats the run; None: the Python script, where the data have a name.
+        Headings and texts of what repeats the run; None: the Python script and the command,
+        where the data have a name.
     date : datetime or None
         Time shown; None: now.
 

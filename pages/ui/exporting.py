@@ -10,15 +10,26 @@ import imrc
 from imrc import report
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
-from imrc.evaluation.words import as_python
+from imrc.evaluation.words import as_command, as_python
 from pages.ui import comparing, data
 from pages.ui.charts import IMAGE_FORMATS
 from pages.ui.choice import OWN, Choice
 
 
+def repeated_by(choice: Choice) -> dict[str, str]:
+    """Return what repeats the last Run elsewhere, with the same numbers, by its name."""
+    name, file_options = choice.dataset, None
+    if name == OWN:
+        # The file is the visitor's; its name and the choice of columns are enough to cut it again.
+        name, file_options = st.session_state["own_source"]
+    return {
+        "Python": as_python(name, choice.k, choice.settings, file_options),
+        "Command line": as_command(name, choice.k, choice.settings, file_options),
+    }
+
+
 def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, diagnosis: Assessment | None) -> None:
     """Offer the report; it is made when somebody asks for it."""
-    commands = None if choice.dataset == OWN else {"Python": as_python(choice.dataset, choice.k, choice.settings)}
     compared = comparing.stored(sequence, choice.settings)
     st.download_button(
         "Report as one HTML file",
@@ -30,7 +41,7 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
             diagnosis=diagnosis,
             compared=compared,
             title=data.title_of(choice.dataset),
-            commands=commands,
+            commands=repeated_by(choice),
         ),
         f"imrc-report-{result.name}.html",
         "text/html",

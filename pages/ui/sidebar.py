@@ -12,7 +12,6 @@ from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS
 from imrc.evaluation import PARAMETERS
-from imrc.evaluation.words import as_command, as_python
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import cards, data, exporting, screen
@@ -267,21 +266,18 @@ def show() -> None:
 
 def _copies(choice: Choice) -> None:
     """Draw what repeats the last Run elsewhere: with the same numbers, for every control."""
-    name, file_options = choice.dataset, None
-    if name == OWN:
-        # The file is the visitor's; its name and the choice of columns are enough to cut it again.
-        name, file_options = st.session_state["own_source"]
+    texts = exporting.repeated_by(choice)
     with st.popover(
         "Copy as Python", icon=":material/content_copy:", width="stretch", help="A script that gives the same numbers."
     ):
-        st.code(as_python(name, choice.k, choice.settings, file_options), language="python", wrap_lines=True)
+        st.code(texts["Python"], language="python", wrap_lines=True)
     with st.popover(
         "Copy as command",
         icon=":material/terminal:",
         width="stretch",
         help="A shell command that gives the same numbers.",
     ):
-        st.code(as_command(name, choice.k, choice.settings, file_options), language="bash", wrap_lines=True)
+        st.code(texts["Command line"], language="bash", wrap_lines=True)
 
 
 def _group(name: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import imrc
 from imrc import report
-from imrc.evaluation.words import as_python, with_error
+from imrc.evaluation.words import as_command, as_python, with_error
 from imrc.plots import describe
 
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&"
@@ -57,7 +57,9 @@ def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
     # plotly.js once, and as many charts as data for them.
     assert text.count("plotly.js v") == 1
     charts = re.findall(r'class="chart" id="([^"]+)"', body)
-    assert len(charts) == len(set(charts)) == body.count('type="application/json"') >= 11
+    assert len(charts) == len(set(charts)) >= 11
+    for name in charts:
+        assert all(body.count(f'id="{name}-{part}"') == 1 for part in ("data", "page", "phone"))
     assert report.to_html(result, commands={"Command line": "imrc run <x>"}).count("imrc run &lt;x&gt;") == 1
 
 
@@ -65,6 +67,7 @@ def test_the_script_in_the_report_gives_its_numbers(run, capsys):
     sequence, result = run
     text = without_plotly(report.to_html(result, sequence=sequence))
     script = as_python("random_walk", 6, result.settings)
+    assert as_command("random_walk", 6, result.settings) in text
     assert script.splitlines()[2].replace('"', "&quot;") in text
     exec(compile(script, "report", "exec"), {})
     for rule, headline in result.headline().items():
@@ -78,6 +81,13 @@ def test_names_from_files_are_escaped(nasty):
     assert "alert(2)</script>" not in text
     assert text.count("<script") == text.count("</script>")
     assert "&lt;img src=x" in text
+
+
+def test_one_repetition_has_no_standard_error(run):
+    sequence, result = run
+    once = imrc.evaluate(sequence, n=6, b=2, repetitions=1, seed=3)
+    assert "One repetition. All tasks seen" in report.to_html(once)
+    assert "± one standard error over 2 repetitions. All tasks seen" in report.to_html(result)
 
 
 def test_another_sequence_is_refused(run):
@@ -121,7 +131,11 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     assert asked == [file.as_uri()]
     assert problems == []
     assert dialogs == []
+    first = charts.nth(0).bounding_box()
     page.set_viewport_size({"width": 390, "height": 800})
+    # Three heatmaps side by side become three below each other.
+    expect(charts.nth(0).locator(".xtitle, .x2title, .x3title")).to_have_count(3)
+    assert charts.nth(0).bounding_box()["height"] > 1.8 * first["height"]
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     context.close()
 

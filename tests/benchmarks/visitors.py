@@ -43,11 +43,10 @@ class Report:
     memory_mb: list[tuple[float, float]] = field(default_factory=list)
     processor_s: float = 0.0
 
-    def growth_mb(self) -> float:
-        """Median memory of the last fifth of the time minus that of the second fifth: what keeps growing."""
+    def memory_by_fifth(self) -> list[float]:
+        """Median memory of each fifth of the time in MB: whether it grows, and whether that ends."""
         values = [megabytes for _, megabytes in self.memory_mb]
-        fifth = max(1, len(values) // 5)
-        return statistics.median(values[-fifth:]) - statistics.median(values[fifth : 2 * fifth])
+        return [statistics.median(part) for part in np.array_split(values, 5)]
 
 
 @cache
@@ -166,7 +165,7 @@ def main() -> None:
         "fresh_median_s": round(statistics.median(report.fresh), 3),
         "problems": len(report.problems),
         "memory_largest_mb": round(max(megabytes for _, megabytes in report.memory_mb)),
-        "memory_growth_mb": round(report.growth_mb(), 1),
+        **{f"memory_fifth_{i}_mb": round(value) for i, value in enumerate(report.memory_by_fifth(), 1)},
         "server_processor_s": round(report.processor_s, 1),
         "load_before": load,
         "load_after": Path("/proc/loadavg").read_text().split()[0],
