@@ -1,8 +1,11 @@
-"""Axes that count tasks: whole numbers only, never too many."""
+"""How numbers stand at axes: whole numbers for tasks, signs for differences."""
 
 from __future__ import annotations
 
 from typing import Any
+
+SIGNED: dict[str, Any] = {"tickformat": "+.2f", "labelalias": {"+0.00": "0"}}
+"""Tick settings for differences; zero has no sign."""
 
 
 def whole_numbers(count: int, ticks: int = 16) -> dict[str, Any]:

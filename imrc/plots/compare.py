@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from imrc.plots._axes import SIGNED
 from imrc.plots._style import COLOURS, GRID, band_outline, finish, hover_spread, rgba
 
 METHOD_COLOURS = {
@@ -158,7 +159,8 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     )
     figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})
     figure.update_xaxes(
-        title_text=f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)", tickformat="+.2f"
+        title_text=f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)",
+        **SIGNED,
     )
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(rows["title"]))
     figure.update_layout(margin_b=136)

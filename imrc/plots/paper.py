@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from imrc.evaluation.words import decimal
+from imrc.plots._axes import SIGNED
 from imrc.plots._style import COLOURS, DIVERGING, INK, finish
 from imrc.plots.compare import METHOD_COLOURS
 
@@ -23,11 +24,13 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
     def value(number: float, digits: int, ms: bool) -> str:
         if not np.isfinite(number):
             return "–"
-        return (f"{1000 * number:.3g}" if number < 1 else f"{1000 * number:,.0f}") if ms else decimal(number, digits)
+        return f"{1000 * number:.{digits}f}" if ms else decimal(number, digits)
 
     shown, said = [], []
     for cell in cells.itertuples():
-        ours, printed = value(cell.ours, 3, milliseconds), value(cell.printed, 2, milliseconds)
+        # Printed running times are whole milliseconds; of ours, small ones have a decimal.
+        digits = (int(cell.ours < 0.01), 0) if milliseconds else (3, 2)
+        ours, printed = (value(v, d, milliseconds) for v, d in zip((cell.ours, cell.printed), digits, strict=True))
         with_std = spread and np.isfinite(cell.std)
         first = f"{ours} ±{decimal(cell.std, 2)}" if with_std else ours
         second = f"{printed} ±{decimal(cell.printed_std, 2)}" if spread and np.isfinite(cell.printed_std) else printed
@@ -89,9 +92,9 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     bar = {"orientation": "h", "thickness": 10, "len": 0.8, "x": 0.5, "y": 0.0, "yref": "container"}
     bar |= {"yanchor": "bottom", "nticks": 5}
     if milliseconds:
-        bar |= {"tickvals": [-3, -2, -1, 0, 1], "ticktext": ["1/1000", "1/100", "1/10", "1", "10"]}
+        bar |= {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
     else:
-        bar |= {"tickformat": "+.2f"}
+        bar |= SIGNED
     figure = go.Figure(
         go.Heatmap(
             z=grid,
@@ -123,12 +126,14 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
             showlegend=False,
         )
     )
-    finish(figure, title=title, height=218 + 36 * len(rows), legend=False)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if max(map(len, columns)) > 8 else 0, type="category")
+    slanted = max(map(len, columns)) > 8
+    top = 150 if slanted else 84
+    finish(figure, title=title, height=68 + top + 36 * len(rows), legend=False)
+    figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if slanted else 0, type="category")
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     unit = "ours / printed" if milliseconds else "ours − printed"
     figure.update_layout(title_subtitle={"text": f"colour: {unit}", "font": {"size": 13}})
-    figure.update_layout(margin_t=150, margin_b=64)
+    figure.update_layout(margin_t=top, margin_b=64)
     return figure
 
 

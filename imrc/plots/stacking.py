@@ -71,6 +71,9 @@ def stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
                 figure.layout[key].update(title_text=titles[axis])
     for annotation, top in moved:
         annotation.update(x=0.5, y=top)
+    bar = figure.layout.coloraxis.colorbar
+    if bar.orientation == "h":
+        bar.update(len=0.9, nticks=5)
     margin = figure.layout.margin
     figure.update_layout(height=inner + (margin.t or 0) + (margin.b or 0))
     return figure

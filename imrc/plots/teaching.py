@@ -54,7 +54,7 @@ class _Place:
             "horizontal_spacing": 0.12,
         }
         cells = {"x": (1, 1), "x2": (1, 2), "x3": (2, 1)}
-        return cls(grid, cells, 560, 246, 196, 196, 0.42, 94, 0.0, 14, 16)
+        return cls(grid, cells, 560, 258, 208, 208, 0.42, 106, 0.0, 14, 16)
 
 
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))

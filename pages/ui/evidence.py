@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import charts
+from pages.ui import charts, links
 
 
 def cards(result: Assessment, n: int) -> None:
@@ -55,19 +57,33 @@ def cards(result: Assessment, n: int) -> None:
         )
 
 
-def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
-    """Show one component of the mean vectors over the tasks, chosen by class and feature."""
+def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_link: bool) -> None:
+    """Show one component of the mean vectors over the tasks, chosen by class and feature.
+
+    Parameters
+    ----------
+    result, sequence
+        The diagnosis and what was diagnosed.
+    in_link : bool
+        Whether the link may name them: not if they come from a visitor's own file.
+    """
     width = result.moments.tau.shape[1] // sequence.n_classes
     first = tracks.most_changing(result)
-    # Another sequence or representation has other components: its widgets start anew.
-    key = f"{sequence.name}-{result.representation}-{width}"
+    # Another sequence or representation has other components.
+    links.start_anew(
+        (sequence.fingerprint, result.representation),
+        evolving_class=first // width,
+        evolving_component=first % width,
+    )
+    bind: Literal["query-params"] | None = "query-params" if in_link else None
     left, right = st.columns(2)
     block = left.selectbox(
         "Class",
         range(sequence.n_classes),
         index=first // width,
         format_func=sequence.class_names.__getitem__,
-        key=f"part-class-{key}",
+        key="evolving_class",
+        bind=bind,
         help="Each class has its own block of the mean vector.",
     )
     position = right.selectbox(
@@ -75,7 +91,8 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence) -> None:
         range(width),
         index=first % width,
         format_func=lambda i: tracks.feature_label(i, width, sequence.feature_names),
-        key=f"part-feature-{key}",
+        key="evolving_component",
+        bind=bind,
         help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
         "one that changes most.",
     )

@@ -61,7 +61,7 @@ def image_format() -> None:
         horizontal=True,
         format_func=str.upper,
         key="image_format",
-        persist_state="session",
+        bind="query-params",
         help="The camera in the toolbar of each chart saves this format: PNG for slides, SVG for print.",
     )
 

@@ -96,6 +96,7 @@ def against_the_paper(result: RunResult) -> None:
         "Show both on the same draws",
         value=result.time_s.sum() <= _SLOW_S,
         key="against_paper",
+        bind="query-params",
         help="Runs the paper's choices too, about as long as the run itself, and shows what was chosen when.",
     ):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from imrc import datasets
@@ -69,6 +70,21 @@ def choose() -> Table | None:
         return _opened("sample", SAMPLE, datasets.sample_csv)
     st.session_state.pop("own_table", None)
     return None
+
+
+def example() -> None:
+    """Show what a table looks like, and what its columns become, while there is none yet."""
+    table = datasets.open_table(datasets.sample_csv(5), name=SAMPLE)
+    st.markdown("### What a table looks like")
+    st.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
+    st.markdown(
+        "* **One row per sample.** These are readings of pumps, the first rows of the sample file.\n"
+        "* **One column holds the label**: what is to be predicted. Here *state*: normal or fault.\n"
+        "* **One column says which task a row belongs to**: dates, batches, places or years. Here *date*, one task per "
+        "week. Without such a column, rows in the order in which they were collected are cut into blocks.\n"
+        "* **All other columns are learnt from**: numbers as they are, texts such as *pump* as 0/1 columns. Missing "
+        "values are filled in, and everything that is done is said."
+    )
 
 
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:

@@ -5,6 +5,7 @@ import streamlit as st
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
 from pages.ui import assessing, charts, data, evidence, formulas
+from pages.ui.choice import OWN
 
 choice = st.session_state["choice"]
 sequence = data.current_sequence()
@@ -82,7 +83,7 @@ if result.models:
         )
     formulas.show("models")
 
-evidence.component_browser(result, sequence)
+evidence.component_browser(result, sequence, in_link=choice.dataset != OWN)
 formulas.show("tracks")
 st.download_button(
     "Download the evidence as JSON",

@@ -7,7 +7,7 @@ from imrc.evaluation.words import summary, with_error
 from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_story
-from pages.ui import assessing, charts, data, exporting, overview, stored
+from pages.ui import assessing, charts, data, exporting, links, overview, stored
 from pages.ui.running import current_result
 
 choice = st.session_state["choice"]
@@ -60,14 +60,13 @@ if clicked is not None and clicked != st.session_state.get("clicked"):
     st.session_state["clicked"] = clicked
     st.session_state["story_task"] = int(clicked)
 # The task in the middle is the default; other tasks have another one.
-if st.session_state.setdefault("story_of", (choice.dataset, result.n_tasks)) != (choice.dataset, result.n_tasks):
-    st.session_state["story_of"] = (choice.dataset, result.n_tasks)
-    st.session_state.pop("story_task", None)
+middle = max(1, result.n_tasks // 2)
+links.start_anew((choice.dataset, result.n_tasks), story_task=middle)
 task = st.number_input(
     "Task",
     1,
     result.n_tasks,
-    max(1, result.n_tasks // 2),
+    middle,
     key="story_task",
     bind="query-params",
     help="Choose a task here or by a click on a heatmap.",

@@ -11,11 +11,7 @@ from pages.ui.words import plain
 st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
 table = own_file.choose()
 if table is None:
-    st.caption(
-        "One row per sample. One column holds the label, and a column with dates, batches, places or years says which "
-        "task a row belongs to; without such a column, rows in the order in which they were collected are cut into "
-        "blocks. All other columns are learnt from."
-    )
+    own_file.example()
     st.stop()
 
 st.markdown(f"**{plain(table.name)}**: {table.n_rows:,} rows, {len(table.columns):,} columns. {plain(table.format)}.")

@@ -33,11 +33,15 @@ CHANGED = {
 CONTROLS = [
     ("explore", "quantity", "Difference to single task", "difference"),
     ("explore", "story_task", "2", 2),
+    ("explore", "against_paper", "false", False),
+    ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "As estimated in the run", "run"),
     ("effective-sample-size", "ess_kappa", "2.5", 2.5),
     ("effective-sample-size", "ess_delta", "0.2", 0.2),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("evolving", "evolving_class", "0", 0),
+    ("evolving", "evolving_component", "feature 3", 3),
     ("compare", "compare_methods", ["Majority class"], ["majority"]),
     ("compare", "compare_kind", "Newest task", "newest"),
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
@@ -95,9 +99,22 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
     # Choosing a stored run sets the controls of the sidebar, which are.
-    sidebar = {*CHANGED, "image_format", "against_paper", "stored_run"}
-    others = {name for name in now if name not in sidebar and not name.startswith(("own_", "part-"))}
-    assert others == {name for name, _, _ in mine}
+    everywhere = {*CHANGED, "image_format", "stored_run"}
+    others = {name for name in now if name not in everywhere and not name.startswith("own_")}
+    assert others == {name for name, _, _ in mine} - everywhere
+
+
+def test_another_sequence_has_other_components(app):
+    test = app(**SMALL).switch_page(FILES["evolving"])
+    test.query_params.update(evolving_class="0", evolving_component="feature 3")
+    test = test.run()
+    assert held(test)["evolving_component"] == 3
+    test.number_input(key="k").set_value(8)
+    next(button for button in test.button if button.label == "Run").click()
+    test = test.run()
+    assert not test.exception
+    first = app(**{**SMALL, "k": "8"}).switch_page(FILES["evolving"]).run()
+    assert held(test) == held(first)
 
 
 def test_nonsense_for_the_controls_is_ignored(app):
@@ -125,6 +142,11 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     assert (written["dataset"], written["n"], written["b"]) == (OWN, "6", "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
+    test = test.switch_page(FILES["evolving"]).run()
+    test.selectbox(key="evolving_class").set_value(0).run()
+    test.selectbox(key="evolving_component").set_value(2).run()
+    assert not test.exception
+    assert not {"evolving_class", "evolving_component"} & set(link(test))
 
 
 @pytest.mark.parametrize("page", list(FILES))
