@@ -6,12 +6,13 @@ import argparse
 import csv
 import json
 import math
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_EVERY_S = 0.1
+_EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 """Progress is written at most this often: a terminal is slow, and thousands of steps a second are possible."""
 
 
@@ -60,14 +61,19 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: i
 
 
 class ProgressLine:
-    """One line on stderr that is written again and again, and wiped out at the end.
+    """What is going on, on stderr.
+
+    On a terminal one line that is written again and again and wiped out at the end; elsewhere, as in the log of a job,
+    a line now and then.
 
     Used as a context manager, so that an error or Ctrl-C leaves a clean line for the message.
     """
 
     def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._every_s = _EVERY_S if self._terminal else _EVERY_IN_LOGS_S
         self._width = 0
-        self._shown = -math.inf
+        self._written = -math.inf
         self._started: tuple[str, float] = ("", 0.0)
 
     def __enter__(self) -> ProgressLine:
@@ -87,15 +93,25 @@ class ProgressLine:
         now = time.monotonic()
         if self._started[0] != what:
             self._started = (what, now)
-        elif done < total and now - self._shown < _EVERY_S:
-            return
-        self._shown = now
         text = what
         if total > 1:
             text += f", task {done} of {total}"
             elapsed = now - self._started[1]
             if 0 < done < total and elapsed > 1.0:
                 text += f", {elapsed / done * (total - done):.0f} s left"
+        self.write(text, last=0 < done == total)
+
+    def write(self, text: str, *, last: bool = False) -> None:
+        """Put a text into the line, unless the one before is too recent and this is not the last."""
+        now = time.monotonic()
+        if now - self._written < self._every_s and not last:
+            return
+        self._written = now
+        if not self._terminal:
+            self.say(text)
+            return
+        # A line that does not fit cannot be written again.
+        text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
         print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
         self._width = max(self._width, len(text))
 

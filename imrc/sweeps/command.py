@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._output import add_formats
+from imrc._output import ProgressLine, add_formats
 from imrc.baselines import registry
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
@@ -93,37 +94,16 @@ def _spec(options: argparse.Namespace) -> Any:  # noqa: ANN401 - imported late
     return SweepSpec.from_values({**values, **given}, where)
 
 
-class _Line:
-    """The line of progress: rewritten in place on a terminal, a line every ten seconds elsewhere."""
+def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported late
+    """Say how far a sweep is."""
+    from imrc.sweeps.plan import duration
 
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._said = float("-inf")
-        self._width = 0
-
-    def show(self, progress: Any) -> None:  # noqa: ANN401 - imported late
-        import time
-
-        from imrc.sweeps.plan import duration
-
-        last = progress.done + progress.failed == progress.total
-        if time.monotonic() - self._said < (0.1 if self._terminal else 10.0) and not last:
-            return
-        self._said = time.monotonic()
-        left = "" if last or progress.seconds_left != progress.seconds_left else (
-            f", about {duration(progress.seconds_left)} left"
-        )  # fmt: skip
-        failed = f", {progress.failed} failed" if progress.failed else ""
-        text = f"[{progress.done}/{progress.total}]{failed}{left}: {progress.cell.title}"
-        if self._terminal:
-            print("\r" + text[:100].ljust(self._width), end="", file=sys.stderr, flush=True)
-            self._width = len(text[:100])
-        else:
-            _say(text)
-
-    def end(self) -> None:
-        if self._terminal and self._width:
-            _say("")
+    last = progress.done + progress.failed == progress.total
+    # No estimate yet: not a number.
+    known = not last and progress.seconds_left == progress.seconds_left
+    left = f", about {duration(progress.seconds_left)} left" if known else ""
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    line.write(f"[{progress.done}/{progress.total}]{failed}{left}: {progress.cell.title}", last=last)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -166,11 +146,10 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
         if options.json:
             print(json.dumps(_plan_values(plan, jobs)))
         return 0
-    line = _Line()
     try:
-        report = run_sweep(plan, store, jobs=jobs, scheduler=options.scheduler, progress=line.show)
+        with ProgressLine() as line:
+            report = run_sweep(plan, store, jobs=jobs, scheduler=options.scheduler, progress=partial(_show, line))
     except KeyboardInterrupt:
-        line.end()
         done = len(store.finished(cell.key for cell in plan.cells))
         _say(
             f"imrc: stopped. {done} of {len(plan.cells)} cells are in {store.path}; "
@@ -178,9 +157,7 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
         )
         return FAILED
     except SchedulerError as error:
-        line.end()
         raise SchedulerError(f"{error} Finished cells are kept; the same command goes on from there.") from error
-    line.end()
     for cell, failure in report.failed:
         _say(f"Failed: {cell.title}: {failure.message}")
     _print_summary(plan, store, options)
