@@ -40,6 +40,8 @@ GRID = "rgba(128,136,150,0.22)"
 
 INK = {"light": "#0A0F18", "dark": "#E8EBF0"}
 """Colour of texts on light and dark pages."""
+PAPER = {"light": "#FFFFFF", "dark": "#020305"}
+"""Colour of the pages (`.streamlit/config.toml`)."""
 
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
@@ -127,7 +129,8 @@ def common_layout(title: str, height: int, *, legend: bool = True) -> dict[str, 
         },
         "showlegend": legend,
         "hoverlabel": {"align": "left"},
-        "paper_bgcolor": "rgba(0,0,0,0)",
+        # Not transparent: a chart saved as a picture is pasted into documents of any colour.
+        "paper_bgcolor": PAPER["light"],
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
 

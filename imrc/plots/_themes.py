@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from imrc.plots._style import INK
+from imrc.plots._style import INK, PAPER
 
 _ON_DARK = {
     # Truth and reference: black and dark grey.
@@ -70,5 +70,5 @@ def on_dark(figure: go.Figure) -> go.Figure:
         _replace(shape.line)
     for annotation in figure.layout.annotations:
         _replace(annotation.font)
-    figure.update_layout(font_color=INK["dark"])
+    figure.update_layout(font_color=INK["dark"], paper_bgcolor=PAPER["dark"])
     return figure
