@@ -1,1 +1,1 @@
-"""The paper's tables: measured again (`measure`), and the results shipped with the package (`shipped`)."""
+"""The paper's tables: measured again (`measure`), shipped with the package (`shipped`), kept here (`kept`)."""

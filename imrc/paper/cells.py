@@ -11,7 +11,7 @@ from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.evaluation.words import decimal
-from imrc.paper import shipped
+from imrc.paper import kept
 from imrc.paper.measure import BACKWARD_STEPS, WINDOWS, how_to_get
 from imrc.paper.text import spread
 
@@ -46,7 +46,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
         One row per data set of the paper and method: dataset, title (of the data set), column (title of the method),
         ours, std, stderr (NaN where not measured), printed, printed_std, repetitions, gap (ours minus printed).
     """
-    measured = shipped.table("errors").query("n == @n and error_kind == @error")
+    measured = kept.table("errors").query("n == @n and error_kind == @error")
     found = {(row.dataset, row.method): row for row in measured.itertuples()}
     rows: list[tuple[object, ...]] = []
     for name in printed_datasets():
@@ -66,7 +66,7 @@ def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row 
 
 def setting_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table over W and b for n = 10 or 100, with the columns of `error_cells`."""
-    measured = shipped.table("settings").query("n == @n")
+    measured = kept.table("settings").query("n == @n")
     found = {(row.dataset, row.setting): row for row in measured.itertuples()}
     rows: list[tuple[object, ...]] = []
     for name in printed_datasets():
@@ -81,8 +81,8 @@ def setting_cells(n: int) -> pd.DataFrame:
 
 def time_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table of running times for n = 10 or 100: seconds per task in ours and printed."""
-    by_setting = shipped.table("settings").query("n == @n")
-    by_method = shipped.table("errors").query("n == @n and error_kind == 'average'")
+    by_setting = kept.table("settings").query("n == @n")
+    by_method = kept.table("errors").query("n == @n and error_kind == 'average'")
     found = {(row.dataset, row.setting): row for row in by_setting.itertuples()}
     found |= {(row.dataset, row.method): row for row in by_method.itertuples()}
     rows: list[tuple[object, ...]] = []
@@ -152,15 +152,24 @@ def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
     """Return the paper's data sets without results here: title, and how to get the data."""
     import pandas as pd
 
-    measured = set(shipped.table(name)["dataset"])
+    measured = set(kept.table(name)["dataset"])
     names = [other for other in printed_datasets() if other not in measured]
     rows = [(datasets.entry(other).title, datasets.status(other).in_words, how_to_get(other)) for other in names]
     return pd.DataFrame(rows, columns=["Dataset", "On this computer", "How to get it"])
 
 
+def measured_here() -> list[str]:
+    """Return the titles of the data sets with results kept on this computer (`imrc table --keep`), in print's order."""
+    found: set[str] = set()
+    for name in ("errors", "settings"):
+        rows = kept.own(name)
+        found |= set() if rows is None else set(rows["dataset"])
+    return [datasets.entry(name).title for name in printed_datasets() if name in found]
+
+
 def sample_size_curve(dataset: str, error: ErrorKind = "average") -> pd.DataFrame:
     """Return the error of IMRC's rules against n: columns method, title, x, value, stderr, as figures take them."""
-    measured = shipped.table("errors").query("dataset == @dataset and error_kind == @error")
+    measured = kept.table("errors").query("dataset == @dataset and error_kind == @error")
     rules = [imrc_key("paper"), imrc_key("paper", "forward"), imrc_key("paper", "single")]
     part = measured[measured["method"].isin(rules)].sort_values(["method", "n"])
     return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"])[

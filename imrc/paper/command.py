@@ -14,6 +14,7 @@ from imrc.evaluation import PARAMETERS, RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS
 from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
+from imrc.paper import kept
 from imrc.paper.measure import GROUPS, KINDS, TableRequest, at_hand, how_to_get, measure, methods_named
 from imrc.paper.text import print_tables
 
@@ -59,6 +60,11 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser.add_argument("--features", choices=FEATURES, default="paper", help="representation (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="default: %(default)s; the paper has 50")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="show the results on page The paper too, in place of those for the same cells",
+    )
     add_formats(parser)
 
 
@@ -98,9 +104,14 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
 def run(options: argparse.Namespace) -> int:
     """Measure and print the table."""
     request, missing = request_of(options)
+    if options.keep:
+        kept.check(request)
     with ProgressLine() as line:
         _warm_up(line)
         table = measure(request, progress=line.show, announce=line.say)
+        if options.keep:
+            file = kept.keep(table, "errors" if request.kind == "errors" else "settings")
+            line.say(f"Kept in {file}; page The paper shows them.")
     if options.json:
         print_json(
             {

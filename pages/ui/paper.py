@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -34,8 +35,16 @@ FIGURES = {
 def made_by(name: str, command: str = "") -> None:
     """Say what the numbers are and which command gives them."""
     about = shipped.index()[name]
-    st.caption(f"{about['what']}. Made by:")
+    own = cells.measured_here() if name in ("errors", "settings") else []
+    here = f" Measured on this computer: {', '.join(own)}." if own else ""
+    st.caption(f"{about['what']}.{here} Made by:")
     st.code(command or about["command"], language="bash", wrap_lines=True)
+
+
+def _numbers(table: pd.DataFrame, file: str, *, milliseconds: bool = False) -> None:
+    """Show the cells of a table as numbers, and offer them as a file."""
+    st.dataframe(cells.wide(table, milliseconds=milliseconds), hide_index=True, height="content")
+    charts.csv(table, name=file)
 
 
 def _sizes(sizes: list[int], key: str, where: DeltaGenerator | None = None) -> int:
@@ -56,7 +65,9 @@ def missing() -> None:
         f"{len(table)} datasets of the paper are not measured here: how to get them", icon=":material/info:"
     ):
         st.dataframe(table, hide_index=True, height="content")
-        st.caption("With the files in place, the command above measures them too.")
+        st.caption(
+            "With the files in place, the commands above measure them too, and with `--keep` this page shows them."
+        )
 
 
 def errors() -> None:
@@ -110,8 +121,7 @@ def errors() -> None:
         alt="Our errors against the printed ones, one point per dataset and method, with the line of equality.",
     )
     st.markdown("### Ours | printed, mean ± standard deviation over repetitions")
-    st.dataframe(cells.wide(table), hide_index=True, height="content")
-    charts.csv(table, name=f"paper-errors-n{n}")
+    _numbers(table, f"paper-errors-n{n}")
     _reading()
 
 
@@ -148,8 +158,7 @@ def settings() -> None:
         "of Yearbook for b = 2 are most likely swapped (n = 10 below n = 100)."
     )
     made_by("settings", f"imrc table --kind window --n {n}\nimrc table --kind backward --n {n}")
-    st.dataframe(cells.wide(table), hide_index=True, height="content")
-    charts.csv(table, name=f"paper-settings-n{n}")
+    _numbers(table, f"paper-settings-n{n}")
 
 
 def times() -> None:
@@ -170,8 +179,7 @@ def times() -> None:
         "Read the order of magnitude, and how a row grows with b."
     )
     made_by("settings", f"imrc table --kind time --n {n} --methods gem mer ella ewc")
-    st.dataframe(cells.wide(table, milliseconds=True), hide_index=True, height="content")
-    charts.csv(table, name=f"paper-times-n{n}")
+    _numbers(table, f"paper-times-n{n}", milliseconds=True)
 
 
 def figures() -> None:

@@ -92,3 +92,17 @@ def test_page_computes_nothing_and_is_quick(page, monkeypatch):
     assert not page.exception
     # Processor time of the whole script, so that other programs on the machine do not count.
     assert min(spent) < 0.5
+
+
+def test_results_kept_on_this_computer_are_shown_and_named(page, tmp_path, monkeypatch):
+    from imrc.paper import kept
+
+    assert "Measured on this computer" not in texts(page)
+    monkeypatch.setenv("IMRC_STORE", str(tmp_path / "results.sqlite"))
+    rows = shipped.table("errors").query("dataset == 'spam' and n == 10").assign(dataset="yearbook", setting="")
+    kept.keep(rows, "errors")
+    test = page.run()
+    assert not test.exception
+    assert "Measured on this computer: Yearbook." in texts(test)
+    table = test.dataframe[0].value.set_index("Dataset")
+    assert table.loc["Yearbook", "IMRC (paper)"].split(" | ")[0] == table.loc["Spam", "IMRC (paper)"].split(" | ")[0]

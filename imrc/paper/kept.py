@@ -1,0 +1,123 @@
+"""Tables of `imrc table --keep` on this computer, shown on page *The paper* with those that come with the package."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from imrc.evaluation.printed import printed_datasets
+from imrc.paper import shipped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imrc.paper.measure import TableRequest
+
+Name = Literal["errors", "settings"]
+
+_CELL = {"errors": ["dataset", "n", "method", "error_kind"], "settings": ["dataset", "n", "setting"]}
+"""Columns that say which cell of a table a row is."""
+
+
+def kept_folder() -> Path:
+    """Return where the tables are kept: beside the results of `imrc sweep`. Nothing is made here."""
+    from imrc.sweeps.database import default_store_path
+
+    return default_store_path().parent / "paper"
+
+
+def check(request: TableRequest) -> None:
+    """Refuse what is not one of the paper's tables.
+
+    Raises
+    ------
+    ValueError
+        Naming what to leave out.
+    """
+    usual: dict[str, tuple[object, object]] = {
+        "-b": (request.settings.b, 3),
+        "-W": (request.settings.W, 2),
+        "-k": (request.k, None),
+        "--features": (request.settings.features.kind, "paper"),
+    }
+    if request.kind == "errors" and request.error not in ("average", "released"):
+        raise ValueError(f"--keep is for --error average or released, which page The paper shows; not {request.error}.")
+    if request.kind != "errors":
+        usual |= {"--error": (request.error, "released"), "--preset": (request.settings.preset, "paper")}
+    for option, (value, wanted) in usual.items():
+        if value != wanted:
+            raise ValueError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
+    others = [name for name in request.names if name not in printed_datasets()]
+    if others:
+        raise ValueError(f"--keep is for the paper's data sets; {', '.join(others)} is none of them.")
+
+
+def keep(table: pd.DataFrame, name: Name) -> Path:
+    """Keep the rows of a measured table; rows for the same cells are replaced.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.paper.measure.measure`.
+    name : {"errors", "settings"}
+        Errors of methods, or IMRC with other W and b.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    import pandas as pd
+
+    columns = list(shipped.table(name).columns)
+    # Running times of other methods stand in the table of errors.
+    new = table[table["setting"] != ""] if name == "settings" else table
+    file = kept_folder() / f"{name}.csv"
+    before = [pd.read_csv(file)] if file.is_file() else []
+    rows = pd.concat([*before, new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Another program that reads meanwhile sees the old file or the new one, never half of it.
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".csv", delete=False, encoding="utf-8") as part:
+        rows.to_csv(part, index=False)
+    os.replace(part.name, file)
+    return file
+
+
+@lru_cache(maxsize=4)
+def _read(name: Name, file: Path, _changed: int) -> pd.DataFrame | None:
+    import pandas as pd
+
+    try:
+        rows = pd.read_csv(file)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
+        return None
+    complete = set(shipped.table(name).columns) <= set(rows.columns)
+    return rows if complete else None
+
+
+def own(name: Name) -> pd.DataFrame | None:
+    """Return the rows kept on this computer, or None if there are none or the file cannot be read."""
+    file = kept_folder() / f"{name}.csv"
+    try:
+        changed = file.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _read(name, file, changed)
+
+
+def table(name: Name) -> pd.DataFrame:
+    """Return the table that comes with the package, with the rows kept on this computer in place of theirs."""
+    import pandas as pd
+
+    rows, mine = shipped.table(name), own(name)
+    if mine is None:
+        return rows
+    return pd.concat([rows, mine[rows.columns]]).drop_duplicates(_CELL[name], keep="last", ignore_index=True)
