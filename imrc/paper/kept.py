@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -85,9 +84,9 @@ def keep(table: pd.DataFrame, name: Name) -> Path:
     rows = pd.concat([*before, new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
     file.parent.mkdir(parents=True, exist_ok=True)
     # Another program that reads meanwhile sees the old file or the new one, never half of it.
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".csv", delete=False, encoding="utf-8") as part:
-        rows.to_csv(part, index=False)
-    os.replace(part.name, file)
+    part = file.with_name(f"{name}-{os.getpid()}.part")
+    rows.to_csv(part, index=False)
+    os.replace(part, file)
     return file
 
 

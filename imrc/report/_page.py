@@ -35,17 +35,31 @@ tbody th { font-weight: 500; }
 figure { margin: 0 0 .6rem; }
 .chart { width: 100%; overflow: hidden; }
 pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .88rem; }
-@media print { figure, table { break-inside: avoid; } details { display: none; } body { margin: 0 auto; } }
+@page { margin: 15mm; }
+@media print {
+  figure, table, pre { break-inside: avoid; }
+  h1, h2, h3 { break-after: avoid; }
+  details { display: none; }
+  body { font-size: 13px; margin: 0; padding: 0; }
+  .scroll { overflow: visible; }
+  thead th { white-space: normal; }
+  th, td { padding-right: .7rem; }
+  pre { white-space: pre-wrap; }
+}
 """
 _PHONE_PX = 640
 _PHONE_LEGEND_PX = 300
+_PAPER_PX = 675
+"""Width between the margins of A4."""
 _DRAW = f"""
 const phone = window.matchMedia("(max-width: {_PHONE_PX}px)");
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
-function draw() {{
+function draw(printed = false) {{
   for (const place of document.querySelectorAll(".chart")) {{
     const data = read(place.id + "-data");
-    const layout = read(place.id + (phone.matches ? "-phone" : "-page"));
+    const layout = read(place.id + (phone.matches && !printed ? "-phone" : "-page"));
+    // Charts do not follow the width of paper by themselves.
+    if (printed) layout.width = {_PAPER_PX};
     place.style.height = layout.height + "px";
     Plotly.react(place, data, layout, {{
       responsive: true, displaylogo: false,
@@ -54,7 +68,12 @@ function draw() {{
   }}
 }}
 draw();
-phone.addEventListener("change", draw);
+phone.addEventListener("change", () => draw());
+window.addEventListener("beforeprint", () => draw(true));
+window.addEventListener("afterprint", () => {{
+  draw();
+  document.querySelectorAll(".chart").forEach((place) => Plotly.Plots.resize(place));
+}});
 """
 
 

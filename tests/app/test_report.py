@@ -131,6 +131,12 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     assert asked == [file.as_uri()]
     assert problems == []
     assert dialogs == []
+    widths = "[...document.querySelectorAll('.chart > div > div > svg.main-svg')].map(svg => svg.clientWidth)"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    # What is wider than the paper is cut off on it.
+    assert set(page.evaluate(widths)) == {675}
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function(f"Math.min(...{widths}) > 900")
     first = charts.nth(0).bounding_box()
     page.set_viewport_size({"width": 390, "height": 800})
     # Three heatmaps side by side become three below each other.
