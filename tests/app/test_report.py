@@ -136,7 +136,9 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     # What is wider than the paper is cut off on it.
     assert set(page.evaluate(widths)) == {675}
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    page.wait_for_function(f"Math.min(...{widths}) > 900")
+    for drawing in page.locator(".chart > div > div > svg.main-svg").all():
+        expect(drawing).not_to_have_attribute("width", "675")
+    assert min(page.evaluate(widths)) > 900
     first = charts.nth(0).bounding_box()
     page.set_viewport_size({"width": 390, "height": 800})
     # Three heatmaps side by side become three below each other.
