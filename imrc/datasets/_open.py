@@ -255,6 +255,8 @@ def _read_parquet(data: bytes) -> _Raw:
                 )
             batches.append(batch)
         table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else file.schema_arrow)
+        # Reading checks neither the letters of words nor where a dictionary points.
+        table.validate(full=True)
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:

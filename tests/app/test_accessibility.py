@@ -20,6 +20,9 @@ PAGES = {
     "compare": f"/compare{SMALL}&compare_methods=Majority+class&compare_methods=Logistic%2C+single+task",
     "how it works": "/how-it-works",
     "your data": "/your-data",
+    "the paper": "/the-paper",
+    "the paper, running time": "/the-paper?paper_part=Running+time&paper_times_n=100",
+    "the paper, figures": "/the-paper?paper_part=Figures",
 }
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 # Findings inside Streamlit's own elements that an app cannot influence: rule, start of the element, reason.
@@ -98,7 +101,7 @@ def test_axe_finds_nothing_serious(opened, scheme):
     assert found == []
 
 
-@pytest.mark.parametrize("width", [1440, 800, 390])
+@pytest.mark.parametrize("width", [1440, 1024, 800, 390])
 def test_nothing_is_cut_or_scrolls_sideways(opened, width):
     opened.set_viewport_size({"width": width, "height": 1000})
     settle(opened)

@@ -111,6 +111,7 @@ def test_descriptions_give_the_numbers_drawn(run):
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("data", ["run", "nasty"])
 def test_report_opens_offline(data, browser, tmp_path, request):
+    from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import expect
 
     sequence, result = request.getfixturevalue(data)
@@ -131,6 +132,8 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     assert asked == [file.as_uri()]
     assert problems == []
     assert dialogs == []
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    assert found == []
     widths = "[...document.querySelectorAll('.chart > div > div > svg.main-svg')].map(svg => svg.clientWidth)"
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     # What is wider than the paper is cut off on it.

@@ -128,11 +128,10 @@ def test_long_sequences_open(app):
 def test_component_browser_follows_class_and_feature(app):
     test = app(dataset="random_walk", k="6", n="5", features="standardised", repetitions="1")
     test = test.switch_page(EVOLVING).run()
-    block, part = (box for box in test.selectbox if (box.key or "").startswith("part-"))
-    test = part.set_value(0).run()
+    test = test.selectbox(key="evolving_component").set_value(0).run()
     assert not test.exception
     assert charts(test)[-1]["layout"]["yaxis"]["title"]["text"].startswith("share of the class")
-    block, _ = (box for box in test.selectbox if (box.key or "").startswith("part-"))
+    block = test.selectbox(key="evolving_class")
     test = block.set_value(1 - block.value).run()
     assert not test.exception
 

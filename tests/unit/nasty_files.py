@@ -91,6 +91,13 @@ def parquet(frame: pd.DataFrame) -> bytes:
     return out.getvalue()
 
 
+def parquet_broken_letters() -> bytes:
+    """Words that are no UTF-8; reading them finds that only when somebody looks at them."""
+    out = io.BytesIO()
+    pd.DataFrame({"x": range(40), "c": ["hello", "other"] * 20, "y": [0, 1] * 20}).to_parquet(out, compression=None)
+    return out.getvalue().replace(b"hello", b"\x80ello")
+
+
 def parquet_bomb() -> bytes:
     """Three million rows that take a few kilobytes."""
     return parquet(pd.DataFrame({"x": np.zeros(3_000_000, dtype=np.int8), "y": np.ones(3_000_000, dtype=np.int8)}))
@@ -245,6 +252,7 @@ CASES = [
     # Parquet
     Case("Parquet", lambda: parquet(FRAME), file="data.parquet", tasks=3, features=8, classes=2, told=("lists or other nested",)),
     Case("Parquet cut short", lambda: parquet(FRAME)[:-40], file="data.parquet", says=("Parquet file is damaged",)),
+    Case("Parquet with broken letters", parquet_broken_letters, file="data.parquet", says=("Parquet file is damaged", "UTF8")),
     Case("Parquet with a broken middle", lambda: parquet(FRAME)[:60] + b"\xff" * 200 + parquet(FRAME)[260:], file="data.parquet", says=("Parquet file is damaged",)),
     Case("Parquet without rows", lambda: parquet(FRAME.head(0)), file="data.parquet", says=("no rows",)),
     Case("Parquet bomb", parquet_bomb, file="data.parquet", says=("3,000,000 rows",)),
