@@ -130,7 +130,7 @@ def chart(name: str, figure: go.Figure) -> str:
     note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
     return (
         f"<h3>{escape(title)}{note}</h3>\n<figure>"
-        f'<div class="chart" id="{escape(name)}" role="img" aria-label="{escape(words)}"></div>'
+        f'<div class="chart" id="{escape(name)}" role="group" aria-label="{escape(words)}"></div>'
         + _json(f"{name}-data", json.dumps(drawn["data"]))
         + _json(f"{name}-page", json.dumps(drawn["layout"]))
         + _json(f"{name}-phone", json.dumps(json.loads(phone.to_json() or "{}")["layout"]))
