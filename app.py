@@ -19,7 +19,7 @@ if __name__ != "__main__":
     app = App("app.py", on_script_error=crash.was_shown)
 else:
     st.set_page_config(
-        page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide", initial_sidebar_state=264
+        page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide", initial_sidebar_state=SIDEBAR_PX
     )
     pages = [
         st.Page(

@@ -80,8 +80,7 @@ def keep(table: pd.DataFrame, name: Name) -> Path:
     # Running times of other methods stand in the table of errors.
     new = table[table["setting"] != ""] if name == "settings" else table
     file = kept_folder() / f"{name}.csv"
-    before = [pd.read_csv(file)] if file.is_file() else []
-    rows = pd.concat([*before, new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
+    rows = pd.concat([own(name), new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
     file.parent.mkdir(parents=True, exist_ok=True)
     # Another program that reads meanwhile sees the old file or the new one, never half of it.
     part = file.with_name(f"{name}-{os.getpid()}.part")

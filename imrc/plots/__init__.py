@@ -15,15 +15,14 @@ from imrc.plots.describing import describe
 from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.paper import ours_against_printed, printed_matrix
 from imrc.plots.running_time import running_time_curves
-from imrc.plots.stacking import room_for_legend, stacked
+from imrc.plots.stacking import on_phone
 from imrc.plots.tables import matrix_table, step_table, story_table, task_table
 
 __all__ = [
     "class_balance",
     "describe",
     "on_dark",
-    "room_for_legend",
-    "stacked",
+    "on_phone",
     "error_curves",
     "method_curves",
     "method_differences",

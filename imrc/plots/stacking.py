@@ -9,6 +9,10 @@ import plotly.graph_objects as go
 
 from imrc.plots.describing import plain_text
 
+PHONE_PX = 640
+"""Pages up to this width are those of phones."""
+_LEGEND_PX = 300
+"""Width a legend has there."""
 _GAP = 92
 """Pixels between two panels: tick labels and title of one axis, title of the next panel."""
 
@@ -33,7 +37,7 @@ def _panels(figure: go.Figure) -> list[_Panel]:
     return sorted(out, key=lambda panel: panel.left)
 
 
-def stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
+def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
     """Put the panels of a figure with one row below each other, in place; return the figure.
 
     Figures with a single panel, or with several rows, stay as they are.
@@ -85,7 +89,7 @@ def _title(figure: go.Figure, keys: list[str]) -> str | None:
     return texts.pop() if len(texts) == 1 else None
 
 
-def room_for_legend(figure: go.Figure, width: int) -> go.Figure:
+def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
     """Make a figure taller, in place, where its legend needs more rows than there is room for; return the figure.
 
     Parameters
@@ -113,3 +117,19 @@ def room_for_legend(figure: go.Figure, width: int) -> go.Figure:
     if missing > 0:
         figure.update_layout(height=figure.layout.height + missing, margin_b=figure.layout.margin.b + missing)
     return figure
+
+
+def on_phone(figure: go.Figure) -> go.Figure:
+    """Change a figure in place so that it can be read on a phone: panels below each other, room for the legend.
+
+    Parameters
+    ----------
+    figure : Figure
+        One of this package.
+
+    Returns
+    -------
+    Figure
+        The same figure.
+    """
+    return _room_for_legend(_stacked(figure), _LEGEND_PX)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
-from imrc.plots import describe, room_for_legend, stacked
+from imrc.plots import describe, on_phone
 from imrc.plots.describing import plain_text
+from imrc.plots.stacking import PHONE_PX
 
 # The policy makes the browser refuse any request, should a library ever try one.
 _POLICY = (
@@ -47,12 +48,10 @@ pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x
   pre { white-space: pre-wrap; }
 }
 """
-_PHONE_PX = 640
-_PHONE_LEGEND_PX = 300
 _PAPER_PX = 675
 """Width between the margins of A4."""
 _DRAW = f"""
-const phone = window.matchMedia("(max-width: {_PHONE_PX}px)");
+const phone = window.matchMedia("(max-width: {PHONE_PX}px)");
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 function draw(printed = false) {{
   for (const place of document.querySelectorAll(".chart")) {{
@@ -113,9 +112,9 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _json(name: str, text: str) -> str:
+def _json(name: str, content: object) -> str:
     # No text can end the script element: "<" does not occur in the JSON.
-    text = text.replace("<", "\\u003c")
+    text = to_json_plotly(content).replace("<", "\\u003c")
     return f'<script type="application/json" id="{escape(name)}">{text}</script>'
 
 
@@ -125,15 +124,15 @@ def chart(name: str, figure: go.Figure) -> str:
     words = describe(figure)
     page = go.Figure(figure)
     page.update_layout(title=None, margin_t=max((figure.layout.margin.t or 0) - 40, 20))
-    phone = room_for_legend(stacked(go.Figure(page)), _PHONE_LEGEND_PX)
-    drawn = json.loads(page.to_json() or "{}")
+    phone = on_phone(go.Figure(page))
+    drawn = page.to_dict()
     note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""
     return (
         f"<h3>{escape(title)}{note}</h3>\n<figure>"
         f'<div class="chart" id="{escape(name)}" role="group" aria-label="{escape(words)}"></div>'
-        + _json(f"{name}-data", json.dumps(drawn["data"]))
-        + _json(f"{name}-page", json.dumps(drawn["layout"]))
-        + _json(f"{name}-phone", json.dumps(json.loads(phone.to_json() or "{}")["layout"]))
+        + _json(f"{name}-data", drawn["data"])
+        + _json(f"{name}-page", drawn["layout"])
+        + _json(f"{name}-phone", phone.layout.to_plotly_json())
         + f"<details><summary>In words</summary><figcaption>{escape(words)}</figcaption></details></figure>"
     )
 

@@ -11,13 +11,11 @@ import plotly.graph_objects as go
 import plotly.io as pio
 import streamlit as st
 
-from imrc.plots import describe, on_dark, room_for_legend, stacked
+from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.describing import plain_text
 from pages.ui.fingerprint import fingerprint
 from pages.ui.keeping import Store
 
-PHONE_PX = 300
-"""Width a legend has on a phone."""
 _TITLE_PX = 50
 """Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
 _KEEP_BYTES = 64_000_000
@@ -82,7 +80,7 @@ def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
         height=figure.layout.height - _TITLE_PX,
     )
     if narrow:
-        room_for_legend(stacked(figure), PHONE_PX)
+        on_phone(figure)
     if dark:
         on_dark(figure)
     return Drawing(title, unit, words, pio.to_json(figure, validate=False))
@@ -103,9 +101,10 @@ def drawing(
         For a phone, and for a dark page.
     """
     key = fingerprint(builder, values, sorted(options.items()), narrow, dark)
-    kept = store().get(key)
-    if kept is not None:
-        return kept
-    # Streamlit makes its own template the default, and every new figure pays for building it; ours set all they need.
-    pio.templates.default = "none"
-    return store().put(key, _drawing(builder(*values, **options), narrow=narrow, dark=dark))
+
+    def make() -> Drawing:
+        # Streamlit makes its own template the default, and every new figure pays for it; ours set all they need.
+        pio.templates.default = "none"
+        return _drawing(builder(*values, **options), narrow=narrow, dark=dark)
+
+    return store().get_or_make(key, make)

@@ -72,11 +72,16 @@ def choose() -> Table | None:
     return None
 
 
+def first_rows(table: Table) -> None:
+    """Show the first rows as they stand in the file."""
+    st.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
+
+
 def example() -> None:
     """Show what a table looks like, and what its columns become, while there is none yet."""
     table = datasets.open_table(datasets.sample_csv(5), name=SAMPLE)
     st.markdown("### What a table looks like")
-    st.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
+    first_rows(table)
     st.markdown(
         "* **One row per sample.** These are readings of pumps, the first rows of the sample file.\n"
         "* **One column holds the label**: what is to be predicted. Here *state*: normal or fault.\n"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-NARROW_PX = 640
+from imrc.plots.stacking import PHONE_PX
+
 _KEY = "screen"
 
 # The server cannot see the width of a window. This reports it, and only when it is not what the server assumed, so
 # that a page of usual width costs no second run.
 _SCRIPT = f"""
 export default function ({{ data, setStateValue }}) {{
-  const query = window.matchMedia("(max-width: {NARROW_PX}px)");
+  const query = window.matchMedia("(max-width: {PHONE_PX}px)");
   const tell = () => {{ if (query.matches !== data.narrow) setStateValue("narrow", query.matches); }};
   tell();
   query.addEventListener("change", tell);

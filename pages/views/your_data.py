@@ -1,6 +1,5 @@
 """Your data: a visitor's own table as a sequence of tasks."""
 
-import pandas as pd
 import streamlit as st
 
 from imrc.evaluation import largest_n
@@ -19,7 +18,7 @@ if table.notes:
     with st.expander(f"What was noticed while reading ({len(table.notes)})", icon=":material/info:", expanded=True):
         st.markdown("\n".join(f"* {plain(note)}" for note in table.notes[:30]))
 with st.expander("First rows", icon=":material/table:"):
-    st.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
+    own_file.first_rows(table)
 
 options = own_file.options(table)
 cut = own_file.cut(table, options) if options is not None else None
