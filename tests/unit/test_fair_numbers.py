@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -137,7 +139,7 @@ class TestPrintedChange:
     def closest(tau, centre, newest, W):
         order = sorted(range(newest + 1), key=lambda task: (abs(task - centre), task))
         chosen = sorted(order[: W + 1])
-        return np.mean([(tau[b] - tau[a]) ** 2 for a, b in zip(chosen, chosen[1:], strict=False)], axis=0)
+        return np.mean([(tau[b] - tau[a]) ** 2 for a, b in pairwise(chosen)], axis=0)
 
     @pytest.mark.parametrize("W", range(1, 9))
     def test_equals_the_closest_tasks(self, W):
