@@ -40,6 +40,8 @@ class TaskEstimate:
         The max term of (3) at `coef`, which the randomised rule needs.
     ess : float
         Effective sample size by the recursions of Theorems 1 and 3 with the estimated variances and changes.
+    iterations : int
+        Iterations of the solver that found `coef`; 0 where none ran.
     """
 
     mean: Floats
@@ -48,6 +50,7 @@ class TaskEstimate:
     risk: float
     nu: float
     ess: float
+    iterations: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,4 +149,4 @@ class Learner:
 def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:
     if fit is None:
         fit = Fit(np.full_like(tracked.mean, np.nan), float("nan"), float("nan"))
-    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, tracked.ess)
+    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, tracked.ess, fit.iterations)

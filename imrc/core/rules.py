@@ -30,11 +30,14 @@ class Fit:
         Value of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats.
     nu : float
         The max term of problem (3); NaN for log loss.
+    iterations : int
+        Iterations of the solver; 0 where none ran.
     """
 
     mu: Floats
     value: float
     nu: float
+    iterations: int = 0
 
 
 class Rules(Protocol):
@@ -145,4 +148,4 @@ def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
     nu = solution.value - float(linear)
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
-    return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu)
+    return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu, solution.iterations)
