@@ -32,9 +32,9 @@ _HOME = {
     "evaluate": "imrc.evaluation",
     "iter_run": "imrc.evaluation",
 }
-_SUBPACKAGES = (
-    *("baselines", "core", "datasets", "diagnostics", "evaluation", "features", "plots", "report", "solvers"),
-    "sweeps",
+_MODULES = (
+    *("baselines", "cli", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots", "report"),
+    *("solvers", "sweeps", "tasks"),
 )
 
 __all__ = [
@@ -54,10 +54,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the nam
     """Load a public name from its home module when it is first used."""
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
-    if name in _SUBPACKAGES:
+    if name in _MODULES:
         return importlib.import_module(f"imrc.{name}")
     raise AttributeError(f"module 'imrc' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBPACKAGES})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,10 +1,14 @@
-"""Checks at the public border: one place for messages that say what, where and what to do."""
+"""Checks at the public border: one place for messages that say what, where and what to do.
+
+What they raise is an `InputError`: the command line blames the input for these alone, and the program for the rest.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,24 +17,41 @@ from numpy.typing import ArrayLike, NDArray
 T = TypeVar("T", bound=str)
 
 
+class InputError(ValueError):
+    """What somebody gave cannot be used; the message says what, and what can be done."""
+
+
+class InputTypeError(InputError, TypeError):
+    """What somebody gave is of the wrong kind."""
+
+
 def check_choice(name: str, value: object, allowed: Collection[T]) -> T:
     """Return `value` if it is one of `allowed`; otherwise raise a ValueError that lists them."""
     if isinstance(value, str) and value in allowed:
         return cast(T, value)
-    raise ValueError(f"{name} must be one of {', '.join(map(repr, sorted(allowed)))}; got {value!r}.")
+    raise InputError(f"{name} must be one of {', '.join(map(repr, sorted(allowed)))}; got {value!r}.")
+
+
+def check_names(where: str, given: Iterable[str], known: Collection[str], what: str = "option") -> None:
+    """Raise a TypeError for the first of `given` that is not `known`: it says what there is, and what is close."""
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1, 0.5)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise InputTypeError(f"{where}: unknown {what} {name!r}.{hint} Known {what}s: {', '.join(known)}.")
 
 
 def check_int(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return `value` as an int in [low, high]; raise TypeError or ValueError naming the parameter."""
     if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+        raise InputTypeError(f"{name} must be a whole number, got {value!r}.")
     try:
         number = operator.index(cast(Any, value))
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, got {value!r}.") from None
+        raise InputTypeError(f"{name} must be a whole number, got {value!r}.") from None
     if number < low or (high is not None and number > high):
         wanted = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{name} must be {wanted}; got {number}.")
+        raise InputError(f"{name} must be {wanted}; got {number}.")
     return number
 
 
@@ -41,11 +62,11 @@ def check_real(
     try:
         number = float(cast(Any, value))
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}.") from None
+        raise InputTypeError(f"{name} must be a number, got {value!r}.") from None
     if not math.isfinite(number) or not low <= number <= high or (low_open and number == low):
         lower = f"above {low}" if low_open else f"at least {low}"
         upper = "" if high == math.inf else f" and at most {high}"
-        raise ValueError(f"{name} must be {lower}{upper}; got {value!r}.")
+        raise InputError(f"{name} must be {lower}{upper}; got {value!r}.")
     return number
 
 
@@ -54,13 +75,13 @@ def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers only: {error}") from None
+        raise InputError(f"{name} must hold numbers only: {error}") from None
     if array.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
+        raise InputError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
     finite = np.isfinite(array)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
-        raise ValueError(
+        raise InputError(
             f"{name} has a missing or infinite value at row {row}, column {column} (counted from 0). "
             "Fill in or drop it first."
         )

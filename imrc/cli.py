@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 import imrc
+from imrc._checks import InputError
 from imrc.datasets import DownloadError
 from imrc.datasets import command as datasets_command
 from imrc.diagnostics import command as assess_command
@@ -36,9 +39,18 @@ def app_file() -> Path:
     raise FileNotFoundError("The app's files are missing; install imrc again or run it from its repository.")
 
 
+def _anywhere() -> argparse.ArgumentParser:
+    """Return what understands the options that may stand before or after any command."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--debug", action="store_true", help="if imrc fails by its own fault, print where")
+    return parser
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="imrc", description="Incremental minimax risk classifiers for evolving classification tasks."
+        prog="imrc",
+        description="Incremental minimax risk classifiers for evolving classification tasks.",
+        parents=[_anywhere()],
     )
     parser.add_argument("--version", action="version", version=f"imrc {imrc.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -69,7 +81,8 @@ def _start_app(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
-    options = _parser().parse_args(arguments)
+    common, rest = _anywhere().parse_known_args(arguments)
+    options = _parser().parse_args(rest)
     try:
         return {
             "app": _start_app,
@@ -82,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DownloadError as error:  # nothing was wrong with what was asked for
         print(f"imrc: {error}", file=sys.stderr)
         return FAILURE
-    except (ValueError, TypeError, FileNotFoundError) as error:
+    except (InputError, FileNotFoundError) as error:
         print(f"imrc: {error}", file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
@@ -92,9 +105,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"imrc: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
         return FAILURE
+    except MemoryError:
+        print("imrc: There is not enough memory on this computer for that.", file=sys.stderr)
+        return FAILURE
     except KeyboardInterrupt:
         print("\nimrc: stopped", file=sys.stderr)
         return FAILURE
+    except Exception as error:  # everything that blames the input was caught above
+        if common.debug:
+            traceback.print_exc()
+        print(_bug_report(error, debug=common.debug), file=sys.stderr)
+        return FAILURE
+
+
+def _bug_report(error: Exception, *, debug: bool) -> str:
+    how = "the lines above" if debug else "what it prints when run again with --debug"
+    return (
+        f"imrc: {type(error).__name__}: {error}\n"
+        "This is a bug in imrc, not a mistake in what you asked for. Please report it where you got imrc from, with "
+        f"your command, {how}, and these versions: imrc {imrc.__version__}, Python {platform.python_version()}, "
+        f"{platform.system()}."
+    )
 
 
 if __name__ == "__main__":

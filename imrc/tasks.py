@@ -218,8 +218,7 @@ class TaskSequence:
         -------
         TaskSequence
         """
-        k = check_int("k", k, 1, len(self))
-        if k == len(self):
+        if check_int("k", k, 1) >= len(self):
             return self
         return TaskSequence(
             self.tasks[:k],

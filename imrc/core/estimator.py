@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from imrc.core.prediction import randomised_rule, scores, softmax
 from imrc.core.settings import (
     Change,
     Confidence,
+    IMRCSettings,
     Instances,
     Loss,
     Penalty,
@@ -85,7 +87,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
     n_tasks_ : int
         Tasks seen so far.
     n_iter_ : int
-        Iterations of the subgradient method per problem.
+        Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
+        of the quasi-Newton or proximal Newton method for log loss.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         For "single", "forward" and "forward_backward": mean vectors, their mean squared errors and classifier
         parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
@@ -183,31 +186,34 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For labels that are not among the classes, missing or infinite values, or shapes that do not fit.
+            For labels that are not among the classes, missing or infinite values, shapes that do not fit, or a
+            parameter changed since the first task (`fit` starts anew).
         """
-        first = not hasattr(self, "_learner")
+        first = not hasattr(self, "n_tasks_")
         rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
         check_classification_targets(y)
+        settings = resolve_settings(
+            self.preset,
+            b=self.b,
+            W=self.W,
+            lambda0=self.lambda0,
+            instances=self.instances,
+            solver=self.solver,
+            max_iter=self.max_iter,
+            tracking=self.tracking,
+            rate=self.rate,
+            loss=self.loss,
+            penalty=self.penalty,
+            confidence=self.confidence,
+            selection=self.selection,
+            change=self.change,
+        )
         if first:
-            settings = resolve_settings(
-                self.preset,
-                b=self.b,
-                W=self.W,
-                lambda0=self.lambda0,
-                instances=self.instances,
-                solver=self.solver,
-                max_iter=self.max_iter,
-                tracking=self.tracking,
-                rate=self.rate,
-                loss=self.loss,
-                penalty=self.penalty,
-                confidence=self.confidence,
-                selection=self.selection,
-                change=self.change,
-            )
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
             self._learner = Learner(settings, len(self.classes_))
             self._learner_estimates: dict[str, list[TaskEstimate]] = {rule: [] for rule in RULES}
+        elif settings != self._learner.settings:
+            raise ValueError(self._changed(settings))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError("classes must stay as they were at the first call of partial_fit.")
         unknown = np.setdiff1d(y, self.classes_)
@@ -224,8 +230,20 @@ class IMRC(ClassifierMixin, BaseEstimator):
         for task, estimate in update.revised.items():
             estimates["forward_backward"][task] = estimate
         self.n_tasks_ = len(estimates["forward"])
-        self.n_iter_ = self._learner.settings.iterations(len(rows))
+        self.n_iter_ = update.forward.iterations
         return self
+
+    def _changed(self, settings: IMRCSettings) -> str:
+        """Say which parameters are not what they were when the tasks so far were learnt."""
+        old = self._learner.settings
+        names = [one.name for one in fields(settings) if getattr(settings, one.name) != getattr(old, one.name)]
+        # With another preset, values change that nobody set.
+        names = [name for name in names if getattr(self, name) is not None] or names
+        changes = ", ".join(f"{name} from {getattr(old, name)!r} to {getattr(settings, name)!r}" for name in names)
+        return (
+            f"Changed since the first call of partial_fit: {changes}. The tasks so far were learnt with the old value: "
+            "set it back, or start anew with fit or another IMRC."
+        )
 
     def _collect(self, name: str) -> dict[str, Floats]:
         check_is_fitted(self, "n_tasks_")

@@ -41,6 +41,8 @@ class TaskEstimate:
     ess : float
         Effective samples the rule was learnt from, by the recursions of Theorems 1 and 3 with the estimated variances
         and changes; the task's own number of samples where its rule does not use the other tasks.
+    iterations : int
+        Iterations of the solver that found `coef`; 0 where none ran.
     """
 
     mean: Floats
@@ -49,6 +51,7 @@ class TaskEstimate:
     risk: float
     nu: float
     ess: float
+    iterations: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,4 +151,4 @@ class Learner:
 def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:
     if fit is None:
         fit = Fit(np.full_like(tracked.mean, np.nan), float("nan"), float("nan"), tracked.ess)
-    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, fit.ess)
+    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, fit.ess, fit.iterations)

@@ -12,6 +12,7 @@ from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, alone, fold_mask
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers.log_loss import (
+    LogLossSolution,
     dual_parameters,
     primal_parameters,
     scaled,
@@ -170,13 +171,12 @@ class LogLossRules:
             size = ess if self.settings.confidence == "over_ess" else np.sqrt(ess)
             columns = np.concatenate(self._X)[used].T
             solution = solve_log_loss_l1(columns, y, weights, factor / size * self._deviation, start)
-            return Fit(solution.coefficients.ravel(), solution.value, float("nan"), ess), solution.coefficients
+            return _fit(solution.coefficients.ravel(), solution, ess), solution.coefficients
         strength = factor * self.n_classes / max(self.n_classes - 1, 1) / ess
         if self._primal:
             samples = np.concatenate(self._X)[used]
             solution = solve_log_loss(samples, y, weights, strength, start, primal=True)
-            mu = primal_parameters(solution.coefficients)
-            return Fit(mu, solution.value, float("nan"), ess), solution.coefficients
+            return _fit(primal_parameters(solution.coefficients), solution, ess), solution.coefficients
         gram = self._gram[np.ix_(used, used)]
         solution = solve_log_loss(gram, y, weights, strength, start[:, used], primal=False)
         coefficients = np.zeros_like(start)
@@ -184,4 +184,8 @@ class LogLossRules:
         mu = np.empty(0)  # scores of held-out samples need no parameters
         if held is None:
             mu = dual_parameters(np.concatenate(self._X)[used], solution.coefficients)
-        return Fit(mu, solution.value, float("nan"), ess), coefficients
+        return _fit(mu, solution, ess), coefficients
+
+
+def _fit(mu: Floats, solution: LogLossSolution, ess: float) -> Fit:
+    return Fit(mu, solution.value, float("nan"), ess, solution.iterations)

@@ -34,12 +34,15 @@ class Fit:
         The max term of problem (3); NaN for log loss.
     ess : float
         Effective samples the rule was learnt from.
+    iterations : int
+        Iterations of the solver; 0 where none ran.
     """
 
     mu: Floats
     value: float
     nu: float
     ess: float
+    iterations: int = 0
 
 
 def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = None) -> int:
@@ -173,4 +176,5 @@ def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
     nu = solution.value - float(linear)
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
-    return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu, task.ess)
+    value = solution.value + float(slack @ np.abs(solution.mu))
+    return Fit(solution.mu, value, nu, task.ess, solution.iterations)

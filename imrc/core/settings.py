@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from imrc._checks import check_choice, check_int, check_real
+from imrc._checks import InputError, check_choice, check_int, check_real
 
 Preset = Literal["recommended", "recommended_01", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -159,15 +159,15 @@ class IMRCSettings:
         if self.change != "released" and self.tracking != "component":
             raise ValueError("change='printed' needs tracking='component': only there eq. (7) is used.")
         if self.loss == "log" and self.tracking != "rate":
-            raise ValueError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
+            raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
-            raise ValueError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
+            raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
         if self.penalty == "l1" and self.loss != "log":
-            raise ValueError("penalty='l1' needs loss='log': problem (3) has its own penalty, lambda'|mu|.")
+            raise InputError("penalty='l1' needs loss='log': problem (3) has its own penalty, lambda'|mu|.")
         if self.rate is not None:
             object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
         if self.selection != "none" and self.loss != "log":
-            raise ValueError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
+            raise InputError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from imrc._checks import check_choice, check_int
+from imrc._checks import check_choice, check_int, check_names
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
 from imrc.datasets._files import cache_folder, data_folder
@@ -178,10 +178,7 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     """
     chosen = entry(name)
     seed = check_int("seed", seed, 0)
-    known = accepted_options(chosen) | {"tasks"}
-    unknown = set(options) - known
-    if unknown:
-        raise TypeError(f"{name} has no option {sorted(unknown)[0]!r}; it takes {', '.join(sorted(known))}.")
+    check_names(name, options, sorted(accepted_options(chosen) | {"tasks"}))
     if chosen.cuts_anew:
         return chosen.loader(seed=seed, **options)
     tasks = options.pop("tasks", None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from imrc._checks import InputTypeError
 from imrc.datasets import _archives
 from imrc.datasets._arff import parse_arff
 from imrc.datasets._columns import Column, clean_name, understand, understand_typed, unique_names
@@ -142,7 +143,7 @@ def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[
         if isinstance(data, str):
             data = data.encode()
     else:
-        raise TypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
+        raise InputTypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
     if len(data) > MAX_FILE_BYTES:
         raise DataError(_too_large(len(data)))
     return data, name or Path(found).name

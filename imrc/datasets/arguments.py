@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._checks import check_int
+from imrc._checks import InputError, check_int
 from imrc.datasets.errors import DataError
 from imrc.tasks import TaskSequence
 
@@ -61,7 +61,7 @@ def sequence_of(options: argparse.Namespace) -> TaskSequence:
     if options.dataset in datasets.names():
         if given:
             name = next(iter(given)).replace("_", "-")
-            raise ValueError(f"--{name} is for files of your own; {options.dataset} is cut into tasks already.")
+            raise InputError(f"--{name} is for files of your own; {options.dataset} is cut into tasks already.")
         tasks = {} if options.k is None else {"tasks": options.k}
         return datasets.load(options.dataset, seed=options.seed, **tasks)
     path = Path(options.dataset)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from imrc._checks import InputError
 
-class DataError(ValueError):
+
+class DataError(InputError):
     """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
 
     Examples

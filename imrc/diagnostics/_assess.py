@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_int, check_real
+from imrc._checks import InputError, check_int, check_real
 from imrc.diagnostics._change import ChangeEstimate, change_estimate, estimate_change
 from imrc.diagnostics._identical import SHUFFLES, WORK_LIMIT, SameMethod, approximate_p_value, exact_p_value
 from imrc.diagnostics._innovations import Innovations, innovations
@@ -137,7 +137,7 @@ class Assessment:
             If nothing could be estimated, or `n` is given although only means are known.
         """
         if self.change is None:
-            raise ValueError("There are too few tasks or components to estimate the size of the change.")
+            raise InputError("There are too few tasks or components to estimate the size of the change.")
         factor = 1.0
         if n is not None:
             if self.n is None:

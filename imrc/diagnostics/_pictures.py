@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_int, check_matrix
+from imrc._checks import InputError, check_int, check_matrix
 from imrc.diagnostics._reduction import Reduced, given_moments, reduce_moments
 
 Floats = NDArray[np.float64]
@@ -132,11 +132,11 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:
-        raise ValueError(f"Partial autocorrelation needs at least 2 tasks; got {k}.")
+        raise InputError(f"Partial autocorrelation needs at least 2 tasks; got {k}.")
     nlags = default_nlags(k) if nlags is None else check_int("nlags", nlags, 1, k - 1)
     x = _centred_components(means)
     if x.shape[1] == 0:
-        raise ValueError("Every component of means is constant over the tasks.")
+        raise InputError("Every component of means is constant over the tasks.")
     autocovariance = np.stack([(x[: k - t] * x[t:]).sum(axis=0) for t in range(nlags + 1)])
     values = durbin_levinson(autocovariance)
     return PartialAutocorrelation(np.arange(1, nlags + 1), values, values.mean(axis=1), values.std(axis=1))
@@ -210,12 +210,12 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
     moments = given_moments(means, mse)
     k = len(moments.tau)
     if k < 2:
-        raise ValueError(f"A variogram needs at least 2 tasks; got {k}.")
+        raise InputError(f"A variogram needs at least 2 tasks; got {k}.")
     if max_lag is not None:
         max_lag = check_int("max_lag", max_lag, 1, k - 1)
     reduced = reduce_moments(moments)
     if reduced.m == 0:
-        raise ValueError("mse is 0 in every component: there is no noise to measure distances in.")
+        raise InputError("mse is 0 in every component: there is no noise to measure distances in.")
     return variogram_of(reduced, max_lag)
 
 

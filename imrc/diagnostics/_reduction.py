@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_matrix
+from imrc._checks import InputError, check_matrix
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
@@ -160,7 +160,7 @@ def reduce_moments(moments: Moments) -> Reduced:
         noise = variance[kept] / n_ref
         h = np.asarray(n_ref / n, dtype=np.float64)
     if (h <= 0).any():
-        raise ValueError(f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component.")
+        raise InputError(f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component.")
     weights_mean = (1.0 / h) / (1.0 / h).sum()
     Z = (tau[:, kept] - weights_mean @ tau[:, kept]) / np.sqrt(noise)
     G = Z @ Z.T / max(Z.shape[1], 1)

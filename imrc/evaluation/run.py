@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_int
+from imrc._checks import check_int, check_names
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
 from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import OVERRIDES, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, make
 from imrc.solvers import cores
@@ -357,7 +357,8 @@ def evaluate(
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
         default one. All see the same draws and the same representation.
     **overrides
-        `lambda0`, `instances`, `solver`, `max_iter`, `change`: replace the preset's values.
+        Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
+        `max_iter`, `tracking`, `confidence`, `loss`, `penalty`, `selection`, `rate`, `change`. None: the preset's.
 
     Returns
     -------
@@ -366,7 +367,8 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        For values out of range or a sequence that is too small; the message says what to change.
+        For values out of range, an option that does not exist, or a sequence that is too small; the message says what
+        to change.
 
     Examples
     --------
@@ -376,6 +378,8 @@ def evaluate(
     >>> result.errors["single"].shape
     (2, 6, 6)
     """
+    named = [one.name for one in fields(RunSettings) if one.name != "overrides"]
+    check_names("evaluate", overrides, (*named, *OVERRIDES))
     settings = RunSettings(
         n=n,
         k=k,

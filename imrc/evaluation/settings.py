@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from imrc._checks import check_choice, check_int
+from imrc._checks import InputError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
 from imrc.core.settings import (
     MAX_BACKWARD_STEPS,
@@ -24,6 +24,9 @@ from imrc.tasks import TaskSequence
 
 MAX_REPETITIONS = 200
 MAX_SEED = 2**31 - 1
+
+OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
+"""Values of a preset that can be replaced."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def _checked_methods(methods: Iterable[str]) -> tuple[str, ...]:
     """Return the names of methods, each once; a single string is one name."""
     names = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
     if not names:
-        raise ValueError("methods is empty: name at least one, for example 'imrc'.")
+        raise InputError("methods is empty: name at least one, for example 'imrc'.")
     for name in names:
         if name != "imrc":
             parse_method(name)
@@ -148,7 +151,7 @@ class RunSettings:
         What to run; "imrc" gives the rules "single", "forward" and "forward_backward". Others are names of
         `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse").
     overrides : mapping
-        Values of `IMRCSettings` that replace the preset's: lambda0, instances, solver, max_iter.
+        Values that replace the preset's: any attribute of `IMRCSettings` but b, W and preset, see there.
     """
 
     n: int = 10
@@ -176,6 +179,7 @@ class RunSettings:
         object.__setattr__(self, "methods", _checked_methods(self.methods))
         if isinstance(self.overrides, Mapping):
             object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
+        check_names("overrides", dict(self.overrides), OVERRIDES)
         _ = self.learner  # checks preset and overrides
 
     @property
@@ -207,17 +211,17 @@ class RunSettings:
             If it has fewer than k tasks, or a task has too few samples for n; the message says what to change.
         """
         if self.k is not None and self.k > len(sequence):
-            raise ValueError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
+            raise InputError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
         limit = largest_n(shortened)
         smallest = int(shortened.sizes.argmin())
         if shortened.sizes[smallest] < 2:
-            raise ValueError(
+            raise InputError(
                 f"Task {shortened.labels[smallest]!r} (number {smallest + 1}) has {shortened.sizes[smallest]} sample; "
                 "at least 2 are needed, one to learn from and one to test on. Merge or drop that task."
             )
         if self.n > limit:
-            raise ValueError(
+            raise InputError(
                 f"n = {self.n} training samples per task asked for, but task {shortened.labels[smallest]!r} "
                 f"(number {smallest + 1}) leaves {limit} after its test samples are set aside. "
                 f"Choose n <= {limit}."

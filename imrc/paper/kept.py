@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from imrc._checks import InputError
 from imrc.evaluation.printed import printed_datasets
 from imrc.paper import shipped
 
@@ -44,15 +45,15 @@ def check(request: TableRequest) -> None:
         "--features": (request.settings.features.kind, "paper"),
     }
     if request.kind == "errors" and request.error not in ("average", "released"):
-        raise ValueError(f"--keep is for --error average or released, which page The paper shows; not {request.error}.")
+        raise InputError(f"--keep is for --error average or released, which page The paper shows; not {request.error}.")
     if request.kind != "errors":
         usual |= {"--error": (request.error, "released"), "--preset": (request.settings.preset, "paper")}
     for option, (value, wanted) in usual.items():
         if value != wanted:
-            raise ValueError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
+            raise InputError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
     others = [name for name in request.names if name not in printed_datasets()]
     if others:
-        raise ValueError(f"--keep is for the paper's data sets; {', '.join(others)} is none of them.")
+        raise InputError(f"--keep is for the paper's data sets; {', '.join(others)} is none of them.")
 
 
 def keep(table: pd.DataFrame, name: Name) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 
 import imrc
 from imrc import datasets
-from imrc._checks import check_choice, check_int
+from imrc._checks import InputError, check_choice, check_int
 from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
 from imrc.evaluation.compared import run_methods, tables_by_cell
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_table
@@ -216,7 +216,7 @@ def measure(
         rows["tasks"] = len(sequence)
         frames.append(rows)
     if not frames:
-        raise ValueError("No data set to measure: none of those asked for is on this computer.")
+        raise InputError("No data set to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
     return _with_facts(_with_print(table, request.kind), request)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
-from imrc.solvers._exact import lower_bound, prepare_exact, solve_exact
+from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
 from imrc.solvers._solution import Solution
 
 __all__ = [
@@ -73,13 +73,10 @@ def _finite(solution: Solution) -> Solution:
 
 
 def certify(solution: Solution, X1: Floats, tau: Floats, lam: Floats) -> Solution:
-    """Return the solution with a lower bound on the optimum, where one can be had cheaply (see `solve`)."""
-    bound, empty = lower_bound(X1, tau, lam, len(tau) // X1.shape[1])
-    if empty:
-        note = "; the uncertainty set restricted to X is empty, so the objective has no lower end"
-        return replace(solution, status=solution.status + note)
+    """Return the solution with a lower bound on the optimum, or with the reason why there is none (see `solve`)."""
+    bound, reason = certified_bound(X1, tau, lam, len(tau) // X1.shape[1])
     if bound is None:
-        return solution
+        return replace(solution, status=f"{solution.status}; no lower bound: {reason}")
     return replace(solution, lower_bound=bound, gap=solution.value - bound)
 
 
@@ -152,6 +149,7 @@ def solve(
     max_iter: int = 2000,
     box: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
+    lower_bound: bool = False,
 ) -> Solution:
     """Solve problem (3) for one uncertainty set.
 
@@ -178,13 +176,16 @@ def solve(
         Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
         its best point (what the paper's code does along the forward chain). None: zeros. The exact method starts from
         scratch: it needs 10 to 20 iterations from anywhere.
+    lower_bound : bool
+        Subgradient method: also find a lower bound of the optimum, from the dual weights of a short interior-point
+        run, which can take many times as long as the method itself. The exact method always has one.
 
     Returns
     -------
     Solution
-        For the subgradient method `lower_bound` comes from the dual weights of a short interior-point run; it is None
-        if there are more than 600 pairs of instance and class, where such a run would take longer than the method
-        itself, and if the uncertainty set restricted to X is empty, when the objective has no lower end.
+        `lower_bound` and `gap` are None for the subgradient method unless the bound was asked for. They are None even
+        then for more than 600 pairs of instance and class (use method="exact"), and if the uncertainty set restricted
+        to X is empty, when the objective has no lower end; the status says so.
 
     Raises
     ------
@@ -216,4 +217,5 @@ def solve(
     X1 = with_intercept(X)
     if method == "exact":
         return _finite(solve_exact(prepare_exact(X1), tau, lam, n_classes, box))
-    return certify(_finite(solve_subgradient(X1, tau, lam, n_classes, max_iter, start, candidate)), X1, tau, lam)
+    solution = _finite(solve_subgradient(X1, tau, lam, n_classes, max_iter, start, candidate))
+    return certify(solution, X1, tau, lam) if lower_bound else solution

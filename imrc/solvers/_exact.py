@@ -221,17 +221,17 @@ def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box:
     return other
 
 
-def lower_bound(X1: Floats, tau: Floats, lam: Floats, n_classes: int) -> tuple[float | None, bool]:
-    """Return a certified lower bound of (3) to about 1e-3, and whether the uncertainty set restricted to X is empty.
-
-    The bound is None where the set is empty and where the run would not be cheap.
-    """
+def certified_bound(X1: Floats, tau: Floats, lam: Floats, n_classes: int) -> tuple[float | None, str]:
+    """Return a certified lower bound of (3) to about 1e-3, or None and the reason."""
     if len(X1) * n_classes > _DENSE:
-        return None, False
+        return None, f"there are more than {_DENSE} pairs of instance and class"
     prepared = prepare_exact(X1)
     outcome = _interior(prepared, prepared.rows, tau, lam, n_classes, None, 1e-3)
-    usable = not outcome.empty and np.isfinite(outcome.bound) and outcome.reach <= 0.5
-    return (outcome.bound if usable else None), outcome.empty
+    if outcome.empty:
+        return None, "the uncertainty set restricted to X is empty, so the objective has no lower end"
+    if not np.isfinite(outcome.bound) or outcome.reach > 0.5:
+        return None, "the interior-point run found none that is certain"
+    return outcome.bound, ""
 
 
 def solve_exact(

@@ -21,7 +21,7 @@ class Solution:
     value : float
         Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
     lower_bound : float or None
-        A number not above the optimum (over |mu| <= box where a box holds), where one is known.
+        A number not above the optimum (over |mu| <= box where a box holds); None where none was sought or found.
     gap : float or None
         ``value - lower_bound``, where a bound is known.
     iterations : int

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
+from imrc._checks import InputError
 from imrc._output import ProgressLine, add_formats
 from imrc.baselines import registry
 from imrc.core.settings import PRESETS
@@ -90,7 +91,7 @@ def _spec(options: argparse.Namespace) -> Any:  # noqa: ANN401 - imported late
     values = {} if options.file is None else read_toml(options.file)
     given = {name: getattr(options, name) for name in (*_LISTS, "repetitions") if getattr(options, name) is not None}
     if options.file is None and "datasets" not in given:
-        raise ValueError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
+        raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
     return SweepSpec.from_values({**values, **given}, where)
 
@@ -117,9 +118,9 @@ def run(options: argparse.Namespace) -> int:
 
     spec = _spec(options)
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
-        raise ValueError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
+        raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
     if options.jobs is not None and options.scheduler is not None:
-        raise ValueError("--jobs is for this machine; with --scheduler the cluster decides how many run at once.")
+        raise InputError("--jobs is for this machine; with --scheduler the cluster decides how many run at once.")
     if options.export is not None:
         check_export(options.export)
     path = default_store_path() if options.store is None else options.store.expanduser()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from imrc import datasets
+from imrc._checks import InputError
 from imrc.baselines import parse_method, registry
 from imrc.evaluation import RunSettings, largest_n
 from imrc.features import FeatureSpec, make
@@ -151,7 +152,7 @@ def make_plan(
                     cells[cell.key] = cell
     if not cells:
         reasons = " ".join(notes.sentences())
-        raise ValueError(f"No combination of the sweep makes sense. {reasons}")
+        raise InputError(f"No combination of the sweep makes sense. {reasons}")
     done = frozenset() if store is None else frozenset(store.finished(cells))
     return SweepPlan(spec, tuple(cells.values()), done, notes.sentences())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._checks import check_choice, check_int
+from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
 from imrc.core.settings import PRESETS, Window
 from imrc.evaluation import PARAMETERS
@@ -38,13 +37,13 @@ def _choice(allowed: Callable[[], Any]) -> Callable[[str, object], str]:
 
 def _method(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be the name of a method, got {value!r}.")
+        raise InputTypeError(f"{name} must be the name of a method, got {value!r}.")
     if value == "imrc":
         return value
     try:
         method, profile = parse_method(value)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}".replace("method must be one of", "must be one of 'imrc',")) from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}".replace("method must be one of", "must be one of 'imrc',")) from None
     return method if profile == "default" else f"{method}:{profile}"
 
 
@@ -74,7 +73,7 @@ def _expanded(key: str, value: object) -> list[object]:
             continue
         low, high = int(match[1]), int(match[2])
         if not low < high <= low + 100_000:
-            raise ValueError(f"seeds: {one!r} must go up, by at most 100000 (the last number is not included).")
+            raise InputError(f"seeds: {one!r} must go up, by at most 100000 (the last number is not included).")
         found += range(low, high)
     return found
 
@@ -131,7 +130,7 @@ class SweepSpec:
         for key, check in _CHECKS.items():
             values = _expanded(key, getattr(self, key))
             if not values and key != "k":
-                raise ValueError(f"{key} is empty: give at least one value.")
+                raise InputError(f"{key} is empty: give at least one value.")
             many = len(values) > 1
             checked = [
                 check(f"{key}, value {i} of {len(values)}," if many else key, value)
@@ -153,16 +152,12 @@ class SweepSpec:
             Where they are from, for messages.
         """
         known = [field.name for field in fields(cls)]
-        for key in values:
-            if key not in known:
-                close = difflib.get_close_matches(key, known, 1, 0.5)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
-                raise ValueError(f"{where}: unknown key {key!r}.{hint} Known keys: {', '.join(known)}.")
+        check_names(where, values, known, "key")
         if "datasets" not in values:
-            raise ValueError(f"{where}: 'datasets' is missing; name at least one (imrc datasets lists them).")
+            raise InputError(f"{where}: 'datasets' is missing; name at least one (imrc datasets lists them).")
         try:
             return cls(**values)
-        except (ValueError, TypeError) as error:
+        except InputError as error:
             raise type(error)(f"{where}: {error}") from None
 
     @classmethod
@@ -177,8 +172,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text file in UTF-8, so it cannot be TOML.") from None
+        raise InputError(f"{path} is not a text file in UTF-8, so it cannot be TOML.") from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path.name} is not TOML: {error}.") from None
+        raise InputError(f"{path.name} is not TOML: {error}.") from None

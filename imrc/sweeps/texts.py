@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from imrc._checks import InputError
 from imrc.evaluation import RunSettings
 from imrc.features import FeatureSpec
 
@@ -32,5 +33,5 @@ def check_export(path: str | Path) -> Path:
     """Return the path of a file to export to; raise ValueError unless it ends in .csv or .parquet."""
     path = Path(path).expanduser()
     if path.suffix.lower() not in (".csv", ".parquet"):
-        raise ValueError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
+        raise InputError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
     return path

@@ -123,7 +123,8 @@ def paper_imrc_column(
     DataFrame
         One row per data set and n: ``error``, ``std``, ``stderr`` over repetitions; ``printed``, ``printed_std``;
         ``difference`` (ours minus printed); ``two_stderr`` (of the difference); ``reproduced`` (within 0.02 or
-        within two standard errors); the same for the error as the text defines it (``average``); errors of single-task and forward learning; repetitions and seeds.
+        within two standard errors); the same for the error as the text defines it (``average``); errors of single-task
+        and forward learning; repetitions and seeds.
 
     Raises
     ------

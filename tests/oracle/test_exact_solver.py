@@ -166,7 +166,7 @@ def test_subgradient_certificates_enclose_the_optimum():
     for seed in range(12):
         X1, tau, lam = random_problem(15, 25, 2 + seed % 3, seed)
         tau = tau + (0.2 * lam if seed % 2 else 0.0)
-        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=len(tau), max_iter=300)
+        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=len(tau), max_iter=300, lower_bound=True)
         expected = highs(X1, tau, lam)
         if expected is None:
             assert solution.lower_bound is None
@@ -179,7 +179,22 @@ def test_subgradient_certificates_enclose_the_optimum():
         assert solution.gap == solution.value - solution.lower_bound
     assert with_bound >= 6
     X1, tau, lam = random_problem(301, 5, 2, seed=1)
-    assert solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, max_iter=5).lower_bound is None
+    many = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, max_iter=5, lower_bound=True)
+    assert many.lower_bound is None
+    assert "more than 600 pairs" in many.status
+
+
+def test_no_lower_bound_unless_asked_for(monkeypatch):
+    X1, tau, lam = random_problem(15, 25, 2, seed=4)
+    problem = (X1[:, 1:], tau.ravel(), lam.ravel())
+    asked = solve(*problem, n_classes=2, max_iter=100, lower_bound=True)
+    assert asked.lower_bound <= asked.value
+    # The bound takes many times as long as the method: without being asked nothing of it may run.
+    monkeypatch.setattr("imrc.solvers._api.certified_bound", None)
+    plain = solve(*problem, n_classes=2, max_iter=100)
+    assert plain.lower_bound is plain.gap is None
+    assert (plain.value, plain.status) == (asked.value, asked.status)
+    np.testing.assert_array_equal(plain.mu, asked.mu)
 
 
 def test_exact_in_threads():

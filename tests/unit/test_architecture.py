@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,18 @@ def test_public_names_resolve_and_are_listed():
         assert name in dir(imrc)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         imrc.nothing  # noqa: B018
+
+
+def test_every_module_is_an_attribute_and_loaded_when_used():
+    names = {module.name for module in pkgutil.iter_modules(imrc.__path__) if not module.name.startswith("_")}
+    assert {"paper", "tasks", "cli"} < names <= set(dir(imrc))
+    code = (
+        "import sys, imrc; "
+        f"early = [name for name in {sorted(names)!r} if f'imrc.{{name}}' in sys.modules]; "
+        f"print(early, [getattr(imrc, name).__name__ for name in {sorted(names)!r}])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == f"[] {[f'imrc.{name}' for name in sorted(names)]}"
 
 
 def test_page_scripts_are_thin_and_one_level_down():

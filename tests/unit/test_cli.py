@@ -139,6 +139,49 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
     assert "Is a directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("place", "arguments"),
+    [
+        ("imrc.core.learner.Learner.step", RUN),
+        ("imrc.evaluation.splits.np.random.default_rng", RUN),
+        ("imrc.datasets._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
+        ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"]),
+        ("imrc.datasets.command.datasets.status", ["datasets"]),
+        ("imrc.sweeps.plan.estimate", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
+    ],
+)
+@pytest.mark.parametrize("error", [ValueError("no such axis"), TypeError("not iterable"), KeyError("mean")])
+def test_a_bug_is_no_bad_input(capsys, monkeypatch, own_file, place, arguments, error):
+    def broken(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr(place, broken)
+    places = {"FILE": str(own_file), "STORE": str(own_file.with_name("store.sqlite"))}
+    words = [places.get(word, word) for word in arguments]
+    assert main(words) == 1
+    told = capsys.readouterr().err
+    assert f"imrc: {type(error).__name__}: {error}" in told
+    assert "This is a bug in imrc" in told
+    assert "--debug" in told
+    assert f"imrc {imrc.__version__}, Python" in told
+    assert "Traceback" not in told
+    for words_with in (["--debug", *words], [*words, "--debug"]):
+        assert main(words_with) == 1
+        told = capsys.readouterr().err
+        assert "Traceback (most recent call last)" in told
+        assert "in broken" in told
+        assert "This is a bug in imrc" in told
+
+
+def test_too_little_memory_is_said(capsys, monkeypatch):
+    def too_large(*_arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("imrc.core.learner.Learner.step", too_large)
+    assert main(RUN) == 1
+    assert capsys.readouterr().err.endswith("imrc: There is not enough memory on this computer for that.\n")
+
+
 def test_ctrl_c_leaves_a_clean_line(capsys, monkeypatch):
     def interrupted(*_arguments):
         raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 
 import numpy as np
@@ -180,6 +181,77 @@ def test_classes_must_not_change(sequence):
     model = IMRC(max_iter=50).partial_fit(sequence[0].X, sequence[0].y, classes=[0, 1])
     with pytest.raises(ValueError, match="classes must stay"):
         model.partial_fit(sequence[1].X, sequence[1].y, classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "solver"),
+    [
+        ({}, "imrc.core.log_loss_rules.solve_log_loss"),
+        ({"penalty": "l1"}, "imrc.core.log_loss_rules.solve_log_loss_l1"),
+        ({"preset": "paper", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
+    ],
+)
+def test_n_iter_is_what_the_solver_did(monkeypatch, sequence, parameters, solver):
+    module, name = solver.rsplit(".", 1)
+    original, done = getattr(importlib.import_module(module), name), []
+
+    def watched(*args, **kwargs):
+        solution = original(*args, **kwargs)
+        done.append((solution.value, solution.iterations))
+        return solution
+
+    monkeypatch.setattr(solver, watched)
+    model = IMRC(**parameters)
+    for task in sequence:
+        done.clear()
+        model.partial_fit(task.X, task.y)
+        newest = {count for value, count in done if value == pytest.approx(model.risk_["forward"][-1], abs=1e-12)}
+        assert newest == {model.n_iter_}
+        assert 0 < model.n_iter_ < 200
+
+
+def test_n_iter_of_the_subgradient_method(sequence):
+    assert learn(sequence.head(2), preset="paper").n_iter_ == 2000
+    assert learn(sequence.head(2), preset="paper", max_iter=70).n_iter_ == 70
+    assert learn(sequence.head(2), preset="recommended_01").n_iter_ == 40 * 20
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"b": 1}, "call of partial_fit: b from 3 to 1. The tasks"),
+        ({"lambda0": 0.3}, "call of partial_fit: lambda0 from 1.0 to 0.3. The tasks"),
+        ({"loss": "0-1", "selection": "none"}, "loss from 'log' to '0-1', selection from 'cv' to 'none'"),
+        ({"preset": "paper"}, "call of partial_fit: preset from 'recommended' to 'paper'. The tasks"),
+        ({"b": -1}, "b must be between 0 and 2000"),
+    ],
+)
+def test_a_parameter_changed_after_the_first_task_is_refused(sequence, change, message):
+    usual, model = learn(sequence.head(3)), learn(sequence.head(2))
+    before = {name: getattr(model, name) for name in change}
+    model.set_params(**change)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(sequence[2].X, sequence[2].y)
+    assert model.n_tasks_ == 2
+    # Set back, it goes on as if nothing had happened.
+    model.set_params(**before).partial_fit(sequence[2].X, sequence[2].y)
+    np.testing.assert_array_equal(model.coef_["forward_backward"], usual.coef_["forward_backward"])
+
+
+def test_fit_starts_anew_with_changed_parameters(sequence):
+    model = learn(sequence).set_params(preset="paper", b=1)
+    task = sequence[0]
+    model.fit(task.X, task.y)
+    fresh = IMRC(preset="paper", b=1).fit(task.X, task.y)
+    np.testing.assert_array_equal(model.coef_["forward"], fresh.coef_["forward"])
+
+
+def test_a_first_call_that_failed_binds_to_nothing(sequence):
+    task, model = sequence[0], IMRC()
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(task.X, task.y, classes=[0, 5])
+    model.set_params(b=1).partial_fit(task.X, task.y, classes=[0, 1, 5])
+    assert model.classes_.tolist() == [0, 1, 5]
 
 
 @pytest.mark.parametrize(

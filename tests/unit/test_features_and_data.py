@@ -135,7 +135,7 @@ def test_how_the_means_move():
 def test_unknown_names_and_options():
     with pytest.raises(ValueError, match="name must be one of"):
         imrc.datasets.load("mnist4d")
-    with pytest.raises(TypeError, match=r"rotated_digits has no option 'samples'; it takes tasks"):
+    with pytest.raises(TypeError, match=r"rotated_digits: unknown option 'samples'\. Known options: tasks"):
         imrc.datasets.load("rotated_digits", samples=3)
     with pytest.raises(ValueError, match="tasks must be between 2 and 60"):
         imrc.datasets.load("rotated_digits", tasks=61)

@@ -68,5 +68,6 @@ def test_fingerprint_follows_the_values():
 def test_head_keeps_the_classes():
     sequence = TaskSequence([Task([[0.0]], [0]), Task([[0.0]], [1])])
     assert sequence.head(1).n_classes == 2
-    with pytest.raises(ValueError, match="k must be between 1 and 2"):
-        sequence.head(3)
+    assert sequence.head(2) is sequence.head(3) is sequence  # more than there are gives all
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        sequence.head(0)
