@@ -7,6 +7,7 @@ the truth lies inside the bands. `average_lesson` repeats the learning and avera
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,7 +19,7 @@ from imrc._checks import check_int, check_real
 from imrc.core.change import backward_change, forward_change, squared_differences
 from imrc.core.learner import RULES, Learner
 from imrc.core.settings import resolve_settings
-from imrc.core.tracking import combine, track_forward
+from imrc.core.tracking import revise, track_forward
 
 Floats = NDArray[np.float64]
 
@@ -258,40 +259,35 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
     return pd.DataFrame(rows)
 
 
-def _track_with_window(tau: Floats, s: Floats, W: int, b: int) -> dict[str, tuple[Floats, Floats]]:
-    """Single, forward, and forward and backward at the last step, changes estimated by eq. (7) as in a run."""
-    k = len(tau)
-    squared = squared_differences(tau)
-    d = np.zeros_like(tau)
-    for j in range(1, k):
-        d[j] = forward_change(squared, j, W)
-    forward, s_fwd = track_forward(tau, s, d)
-    both, s_both = forward.copy(), s_fwd.copy()
-    for j in range(k - 1):
-        last = min(k - 1, j + b)
-        mean, mse = tau[last], s[last]
-        for i in range(last - 1, j - 1, -1):
-            mse = mse + backward_change(squared, i, last, W)
-            if i == j:
-                both[j], s_both[j] = combine(forward[j], s_fwd[j], mean, mse)
-            else:
-                mean, mse = combine(tau[i], s[i], mean, mse)
-    return {"single": (tau, s), "forward": (forward, s_fwd), "forward_backward": (both, s_both)}
+def _tracked(
+    tau: Floats, s: Floats, d: Floats, change: Callable[[int, int], Floats], b: int
+) -> dict[str, tuple[Floats, Floats]]:
+    """Single, forward, and forward and backward mean vectors at the last step.
 
-
-def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[Floats, Floats]]:
-    """Do the same with known variances and a known change."""
-    d = np.full_like(tau, d2)
+    d is the change of each forward step; change(i, last) that from task i to i+1 when task `last` is the newest.
+    """
     forward, s_fwd = track_forward(tau, s, d)
     both, s_both = forward.copy(), s_fwd.copy()
     for j in range(len(tau) - 1):
         last = min(len(tau) - 1, j + b)
-        mean, mse = tau[last], s[last]
-        for i in range(last - 1, j, -1):
-            mean, mse = combine(tau[i], s[i], mean, mse + d2)
-        if last > j:
-            both[j], s_both[j] = combine(forward[j], s_fwd[j], mean, mse + d2)
+        crossed = range(last - 1, j - 1, -1)
+        earlier = ((tau[i], s[i], forward[i], s_fwd[i]) for i in crossed)
+        for mean, mse in revise((tau[last], s[last]), earlier, (change(i, last) for i in crossed)):
+            both[j], s_both[j] = mean, mse  # the last of them belongs to task j
     return {"single": (tau, s), "forward": (forward, s_fwd), "forward_backward": (both, s_both)}
+
+
+def _track_with_window(tau: Floats, s: Floats, W: int, b: int) -> dict[str, tuple[Floats, Floats]]:
+    """Track with changes estimated by eq. (7), as in a run."""
+    squared = squared_differences(tau)
+    d = np.stack([np.zeros_like(tau[0]), *(forward_change(squared, j, W) for j in range(1, len(tau)))])
+    return _tracked(tau, s, d, lambda i, last: backward_change(squared, i, last, W), b)
+
+
+def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[Floats, Floats]]:
+    """Track with known variances and a known change."""
+    d = np.full_like(tau, d2)
+    return _tracked(tau, s, d, lambda i, _: d[i], b)
 
 
 @lru_cache(maxsize=64)
