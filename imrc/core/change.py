@@ -76,3 +76,37 @@ def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> 
     low = max(0, i - half + 1) if half else i + 1
     high = min(k, i + max(half, 1))
     return np.asarray(squared[low - first : high + 1 - first].mean(axis=0))
+
+
+def printed_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
+    """Return d^2 of the step from task i to task i+1 by eq. (7) as printed, when task k is the newest.
+
+    Eq. (7) gives the step d_{i+1}^2, and averages the differences between the W + 1 tasks closest to task i+1: always
+    W of them once W + 1 tasks are there. `backward_change`, the authors' code, averages fewer at both ends and for odd
+    W. Of two tasks equally close, the earlier counts. For i = k-1 this is `forward_change`.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (stored, m)
+        Squared differences of tasks ``first, first + 1, ...``.
+    i, k : int
+        Tasks from 0, i < k.
+    W : int
+        Window, at least 1.
+    first : int
+        Task of the first stored row.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Examples
+    --------
+    Five tasks; the three closest to task 1 are 0, 1, 2, and the three closest to the newest are 2, 3, 4:
+
+    >>> squared = np.array([[9.0], [1.0], [3.0], [5.0], [7.0]])
+    >>> printed_change(squared, 0, 4, 2), printed_change(squared, 3, 4, 2)
+    (array([2.]), array([6.]))
+    """
+    earliest = min(max(0, i + 1 - (W + 1) // 2), max(0, k - W))
+    return np.asarray(squared[earliest + 1 - first : min(earliest + W, k) + 1 - first].mean(axis=0))

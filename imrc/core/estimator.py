@@ -15,6 +15,7 @@ from imrc._checks import check_choice, check_int
 from imrc.core.learner import RULES, Learner, TaskEstimate
 from imrc.core.prediction import randomised_rule, scores, softmax
 from imrc.core.settings import (
+    Change,
     Confidence,
     IMRCSettings,
     Instances,
@@ -44,8 +45,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
     ----------
     b : int, default 3
         Backward steps, 0 to 2000. 0: forward learning only.
-    W : int, default 2
-        Window of the change estimate, eq. (7), 1 to 100.
+    W : int, "all" or None, default None
+        The number of recent changes from which the size of a change is estimated, 1 to 100: preset "paper" averages
+        the last W squared differences, eq. (7); the recommended presets use the innovations of the last W steps, or
+        of "all" so far. None: the preset's, 2 for "paper" and "all" for the others.
     preset : {"recommended", "recommended_01", "paper"}, default "recommended"
         Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
         authors' code.
@@ -69,6 +72,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Penalty of the rule for log loss; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
+    change : {"released", "printed"} or None
+        Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
+        the preset's ("released").
     selection : {"none", "penalty", "transfer", "cv"} or None
         What is chosen by cross-validation on past data; None: the preset's.
 
@@ -112,7 +118,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self,
         *,
         b: int = 3,
-        W: int = 2,
+        W: int | Literal["all"] | None = None,
         preset: Preset = "recommended",
         solver: Solver | None = None,
         random_state: Any = None,  # noqa: ANN401 - scikit-learn's convention
@@ -125,6 +131,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         penalty: Penalty | None = None,
         confidence: Confidence | None = None,
         selection: Selection | None = None,
+        change: Change | None = None,
     ) -> None:
         self.b = b
         self.W = W
@@ -140,6 +147,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.penalty = penalty
         self.confidence = confidence
         self.selection = selection
+        self.change = change
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
         """Forget everything and learn one task.
@@ -198,6 +206,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             penalty=self.penalty,
             confidence=self.confidence,
             selection=self.selection,
+            change=self.change,
         )
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
@@ -265,7 +274,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     @property
     def ess_(self) -> dict[str, Floats]:
-        """Effective sample sizes by Theorems 1 and 3, (n_tasks_,) per rule."""
+        """Effective samples each rule was learnt from, Theorems 1 and 3, (n_tasks_,) per rule."""
         return self._collect("ess")
 
     def _estimate(self, task: int, rule: Rule) -> TaskEstimate:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.log_loss_rules import LogLossRules
+from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
 from imrc.core.rules import Fit, Rules, ZeroOneRules
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, RateTracker, Tracked, Tracker
@@ -39,7 +39,8 @@ class TaskEstimate:
     nu : float
         The max term of (3) at `coef`, which the randomised rule needs.
     ess : float
-        Effective sample size by the recursions of Theorems 1 and 3 with the estimated variances and changes.
+        Effective samples the rule was learnt from, by the recursions of Theorems 1 and 3 with the estimated variances
+        and changes; the task's own number of samples where its rule does not use the other tasks.
     iterations : int
         Iterations of the solver that found `coef`; 0 where none ran.
     """
@@ -118,7 +119,7 @@ class Learner:
         -------
         StepUpdate
         """
-        tracker = self._tracker = self._tracker or self._make_tracker(len(y))
+        tracker = self._tracker = self._tracker or self._make_tracker()
         tracker.update(X1, y)
         single, forward = tracker.single(), tracker.forward()
         revised = tracker.revised() if "forward_backward" in self.rules else []
@@ -140,13 +141,14 @@ class Learner:
         settled = max(self.steps - self.settings.b - 1, 0) * self._tracker.single().mean.size
         return self._rules.size() + self._tracker.size() + settled
 
-    def _make_tracker(self, n: int) -> Tracker:
-        if self.settings.tracking == "component":
-            return ComponentTracker(self.n_classes, self.settings.b, self.settings.W)
-        return RateTracker(self.n_classes, self.settings.b, self.settings.stored_tasks(n), self.settings.rate)
+    def _make_tracker(self) -> Tracker:
+        s = self.settings
+        if s.tracking == "component":
+            return ComponentTracker(self.n_classes, s.b, int(s.W), s.change)
+        return RateTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.rate, s.W)
 
 
 def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:
     if fit is None:
-        fit = Fit(np.full_like(tracked.mean, np.nan), float("nan"), float("nan"))
-    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, tracked.ess, fit.iterations)
+        fit = Fit(np.full_like(tracked.mean, np.nan), float("nan"), float("nan"), tracked.ess)
+    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, fit.ess, fit.iterations)

@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.rules import Fit
-from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, fold_masks, log_loss, split_weights
+from imrc.core.rules import Fit, surplus
+from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, alone, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers.log_loss import (
@@ -25,9 +25,15 @@ Floats = NDArray[np.float64]
 NEGLIGIBLE_WEIGHT = 1e-3
 """Tasks whose sample average has a smaller weight are left out."""
 
+MAX_STORED_TASKS = 30
+STORED_SAMPLES = 400
+"""The last tasks are stored: at least b + 1 of them, beyond these at most 30, and just enough for 400 samples."""
+
 
 class LogLossRules:
     """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
+
+    The rule of a task alone, the reference for every gain, chooses its penalty in the same way as the others.
 
     Parameters
     ----------
@@ -50,7 +56,8 @@ class LogLossRules:
         self._primal = self._l1
         self._deviation: Floats = np.empty((0, 0))
         self._candidates = CANDIDATES[settings.selection]
-        self._losses = np.zeros(len(self._candidates))
+        self._alone = alone(self._candidates)
+        self._losses: dict[Candidate, float] = dict.fromkeys(self._candidates, 0.0)
         self._steps = 0
         self._chosen = DEFAULT
 
@@ -63,24 +70,28 @@ class LogLossRules:
         self._deviation = np.sqrt(forward.mse * forward.ess).reshape(self.n_classes, -1)
         zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
         start = self._coefficients[-1] if self._coefficients else zeros
-        if len(self._candidates) > 1:
-            self._score_candidates(self._aligned(forward), start)
-        chosen = self._chosen = self._candidates[int(np.argmin(self._losses))]
-        alone = None if single is None else self._solve(self._own(0), single.ess, zeros)[0]
+        scored = dict.fromkeys([*self._candidates, *(self._alone if single is not None else ())])
+        if len(scored) > 1:
+            self._score_candidates(list(scored), self._aligned(forward), start)
+        chosen = self._chosen = self._best(self._candidates)
+        own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
         fits = []
         self._coefficients.append(start)
         for back, task in enumerate([forward, *revised]):
-            fit, self._coefficients[-1 - back] = self._learn(task, back, chosen)
+            fit, self._coefficients[-1 - back] = self._learn(task, back, chosen, self._coefficients[-1 - back])
             fits.append(fit)
         self._steps += 1
-        return alone, fits[0], fits[1:]
+        return own, fits[0], fits[1:]
 
-    def _learn(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Fit, Floats]:
-        """Solve for the task `back` tasks before the newest, from its last solution."""
-        weights, ess = self._aligned(task), task.ess
-        if not candidate.transfer:
-            weights, ess = self._own(back), float(len(self._y[-1 - back]))
-        return self._solve(weights, ess, self._coefficients[-1 - back], candidate.penalty)
+    def _best(self, candidates: tuple[Candidate, ...]) -> Candidate:
+        """Return the candidate with the smallest loss so far, the first of equal ones."""
+        return min(candidates, key=lambda candidate: self._losses.get(candidate, 0.0))
+
+    def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
+        """Solve for the task `back` tasks before the newest."""
+        if candidate.transfer:
+            return self._solve(self._aligned(task), task.ess, start, candidate.penalty)
+        return self._solve(self._own(back), float(len(self._y[-1 - back])), start, candidate.penalty)
 
     def size(self) -> int:
         """Return how many numbers are kept."""
@@ -106,14 +117,16 @@ class LogLossRules:
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
         if self._steps == 0 and not self._l1:
-            # Decided once, from what will be stored: the form with the smaller matrix.
-            self._primal = X.shape[1] <= 0.75 * len(y) * self.settings.stored_tasks(len(y))
+            # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
+            tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // len(y))))
+            self._primal = X.shape[1] <= 0.75 * len(y) * tasks
         self._X.append(X)
         self._y.append(y)
         dropped = 0
-        if len(self._y) > self.settings.stored_tasks(len(y)):
+        sizes = [len(part) for part in self._y]
+        for _ in range(surplus(sizes, self.settings.b + 1, STORED_SAMPLES, MAX_STORED_TASKS)):
             self._X.popleft()
-            dropped = len(self._y.popleft())
+            dropped += len(self._y.popleft())
         if self._primal:
             return
         old = self._gram[dropped:, dropped:]
@@ -124,16 +137,16 @@ class LogLossRules:
             shifted = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
             self._coefficients[position] = shifted
 
-    def _score_candidates(self, weights: Floats, start: Floats) -> None:
+    def _score_candidates(self, candidates: list[Candidate], weights: Floats, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
         X, y = self._X[-1], self._y[-1]
         for held in fold_masks(len(y), y, self._steps):
-            for position, candidate in enumerate(self._candidates):
+            for candidate in candidates:
                 base = weights if candidate.transfer else self._own(0)
                 task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
                 scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
-                self._losses[position] += log_loss(scores.T, y[held])
+                self._losses[candidate] = self._losses.get(candidate, 0.0) + log_loss(scores.T, y[held])
 
     def _solve(
         self,
@@ -158,12 +171,12 @@ class LogLossRules:
             size = ess if self.settings.confidence == "over_ess" else np.sqrt(ess)
             columns = np.concatenate(self._X)[used].T
             solution = solve_log_loss_l1(columns, y, weights, factor / size * self._deviation, start)
-            return _fit(solution.coefficients.ravel(), solution), solution.coefficients
+            return _fit(solution.coefficients.ravel(), solution, ess), solution.coefficients
         strength = factor * self.n_classes / max(self.n_classes - 1, 1) / ess
         if self._primal:
             samples = np.concatenate(self._X)[used]
             solution = solve_log_loss(samples, y, weights, strength, start, primal=True)
-            return _fit(primal_parameters(solution.coefficients), solution), solution.coefficients
+            return _fit(primal_parameters(solution.coefficients), solution, ess), solution.coefficients
         gram = self._gram[np.ix_(used, used)]
         solution = solve_log_loss(gram, y, weights, strength, start[:, used], primal=False)
         coefficients = np.zeros_like(start)
@@ -171,8 +184,8 @@ class LogLossRules:
         mu = np.empty(0)  # scores of held-out samples need no parameters
         if held is None:
             mu = dual_parameters(np.concatenate(self._X)[used], solution.coefficients)
-        return _fit(mu, solution), coefficients
+        return _fit(mu, solution, ess), coefficients
 
 
-def _fit(mu: Floats, solution: LogLossSolution) -> Fit:
-    return Fit(mu, solution.value, float("nan"), solution.iterations)
+def _fit(mu: Floats, solution: LogLossSolution, ess: float) -> Fit:
+    return Fit(mu, solution.value, float("nan"), ess, solution.iterations)

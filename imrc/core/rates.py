@@ -111,14 +111,18 @@ class RateFilter:
         Tasks whose weights are followed, at least reach + 1.
     rates : tuple of float
         Candidates for rho, increasing.
+    window : int or None
+        Steps whose innovations count in the likelihood, the newest ones; None: all.
     """
 
-    def __init__(self, reach: int, keep: int, rates: tuple[float, ...] = RATES) -> None:
+    def __init__(self, reach: int, keep: int, rates: tuple[float, ...] = RATES, window: int | None = None) -> None:
         self.rates = np.asarray(rates, dtype=np.float64)
         self.keep = max(keep, reach + 1)
         self.variance: Floats = np.empty(0)
         with np.errstate(divide="ignore"):  # a rate of 0 has no prior density; it is only ever used alone
-            self.log_likelihood = -0.5 * (np.log(self.rates / PRIOR_MEDIAN) / PRIOR_SD) ** 2
+            self._prior = -0.5 * (np.log(self.rates / PRIOR_MEDIAN) / PRIOR_SD) ** 2
+        self.log_likelihood = self._prior
+        self._terms: deque[Floats] | None = None if window is None else deque(maxlen=window)
         self._count = 0
         self._past: deque[_Past] = deque(maxlen=reach + 1)
 
@@ -154,7 +158,12 @@ class RateFilter:
         used = self.variance > _NEGLIGIBLE
         innovation = average[used] - newest.means[:, used]
         surprise = np.mean(innovation**2 / self.variance[used], axis=1) if used.any() else np.zeros(size)
-        self.log_likelihood = self.log_likelihood - 0.5 * (np.log(f) + surprise / f)
+        term = -0.5 * (np.log(f) + surprise / f)
+        if self._terms is None:
+            self.log_likelihood = self.log_likelihood + term
+        else:
+            self._terms.append(term)
+            self.log_likelihood = self._prior + np.sum(self._terms, axis=0)
         share = 1.0 / (samples * f)  # of the past in the new forward mean, eq. (6)
         means = average + share[:, None] * (newest.means - average)
         weights = np.column_stack([share[:, None] * newest.weights, 1.0 - share])[:, -self.keep :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +16,8 @@ from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_
 
 Floats = NDArray[np.float64]
 
-PAPER_ITERATIONS = 2000
+RECENT_SAMPLES = 100
+"""Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,8 @@ class Fit:
         Value of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats.
     nu : float
         The max term of problem (3); NaN for log loss.
+    ess : float
+        Effective samples the rule was learnt from.
     iterations : int
         Iterations of the solver; 0 where none ran.
     """
@@ -37,7 +41,39 @@ class Fit:
     mu: Floats
     value: float
     nu: float
+    ess: float
     iterations: int = 0
+
+
+def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = None) -> int:
+    """Return how many of the oldest stored tasks can go.
+
+    Those that are left are at least `least` tasks, at most `most` if that is more, and beyond `least` just enough to
+    hold `samples` samples.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Samples of the stored tasks, oldest first.
+    least : int
+        Tasks that are always kept.
+    samples : int
+        Samples wanted.
+    most : int or None
+        Tasks kept at most, unless `least` is more; None: no limit.
+
+    Examples
+    --------
+    >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100), surplus([200, 5, 5], 1, 100, most=2)
+    (1, 0, 1)
+    """
+    drop, held = 0, sum(sizes)
+    while len(sizes) - drop > least and (
+        held - sizes[drop] >= samples or (most is not None and len(sizes) - drop > most)
+    ):
+        held -= sizes[drop]
+        drop += 1
+    return drop
 
 
 class Rules(Protocol):
@@ -89,12 +125,8 @@ class ZeroOneRules:
         warm = self._solutions[-1] if self._solutions else None
         batch = [Problem(common or own, forward.mean, self._confidence(forward), warm)]
         if single is not None:
-            batch.append(self._alone(own, single))
-        if single is None or self.settings.tracking == "component":
-            solutions = self._solve(batch, iterations)
-        else:
-            # The reference of every preset is the paper's single-task rule, with the paper's iterations.
-            solutions = self._solve(batch[:1], iterations) + self._solve(batch[1:], PAPER_ITERATIONS)
+            batch.append(Problem(own, single.mean, self._confidence(single)))
+        solutions = self._solve(batch, iterations)
         self._own.append(own)
         self._solutions.append(solutions[0])
         fits = [
@@ -117,20 +149,16 @@ class ZeroOneRules:
         """Nothing is chosen."""
         return {}
 
-    def _alone(self, own: Instances, single: Tracked) -> Problem:
-        """Return the single-task problem, eq. (4), with the same lambda0 where the recursions are the paper's."""
-        factor = self.settings.lambda0 if self.settings.tracking == "component" else 1.0
-        return Problem(own, single.mean, factor * np.sqrt(single.mse))
-
     def _common(self, X1: Floats) -> Instances | None:
         """Return the common set X of this step, or None where each task uses its own samples."""
         kind = self.settings.instances
         if kind == "own":
             return None
         self._samples.append(X1)
-        limit = {"reach": self.settings.b + 1, "recent": self.settings.recent_tasks(len(X1))}.get(kind)
-        while limit is not None and len(self._samples) > limit:
-            self._samples.popleft()
+        if kind != "all":
+            wanted = RECENT_SAMPLES if kind == "recent" else 0
+            for _ in range(surplus([len(part) for part in self._samples], self.settings.b + 1, wanted)):
+                self._samples.popleft()
         return prepare_instances(np.concatenate(self._samples))
 
     def _confidence(self, task: Tracked) -> Floats:
@@ -148,4 +176,5 @@ def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
     nu = solution.value - float(linear)
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
-    return Fit(solution.mu, solution.value + float(slack @ np.abs(solution.mu)), nu, solution.iterations)
+    value = solution.value + float(slack @ np.abs(solution.mu))
+    return Fit(solution.mu, value, nu, task.ess, solution.iterations)

@@ -42,6 +42,17 @@ CANDIDATES: dict[str, tuple[Candidate, ...]] = {
 """What can be chosen, by the setting `selection`."""
 
 
+def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return what the rule of one task alone chooses from: the same penalties, without transfer.
+
+    Examples
+    --------
+    >>> [candidate.penalty for candidate in alone(CANDIDATES["cv"])], len(alone(CANDIDATES["transfer"]))
+    ([1.0, 4.0], 1)
+    """
+    return tuple(dict.fromkeys(Candidate(False, candidate.penalty) for candidate in candidates))
+
+
 def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_]]:
     """Return masks of held-out samples: about 50 over all folds, at most 5 folds, classes spread evenly.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
@@ -23,6 +23,9 @@ Penalty = Literal["l1", "l2"]
 PENALTIES: tuple[Penalty, ...] = get_args(Penalty)
 Selection = Literal["none", "penalty", "transfer", "cv"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+Change = Literal["released", "printed"]
+CHANGES: tuple[Change, ...] = get_args(Change)
+Window = int | Literal["all"]
 
 MAX_BACKWARD_STEPS = 2000
 MAX_WINDOW = 100
@@ -55,9 +58,10 @@ class IMRCSettings:
     ----------
     b : int
         Backward steps: at each step the b tasks before the newest are learnt again. 0 is forward learning only.
-    W : int
-        Window of the change estimate, eq. (7): how many squared differences are averaged. At least 1. Used by
-        tracking "component" only.
+    W : int or "all"
+        Window of the change estimate: the number of recent changes from which the size of a change is estimated, 1 to
+        100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" uses the
+        innovations of the last W steps, and "all" (for "rate" only) those of every step so far.
     preset : {"recommended", "recommended_01", "paper"}
         Where the other values come from when they are not given; see `DESCRIPTIONS`. Against "paper" (errors .271,
         .217, .200), "recommended" changes the error by -.043 ± .001, -.032 ± .001, -.031 ± .001 and
@@ -107,6 +111,9 @@ class IMRCSettings:
     rate : float or None
         The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
         Measured: "recommended" with 0.1 +.0009 ± .0001, +.0010 ± .0001, +.0007 ± .0001 (10 seeds).
+    change : {"released", "printed"}
+        Which squared differences the backward change of tracking "component" averages, see
+        `imrc.core.change.backward_change`: those of the authors' code, or the W closest ones of eq. (7) as printed.
 
     Raises
     ------
@@ -115,7 +122,7 @@ class IMRCSettings:
     """
 
     b: int = 3
-    W: int = 2
+    W: Window = 2
     preset: Preset = "paper"
     lambda0: float = 1.0
     instances: Instances = "own"
@@ -127,10 +134,11 @@ class IMRCSettings:
     penalty: Penalty = "l2"
     selection: Selection = "none"
     rate: float | None = None
+    change: Change = "released"
 
     def __post_init__(self) -> None:
         check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
-        check_int("W", self.W, 1, MAX_WINDOW)
+        check_window(self.W)
         check_choice("preset", self.preset, PRESETS)
         object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, 0.0, 100.0))
         check_choice("instances", self.instances, INSTANCES)
@@ -142,6 +150,14 @@ class IMRCSettings:
         check_choice("loss", self.loss, LOSSES)
         check_choice("penalty", self.penalty, PENALTIES)
         check_choice("selection", self.selection, SELECTIONS)
+        check_choice("change", self.change, CHANGES)
+        if self.W == "all" and self.tracking != "rate":
+            raise ValueError(
+                "W='all' needs tracking='rate' (presets recommended and recommended_01): eq. (7) averages W squared "
+                f"differences. Give a number from 1 to {MAX_WINDOW}."
+            )
+        if self.change != "released" and self.tracking != "component":
+            raise ValueError("change='printed' needs tracking='component': only there eq. (7) is used.")
         if self.loss == "log" and self.tracking != "rate":
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
@@ -167,39 +183,22 @@ class IMRCSettings:
         """
         return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
 
-    def recent_tasks(self, n: int) -> int:
-        """Return how many tasks make up the instances "recent": at least b + 1, and about 100 samples.
 
-        Parameters
-        ----------
-        n : int
-            Samples per task.
-
-        Returns
-        -------
-        int
-        """
-        return max(self.b + 1, -(-100 // n))
-
-    def stored_tasks(self, n: int) -> int:
-        """Return how many tasks the rule for log loss keeps: about 400 samples, at most 30 tasks, at least b + 1.
-
-        Parameters
-        ----------
-        n : int
-            Samples per task.
-
-        Returns
-        -------
-        int
-        """
-        return max(self.b + 1, min(30, -(-400 // n)))
+def check_window(W: object) -> Window:
+    """Return W if it is "all" or a whole number from 1 to 100; raise ValueError or TypeError otherwise."""
+    return "all" if isinstance(W, str) and W == "all" else check_int("W", W, 1, MAX_WINDOW)
 
 
 PRESET_VALUES: dict[Preset, dict[str, Any]] = {
-    "paper": {},
-    "recommended_01": {"tracking": "rate", "confidence": "over_ess", "instances": "recent", "max_iter": "by_n"},
-    "recommended": {"tracking": "rate", "loss": "log", "selection": "cv"},
+    "paper": {"W": 2},
+    "recommended_01": {
+        "W": "all",
+        "tracking": "rate",
+        "confidence": "over_ess",
+        "instances": "recent",
+        "max_iter": "by_n",
+    },
+    "recommended": {"W": "all", "tracking": "rate", "loss": "log", "selection": "cv"},
 }
 
 
@@ -207,16 +206,17 @@ def resolve_settings(
     preset: str,
     *,
     b: int,
-    W: int,
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> IMRCSettings:
     """Return the settings of a preset with everything that is not None in `overrides` put in its place.
 
     Examples
     --------
-    >>> resolve_settings("paper", b=2, W=2, lambda0=0.5, solver=None).lambda0
+    >>> resolve_settings("paper", b=2, lambda0=0.5, solver=None).lambda0
     0.5
+    >>> resolve_settings("paper", b=2).W, resolve_settings("recommended", b=2).W
+    (2, 'all')
     """
     chosen = check_choice("preset", preset, PRESETS)
     given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(IMRCSettings(b=b, W=W, preset=chosen), **{**PRESET_VALUES[chosen], **given})
+    return IMRCSettings(b=b, preset=chosen, **{**PRESET_VALUES[chosen], **given})

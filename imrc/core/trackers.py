@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.change import backward_change, forward_change
+from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
 from imrc.core.rates import RATES, RateFilter, smoothed_variance
 from imrc.core.tracking import combine
@@ -109,11 +109,14 @@ class ComponentTracker:
         Number of classes C.
     b, W : int
         Backward steps and window of the change estimate.
+    change : {"released", "printed"}
+        Window of the backward change: `backward_change` of the authors' code, or `printed_change`, eq. (7).
     """
 
-    def __init__(self, n_classes: int, b: int, W: int) -> None:
+    def __init__(self, n_classes: int, b: int, W: int, change: str = "released") -> None:
         self.n_classes = n_classes
         self.b, self.W = b, W
+        self._backward_change = printed_change if change == "printed" else backward_change
         self._count = 0
         self._past: deque[_Stored] = deque(maxlen=b + 1)
         self._squared: deque[Floats] = deque(maxlen=b + W + 1)
@@ -151,7 +154,7 @@ class ComponentTracker:
         estimates = []
         for back in range(1, len(self._past)):
             stored = self._past[-1 - back]
-            d = backward_change(squared, k - back, k, self.W, first)
+            d = self._backward_change(squared, k - back, k, self.W, first)
             change = float(d.max())
             tau_fb, s_fb = combine(stored.tau_fwd, stored.s_fwd, tau_bwd, s_bwd + d)
             ess_fb = add_effective_samples(stored.ess_fwd, ess_bwd, stored.sigma2, change)
@@ -186,11 +189,13 @@ class RateTracker:
         Tasks whose weights are followed.
     rate : float or None
         Fixed rate of change; None: chosen by likelihood.
+    W : int or "all"
+        Steps whose innovations count in that likelihood.
     """
 
-    def __init__(self, n_classes: int, b: int, keep: int, rate: float | None = None) -> None:
+    def __init__(self, n_classes: int, b: int, keep: int, rate: float | None = None, W: int | str = "all") -> None:
         self.n_classes = n_classes
-        self._filter = RateFilter(b, keep, RATES if rate is None else (rate,))
+        self._filter = RateFilter(b, keep, RATES if rate is None else (rate,), None if W == "all" else int(W))
         self._single = Tracked(np.empty(0), np.empty(0), 0.0)
 
     @property

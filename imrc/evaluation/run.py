@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_int, check_names
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
+from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
@@ -321,7 +322,7 @@ def evaluate(
     n: int = 10,
     k: int | None = None,
     b: int = 3,
-    W: int = 2,
+    W: Window | None = None,
     preset: str = "recommended",
     features: str | FeatureSpec = "automatic",
     repetitions: int = 5,
@@ -339,8 +340,11 @@ def evaluate(
         Training samples per task.
     k : int or None
         Use the first k tasks; None: all.
-    b, W : int
-        Backward steps; window of the change estimate.
+    b : int
+        Backward steps.
+    W : int, "all" or None
+        The number of recent changes from which the size of a change is estimated, see `imrc.IMRC`; None: the
+        preset's.
     preset : {"recommended", "recommended_01", "paper"}
         Preset of the learner.
     features : str or FeatureSpec
@@ -354,7 +358,7 @@ def evaluate(
         default one. All see the same draws and the same representation.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `penalty`, `selection`, `rate`. None: the preset's.
+        `max_iter`, `tracking`, `confidence`, `loss`, `penalty`, `selection`, `rate`, `change`. None: the preset's.
 
     Returns
     -------

@@ -7,15 +7,15 @@ import math
 from typing import Any
 
 from imrc._output import ProgressLine, add_formats, print_csv, print_json, print_table
-from imrc.core.settings import INSTANCES, PRESETS, SOLVERS
+from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
 from imrc.datasets.arguments import add_sequence, sequence_of
 from imrc.evaluation.results import HEADLINES, RunResult
 from imrc.evaluation.run import iter_run
-from imrc.evaluation.settings import PARAMETERS, RunSettings
+from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
 from imrc.features import KINDS, FeatureSpec
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
-CUSTOM = ("lambda0", "instances", "solver", "max_iter")
+CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change")
 SHOWN = ("average", "newest", "lag")
 
 
@@ -31,9 +31,10 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         parameter = PARAMETERS[name]
         parser.add_argument(
             *((f"-{name}", f"--{name}") if len(name) == 1 else (f"--{name}",)),
-            type=int,
-            default=parameter.default,
-            help=f"{parameter.help} Range {parameter.low} to {parameter.high}, default {parameter.default}.",
+            type=window_argument if name == "W" else int,
+            default=None if parameter.by_preset else parameter.default,
+            help=f"{parameter.help} Range {parameter.low} to {parameter.high}"
+            + (" or all; default: the preset's." if parameter.by_preset else f", default {parameter.default}."),
         )
     parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
     parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
@@ -42,6 +43,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     custom.add_argument("--instances", choices=INSTANCES, help="instances X of problem (3) (paper: own)")
     custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
     custom.add_argument("--max-iter", type=_iterations, metavar="K", help="iterations (paper: 2000), or by_n")
+    custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
     custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
     custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
     parser.add_argument("--save", metavar="FILE.npz", help="keep everything, for imrc.RunResult.load")

@@ -11,8 +11,11 @@ from imrc.baselines import parse_method
 from imrc.core.settings import (
     MAX_BACKWARD_STEPS,
     MAX_WINDOW,
+    PRESET_VALUES,
     PRESETS,
     IMRCSettings,
+    Window,
+    check_window,
     resolve_settings,
 )
 from imrc.evaluation.splits import largest_n
@@ -36,6 +39,8 @@ class Parameter:
         Name in code, on screen, and one or two sentences.
     low, high, default : int
         Range and value when nothing is said. The dataset can narrow the range.
+    by_preset : bool
+        Whether the preset decides when nothing is said; `default` is then the paper's value.
     """
 
     name: str
@@ -44,6 +49,7 @@ class Parameter:
     low: int
     high: int
     default: int
+    by_preset: bool = False
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -79,12 +85,13 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "W",
             "Window W",
-            "How many squared differences between consecutive sample averages are averaged to estimate the expected "
-            "quadratic change d², eq. (7) of the paper. The recommended presets estimate one "
-            "rate of change instead and do not use it.",
+            "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
+            "squared differences are averaged, eq. (7), 2 unless said otherwise. The recommended presets take the "
+            "innovations of the last W steps, and all of them unless said otherwise.",
             1,
             MAX_WINDOW,
             2,
+            by_preset=True,
         ),
         Parameter(
             "repetitions",
@@ -127,8 +134,11 @@ class RunSettings:
         Training samples per task.
     k : int or None
         First k tasks; None: all.
-    b, W : int
-        Backward steps and window of the change estimate.
+    b : int
+        Backward steps.
+    W : int, "all" or None
+        Window of the change estimate, see `IMRCSettings`; None: the preset's, which is also what its value becomes
+        here. `learner.W` is the value in use.
     preset : str
         Preset of the learner.
     features : FeatureSpec
@@ -147,7 +157,7 @@ class RunSettings:
     n: int = 10
     k: int | None = None
     b: int = 3
-    W: int = 2
+    W: Window | None = None
     preset: str = "recommended"
     features: FeatureSpec = field(default_factory=FeatureSpec)
     repetitions: int = 5
@@ -156,12 +166,15 @@ class RunSettings:
     overrides: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("n", "b", "W", "repetitions", "seed"):
+        for name in ("n", "b", "repetitions", "seed"):
             parameter = PARAMETERS[name]
             check_int(name, getattr(self, name), parameter.low, parameter.high)
         if self.k is not None:
             check_int("k", self.k, 1)
-        check_choice("preset", self.preset, PRESETS)
+        preset = check_choice("preset", self.preset, PRESETS)
+        if self.W is not None:
+            W = check_window(self.W)
+            object.__setattr__(self, "W", None if PRESET_VALUES[preset]["W"] == W else W)
         object.__setattr__(self, "features", FeatureSpec.parse(self.features))
         object.__setattr__(self, "methods", _checked_methods(self.methods))
         if isinstance(self.overrides, Mapping):
@@ -239,4 +252,15 @@ class RunSettings:
         return cls(**values)
 
 
-__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings"]
+def window_argument(text: str) -> Window:
+    """Return a window as somebody types it: "all" or a number.
+
+    Examples
+    --------
+    >>> window_argument("all"), window_argument("4")
+    ('all', 4)
+    """
+    return "all" if text == "all" else int(text)
+
+
+__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings", "window_argument"]

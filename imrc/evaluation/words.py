@@ -87,14 +87,11 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     import imrc
     <BLANKLINE>
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    result = imrc.evaluate(sequence, n=4, b=3, W=2, preset="recommended", repetitions=5, seed=0)
+    result = imrc.evaluate(sequence, n=4, b=3, W="all", preset="recommended", repetitions=5, seed=0)
     for rule, error in result.headline().items():
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """
-    arguments = [
-        f"{name}={getattr(settings, name)!r}".replace("'", '"')
-        for name in ("n", "b", "W", "preset", "repetitions", "seed")
-    ]
+    arguments = [f"{name}={value!r}".replace("'", '"') for name, value in _numbers(settings).items()]
     imports = "import imrc\n"
     if settings.features != FeatureSpec():
         arguments.append(f"features={_feature_code(settings.features)}")
@@ -132,14 +129,20 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
             continue
         words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else [value])]
     words += ["-k", str(tasks)]
-    for name in ("n", "b", "W", "preset", "repetitions", "seed"):
-        words += [f"-{name}" if len(name) == 1 else f"--{name}", str(getattr(settings, name))]
+    for name, value in _numbers(settings).items():
+        words += [f"-{name}" if len(name) == 1 else f"--{name}", str(value)]
     spec, usual = asdict(settings.features), asdict(FeatureSpec())
     spec["features"], usual["features"] = spec.pop("kind"), usual.pop("kind")
     changed = {name: value for name, value in spec.items() if value != usual[name]}
     for name, value in {**changed, **dict(settings.overrides)}.items():
         words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)
+
+
+def _numbers(settings: RunSettings) -> dict[str, Any]:
+    """Return the settings that every copy of a run states, with the window in use."""
+    stated = {name: getattr(settings, name) for name in ("n", "b", "W", "preset", "repetitions", "seed")}
+    return {**stated, "W": settings.learner.W}
 
 
 def _feature_code(spec: FeatureSpec) -> str:

@@ -12,6 +12,7 @@ from imrc.baselines import registry
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS, RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS
+from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
 from imrc.paper import kept
@@ -50,12 +51,12 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         choices=SCORE_KINDS,
         help=f"which error (default: released; with --methods average, as on page Compare). {errors}",
     )
-    for name in ("b", "W", "k"):
+    for name, usual in (("b", "%(default)s"), ("W", "the preset's"), ("k", "all")):
         parser.add_argument(
             f"-{name}",
-            type=int,
-            default=None if name == "k" else PARAMETERS[name].default,
-            help=f"{PARAMETERS[name].label} (default: {'all' if name == 'k' else '%(default)s'})",
+            type=window_argument if name == "W" else int,
+            default=PARAMETERS[name].default if name == "b" else None,
+            help=f"{PARAMETERS[name].label} (default: {usual})",
         )
     parser.add_argument("--features", choices=FEATURES, default="paper", help="representation (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="default: %(default)s; the paper has 50")

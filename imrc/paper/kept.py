@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -39,7 +40,7 @@ def check(request: TableRequest) -> None:
     """
     usual: dict[str, tuple[object, object]] = {
         "-b": (request.settings.b, 3),
-        "-W": (request.settings.W, 2),
+        "-W": (request.settings.learner.W, replace(request.settings, W=None).learner.W),
         "-k": (request.k, None),
         "--features": (request.settings.features.kind, "paper"),
     }

@@ -232,7 +232,7 @@ def _error_rows(
     settings = replace(request.settings, n=n)
     results = run_methods(sequence, settings, request.methods, progress=progress, announce=announce)
     scores = score_table(results).assign(dataset=name)
-    return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.W)
+    return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
 
 
 def _setting_rows(
@@ -276,7 +276,7 @@ def _setting_row(
         "title": f"IMRC ({preset}), {setting[0]} = {setting[1:]}" if setting else method_title(method),
         "setting": setting,
         "b": settings.b,
-        "W": settings.W,
+        "W": settings.learner.W,
         "error": headline.mean,
         "std": headline.std,
         "stderr": headline.stderr,

@@ -45,7 +45,8 @@ def signed(value: float, digits: int = 3) -> str:
 def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
     """Print what was measured, one block per n, and what is missing with the way to get it."""
     settings = request.settings
-    fixed = {"errors": f"b = {settings.b}, W = {settings.W}", "window": "b = 3"}.get(request.kind, f"W = {settings.W}")
+    W = settings.learner.W
+    fixed = {"errors": f"b = {settings.b}, W = {W}", "window": "b = 3"}.get(request.kind, f"W = {W}")
     if request.kind == "window":
         fixed = f"b = {settings.b}"
     for n in request.sizes:

@@ -43,7 +43,7 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Samples per task n": settings.n,
         "Tasks k": result.n_tasks,
         "Backward steps b": settings.b,
-        "Window W": settings.W,
+        "Window W": settings.learner.W,
         "Preset": settings.preset,
         "Representation": TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
@@ -196,7 +196,7 @@ def to_html(
         '<p class="quiet">Evolving tasks: a report by imrc</p>',
         f"<h1>{_page.sentence(summary(result, name.replace('*', '∗')))}</h1>",
         f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · n = {result.settings.n}, k = {result.n_tasks}, '
-        f"b = {result.settings.b}, W = {result.settings.W}, preset {_page.escape(result.settings.preset)}, "
+        f"b = {result.settings.b}, W = {result.settings.learner.W}, preset {_page.escape(result.settings.preset)}, "
         f"seed {result.settings.seed}</p>",
         *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
         "<h2>Numbers</h2>",

@@ -41,8 +41,8 @@ def method_of(settings: RunSettings) -> str:
 def uses(settings: RunSettings) -> dict[str, Any]:
     """Return the values a method's numbers depend on, besides data, n, representation and seed.
 
-    IMRC: everything its preset resolves to; W only where the change is estimated per component. Others: what they share
-    with IMRC, which for most is nothing.
+    IMRC: everything its preset resolves to, without W where all changes so far count. Others: what they share with
+    IMRC, which for most is nothing.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     if method != "imrc":
         return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
     values = {name: value for name, value in asdict(settings.learner).items() if name != "preset"}
-    if settings.learner.tracking == "rate":
+    if values["W"] == "all":
         del values["W"]
     return values
 

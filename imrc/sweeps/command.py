@@ -15,6 +15,7 @@ from imrc._output import ProgressLine, add_formats
 from imrc.baselines import registry
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
+from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS
 
 FAILED = 1
@@ -51,10 +52,10 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     what.add_argument("--features", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
     for name in ("n", "k", "b", "W"):
         limits = PARAMETERS[name]
-        default = "the dataset's" if name == "k" else limits.default
+        default = {"k": "the dataset's", "W": "the preset's"}.get(name, str(limits.default))
         what.add_argument(
             f"-{name}",
-            type=int,
+            type=window_argument if name == "W" else int,
             nargs="+",
             metavar=name.upper(),
             help=f"{limits.help} Range {limits.low} to {limits.high}, default: {default}.",

@@ -12,7 +12,7 @@ from typing import Any
 from imrc import datasets
 from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
-from imrc.core.settings import PRESETS
+from imrc.core.settings import PRESETS, Window
 from imrc.evaluation import PARAMETERS
 from imrc.features import KINDS
 
@@ -22,6 +22,13 @@ _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
 def _number(parameter: str) -> Callable[[str, object], int]:
     limits = PARAMETERS[parameter]
     return lambda name, value: check_int(name, value, limits.low, limits.high)
+
+
+def _window(name: str, value: object) -> Window | None:
+    if value is None or value == "all":
+        return value
+    limits = PARAMETERS["W"]
+    return check_int(name, value, limits.low, limits.high)
 
 
 def _choice(allowed: Callable[[], Any]) -> Callable[[str, object], str]:
@@ -46,7 +53,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "n": _number("n"),
     "k": _number("k"),
     "b": _number("b"),
-    "W": _number("W"),
+    "W": _window,
     "presets": _choice(lambda: PRESETS),
     "methods": _method,
     "seeds": _number("seed"),
@@ -81,8 +88,10 @@ class SweepSpec:
         Names for `imrc.datasets.load`.
     features : tuple of str
         Representations, see `imrc.features`.
-    n, k, b, W : tuple of int
-        Samples per task, tasks, backward steps, window. No k: each dataset's own number of tasks.
+    n, k, b : tuple of int
+        Samples per task, tasks, backward steps. No k: each dataset's own number of tasks.
+    W : tuple of int, "all" or None
+        Windows of the change estimate; None: each preset's own.
     presets : tuple of str
         Presets of IMRC.
     methods : tuple of str
@@ -111,7 +120,7 @@ class SweepSpec:
     n: tuple[int, ...] = (PARAMETERS["n"].default,)
     k: tuple[int, ...] = ()
     b: tuple[int, ...] = (PARAMETERS["b"].default,)
-    W: tuple[int, ...] = (PARAMETERS["W"].default,)
+    W: tuple[Window | None, ...] = (None,)
     presets: tuple[str, ...] = ("recommended",)
     methods: tuple[str, ...] = ("imrc",)
     seeds: tuple[int, ...] = (PARAMETERS["seed"].default,)

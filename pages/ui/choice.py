@@ -9,7 +9,7 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESETS, IMRCSettings
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESET_VALUES, PRESETS, IMRCSettings
 from imrc.evaluation import PARAMETERS, RunSettings, largest_n
 from imrc.features import KINDS, FeatureSpec
 from pages.ui.words import quoted
@@ -74,6 +74,7 @@ class Choice:
             "frequencies": features.frequencies,
             "sigma2": features.sigma2,
             **{name: self.k if name == "k" else getattr(self.settings, name) for name in NUMBERS},
+            "W": None if self.settings.learner.W == "all" else self.settings.learner.W,  # an empty field is "all"
             "preset": self.preset,
             "lambda0": learner.lambda0,
             "instances": learner.instances,
@@ -90,7 +91,7 @@ class Choice:
         if self.preset != "custom":
             for name in ("lambda0", "instances", "max_iter"):
                 values.pop(name)
-        return {name: _exact(value) for name, value in values.items()}
+        return {name: "all" if value is None else _exact(value) for name, value in values.items()}
 
 
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, list[str]]:
@@ -138,6 +139,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     numbers = {
         name: number(name, PARAMETERS[name].low, PARAMETERS[name].high, PARAMETERS[name].default, int)
         for name in NUMBERS
+        if name != "W"
     }
     if "k" not in values and dataset != OWN:
         numbers["k"] = datasets.entry(dataset).tasks
@@ -147,6 +149,10 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
         sigma2=number("sigma2", 0.01, 1e4, 10.0, float),
     )
     preset = word("preset", UI_PRESETS, "recommended")
+    own_preset = "paper" if preset == "custom" else preset
+    usual = PRESET_VALUES[own_preset]["W"]
+    low, high = PARAMETERS["W"].low, PARAMETERS["W"].high
+    W = usual if values.get("W") in (None, usual) else number("W", low, high, usual, int)
     overrides: dict[str, Any] = {}
     if preset == "custom":
         overrides = {
@@ -156,7 +162,8 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
         }
     k = numbers.pop("k")
     settings = RunSettings(
-        preset="paper" if preset == "custom" else preset,
+        preset=own_preset,
+        W=W,
         features=features,
         overrides=tuple(sorted(overrides.items())),
         **numbers,

@@ -41,7 +41,7 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
 
 def rules_sentence() -> str:
     """Say which rule each preset of IMRC learns."""
-    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1, W=1).loss]}" for preset in PRESETS]
+    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
         "sentence above and in the charts, standard deviations over repetitions in the table, as the paper prints them."

@@ -75,7 +75,10 @@ def _adopt(choice: Choice) -> None:
 
 def _run_pressed() -> None:
     st.session_state.pop("stopped", None)
-    _adopt(_corrected({name: st.session_state[name] for name in _WIDGETS}))
+    values, before = {name: st.session_state[name] for name in _WIDGETS}, st.session_state["choice"].values()
+    if values["preset"] != before["preset"] and values["W"] == before["W"]:
+        del values["W"]  # nobody set it: the new preset has its own
+    _adopt(_corrected(values))
 
 
 def _dataset_changed() -> None:
@@ -128,7 +131,9 @@ def _number(name: str, high: int | None = None) -> None:
         value=st.session_state[name],
         step=1,
         key=name,
-        help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}.",
+        placeholder="all" if parameter.by_preset else None,
+        help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}."
+        + (" Empty: all, or the paper's 2." if parameter.by_preset else ""),
     )
 
 

@@ -31,7 +31,7 @@ def lookup(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | No
 
 def _title(run: StoredRun) -> str:
     s = run.settings
-    window = f", W = {s.W}" if s.learner.tracking == "component" else ""
+    window = "" if s.learner.W == "all" else f", W = {s.learner.W}"
     many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
     return (
         f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · {s.preset} · "
@@ -55,7 +55,8 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
             "features": s.features.kind,
             "frequencies": s.features.frequencies,
             "sigma2": s.features.sigma2,
-            **{name: getattr(s, name) for name in ("n", "b", "W", "repetitions", "seed")},
+            **{name: getattr(s, name) for name in ("n", "b", "repetitions", "seed")},
+            "W": s.learner.W,
         }
     )
     if data.sequence_for(choice).fingerprint != run.fingerprint:

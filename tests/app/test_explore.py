@@ -51,7 +51,7 @@ def test_changing_a_widget_alone_runs_nothing(app):
 def test_each_setting_reaches_the_run(app, name, value):
     test = run(app(dataset="random_walk", k="5", n="6"), **{name: value})
     assert not test.exception
-    settings = {"n": 6, "b": 3, "W": 2, "seed": 0, "features": "automatic", **{name: value}}
+    settings = {"n": 6, "b": 3, "seed": 0, "features": "automatic", **{name: value}}
     tasks = settings.pop("k", 5)
     sequence = imrc.datasets.load("random_walk", tasks=tasks, seed=settings["seed"])
     expected = imrc.evaluate(sequence, **settings).headline()["forward_backward"]
@@ -68,6 +68,24 @@ def test_values_are_written_to_the_link_and_read_back(app):
     again = app(**query)
     assert metrics(again)["Error, forward"] == metrics(test)["Error, forward"]
     assert not again.warning
+
+
+def test_the_window_follows_the_preset_until_somebody_sets_it(app):
+    test = app(dataset="trend", k="5", n="6")
+    assert (test.number_input(key="W").value, link(test)["W"]) == (None, "all")
+    test = run(test, preset="paper")
+    assert (test.number_input(key="W").value, link(test)["W"]) == (2, "2")
+    test = run(test, preset="recommended")
+    assert (test.number_input(key="W").value, link(test)["W"]) == (None, "all")
+    test = run(test, preset="paper", W=4)
+    test = run(test, preset="recommended", W=3)
+    assert link(test)["W"] == "3"
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, W=3).headline()["forward_backward"]
+    assert metrics(test)["Error, forward and backward"] == with_error(expected)
+    # An empty field under the paper's choices is its own number, not a mistake.
+    test = run(test, preset="paper", W=None)
+    assert link(test)["W"] == "2"
+    assert not test.warning
 
 
 def test_custom_values_reach_the_run_and_the_link(app):

@@ -35,7 +35,8 @@ METHODS = (
 def _number(rng: np.random.Generator, widget: Any) -> float:
     low = widget.min if widget.min is not None else -1e6
     high = min(widget.max if widget.max is not None else 1e6, SMALL.get(widget.key, np.inf))
-    whole = isinstance(widget.value, int) and not isinstance(widget.value, bool)
+    # An empty field, "all", is a whole number too.
+    whole = widget.value is None or (isinstance(widget.value, int) and not isinstance(widget.value, bool))
     edge = rng.random()
     value = low if edge < 0.2 else high if edge < 0.4 else rng.uniform(low, high)
     return int(value) if whole else float(value)

@@ -29,7 +29,7 @@ def coverage(preset: str, n: int) -> tuple[dict[str, float], dict[str, float]]:
     shares: dict[str, list[float]] = {"forward": [], "forward_backward": []}
     for seed in SEEDS:
         sequence = imrc.datasets.load("random_walk", tasks=20, samples=n, seed=seed, change=0.3)
-        learner = Learner(resolve_settings(preset, b=3, W=2), 2, rules=("forward", "forward_backward"))
+        learner = Learner(resolve_settings(preset, b=3), 2, rules=("forward", "forward_backward"))
         inside: dict[str, list[float]] = {"forward": [], "forward_backward": []}
         for j, task in enumerate(sequence):
             update = learner.step(with_intercept(task.X), sequence.encoded(j))
@@ -53,7 +53,7 @@ def bounded(name: str, n: int, seeds: range) -> tuple[float, int]:
         sequence = sequence.head(min(20, len(sequence)))
         size = min(n, largest_n(sequence))
         feature_map = make("automatic", sequence, seed)
-        learner = Learner(resolve_settings("recommended_01", b=3, W=2), sequence.n_classes)
+        learner = Learner(resolve_settings("recommended_01", b=3), sequence.n_classes)
         repetition, tests = repetition_seeds(seed, 1)[0], {}
         for j, task in enumerate(sequence):
             y = sequence.encoded(j)

@@ -26,13 +26,21 @@ def test_every_combination_is_a_cell_of_its_own():
 
 def test_values_that_are_not_used_are_run_once_and_it_says_so():
     plan = make_plan(small_spec(n=5, W=(1, 2, 3), b=(1, 2), methods=("imrc", "majority", "logistic_recent")))
-    # recommended: b; paper: b and W; majority: nothing; the last b + 1 tasks: b.
-    assert len(plan.cells) == 3 * (2 + 2 * 3 + 1 + 2)
-    assert "Run once: combinations that are the same: IMRC (recommended) does not use W (12 cells)." in plan.notes
+    # Presets recommended and paper: b and W; majority: nothing; the last b + 1 tasks: b.
+    assert len(plan.cells) == 3 * (2 * 2 * 3 + 1 + 2)
     assert "Run once: combinations that are the same: majority does not use b, W or presets (33 cells)." in plan.notes
     assert (
         "Run once: combinations that are the same: logistic_recent does not use W or presets (30 cells)." in plan.notes
     )
+
+
+def test_all_changes_so_far_are_the_recommended_presets_own_window_and_none_of_the_paper_s():
+    plan = make_plan(small_spec(presets=("recommended", "paper"), W=("all", None), methods="imrc"))
+    assert {(cell.settings.preset, cell.settings.learner.W) for cell in plan.cells} == {
+        ("recommended", "all"),
+        ("paper", 2),
+    }
+    assert any(note.startswith("Left out: W = all with preset paper") for note in plan.notes)
 
 
 def test_what_cannot_be_run_is_left_out_and_it_says_why():

@@ -106,7 +106,8 @@ def test_values_a_method_does_not_use_do_not_change_its_key():
     same = [replace(base, W=5), replace(base, b=0), replace(base, preset="paper"), replace(base, repetitions=2)]
     assert {cell_key("f", settings, 0) for settings in same} == {cell_key("f", base, 0)}
     recommended, paper = RunSettings(), RunSettings(preset="paper")
-    assert cell_key("f", replace(recommended, W=5), 0) == cell_key("f", recommended, 0)
+    assert cell_key("f", replace(recommended, W="all"), 0) == cell_key("f", recommended, 0)
+    assert cell_key("f", replace(recommended, W=5), 0) != cell_key("f", recommended, 0)
     assert cell_key("f", replace(paper, W=5), 0) != cell_key("f", paper, 0)
     # Custom values that are the preset's own are the same cell.
     assert cell_key("f", replace(paper, overrides=(("lambda0", 1.0),)), 0) == cell_key("f", paper, 0)
