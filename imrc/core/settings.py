@@ -152,12 +152,12 @@ class IMRCSettings:
         check_choice("selection", self.selection, SELECTIONS)
         check_choice("change", self.change, CHANGES)
         if self.W == "all" and self.tracking != "rate":
-            raise ValueError(
+            raise InputError(
                 "W='all' needs tracking='rate' (presets recommended and recommended_01): eq. (7) averages W squared "
                 f"differences. Give a number from 1 to {MAX_WINDOW}."
             )
         if self.change != "released" and self.tracking != "component":
-            raise ValueError("change='printed' needs tracking='component': only there eq. (7) is used.")
+            raise InputError("change='printed' needs tracking='component': only there eq. (7) is used.")
         if self.loss == "log" and self.tracking != "rate":
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:

@@ -7,8 +7,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from imrc.sweeps.cell import Cell, Failure, Record, run_cell
@@ -107,6 +108,22 @@ def _start_worker(parent: int) -> None:
         threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
 
 
+@contextmanager
+def _children_without_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not end before `_start_worker` runs in them; here it takes effect afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # with the first worker its start would take the block away again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which children take over
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class ProcessPool:
     """Cells in worker processes on this machine.
 
@@ -139,7 +156,8 @@ class ProcessPool:
     def submit(self, cell: Cell) -> Future[Outcome]:
         """Queue a cell; return its future."""
         try:
-            future: Future[Outcome] = self._executor.submit(self._run, cell)
+            with _children_without_ctrl_c():
+                future: Future[Outcome] = self._executor.submit(self._run, cell)
         except BrokenExecutor:
             # A worker ended between two cells; it is noticed here first.
             future = Future()

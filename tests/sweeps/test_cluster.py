@@ -70,9 +70,10 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=30)
+            client.wait_for_workers(2, timeout=120)
             report = run_sweep(plan, store, scheduler=address, progress=kill_one)
-            assert len(client.nthreads()) == 1
+            while len(client.nthreads()) != 1:  # the scheduler notices a lost worker in its own time
+                time.sleep(0.05)
         assert workers[0].wait(5) == -signal.SIGKILL
         assert workers[1].poll() is None
         assert (report.ran, report.failed) == (len(plan.cells), [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -143,6 +144,7 @@ def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
     assert float(done.stdout) < 8.0, done.stdout
 
 
+@pytest.mark.timeout(180)
 def test_workers_end_when_their_sweep_is_killed(tmp_path):
     code = (
         "import functools, os, sys\n"
@@ -164,10 +166,24 @@ def test_workers_end_when_their_sweep_is_killed(tmp_path):
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while time.monotonic() < deadline and any(_alive(pid) for pid in workers):
         time.sleep(0.1)
     assert not any(_alive(pid) for pid in workers)
+
+
+@pytest.mark.timeout(180)
+def test_ctrl_c_does_not_end_workers_that_are_only_starting():
+    """A terminal sends it to every process of the sweep; what ends workers is the sweep."""
+    plan = make_plan(small_spec())
+    pool = ProcessPool(2, cells.trivial)
+    handles = [pool.submit(cell) for cell in plan.cells]
+    for pid in list(pool._executor._processes):
+        os.kill(pid, signal.SIGINT)
+    try:
+        assert [pool.outcome(handle) for handle in handles] == [cells.trivial(cell) for cell in plan.cells]
+    finally:
+        pool.close(now=True)
 
 
 def _alive(pid: int) -> bool:

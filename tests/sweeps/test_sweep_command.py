@@ -16,6 +16,7 @@ import imrc
 from imrc.cli import main
 from imrc.sweeps import ResultStore
 from imrc.sweeps import cell as cell_module
+from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--repetitions", "2", "--jobs", "1"]
@@ -158,9 +159,9 @@ def test_the_example_of_readme_prints_what_readme_shows(capsys, monkeypatch, tmp
     command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", readme, re.DOTALL).groups()
     assert main([*shlex.split(command), "--jobs", "1"]) == 0
     output = capsys.readouterr()
-    times = r"about .*? with \d+ workers?|Results: .*"
+    here = r"about .*? with \d+ workers?|Results: .*"
     said = "\n".join(line for line in output.err.splitlines() if not line.startswith("["))
-    assert re.sub(times, "", f"{said}\n{output.out}") == re.sub(times, "", shown)
+    assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
 
 
 def test_the_file_of_readme_is_a_sweep(tmp_path):
