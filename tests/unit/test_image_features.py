@@ -212,8 +212,12 @@ def test_yearbook_feature_files_in_each_published_form(header, index, tmp_path, 
     sequence = sequence_from_features(entry)
     assert (len(sequence), sequence.n_features) == (1, 512)
     X = np.concatenate([X1, X2])
-    X[3, 7] = np.nanmedian(X[:, 7])
     np.testing.assert_array_equal(sequence[0].X, X[:300])
+    X[3, 7] = np.nanmedian(X[:300, 7])
+    np.testing.assert_array_equal(make("identity", sequence).transform(sequence[0].X), X[:300])
+    learnt = np.arange(50)
+    X[3, 7] = np.median(np.delete(X[:50, 7], 3))
+    np.testing.assert_array_equal(make("identity", sequence, rows=learnt).transform(sequence[0].X), X[:300])
     np.testing.assert_array_equal(sequence[0].y, np.concatenate([y1, y2])[:300])
 
 
