@@ -24,7 +24,8 @@ class Prepared:
     """Missing numbers become the median of their column, days are counted from the first, words become 0/1 columns.
 
     Left out are columns of numbers that have no scale: without a value in the rows learnt from, with more missing
-    values there than allowed, or always the same there (unless it is 0 or 1, as in columns that are mostly 0).
+    values there than allowed, or always the same there (unless it is 0 or 1, as in columns that are mostly 0). Where
+    that would leave nothing, all are used.
 
     Attributes
     ----------
@@ -74,9 +75,10 @@ class Prepared:
         told = np.array(kinds)
         words = np.flatnonzero(told == "category")
         numbers = np.flatnonzero((told != "category") & _has_scale(X, max_missing))
-        days = told[numbers] == "date"
-        start = np.zeros(len(numbers))
-        start[days] = np.nanmin(X[:, numbers[days]], axis=0, initial=np.inf)
+        if not words.size and not numbers.size:
+            numbers = np.arange(len(told))
+        first = np.nanmin(X[:, numbers], axis=0, initial=np.inf)
+        start = np.where((told[numbers] == "date") & np.isfinite(first), first, 0.0)
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         if numbers.size:
             imputer.fit(X[:, numbers] - start)

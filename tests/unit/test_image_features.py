@@ -14,6 +14,7 @@ from imrc import datasets
 from imrc.datasets import DataError, _images, extract_features, facts
 from imrc.datasets._arrays import read_idx, read_mat, read_npz
 from imrc.datasets._features import interpret_mat, sequence_from_features
+from imrc.features import make
 
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
 
