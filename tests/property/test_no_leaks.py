@@ -120,7 +120,7 @@ HEADER = ["amount", "flag", "colour", "rare", "day", "y"]
 def own_rows(seed=0) -> list[list[str]]:
     generator = np.random.default_rng(seed)
     rows = []
-    for i in range(TASKS * ROWS):
+    for _ in range(TASKS * ROWS):
         y = generator.integers(2)
         amount = "" if generator.random() < 0.2 else f"{generator.normal(3 * y, 2):.2f}"
         colour = generator.choice(["red", "green", "", "blue"], p=[0.5, 0.3, 0.1, 0.1])
