@@ -107,9 +107,10 @@ class Cut:
         words = [use for use in self.columns if use.use == "words"]
         if any(use.use in ("numbers", "date", "words") for use in self.columns):
             sentences.append(
-                "Whether a column holds numbers, dates or words is decided from the whole file. Everything else that "
-                "is learnt about columns comes from the training rows of the first task only, the ones not kept for "
-                "testing."
+                "Whether a column holds numbers, dates or words, and which labels there are, is taken from the whole "
+                "file. Everything else that is learnt about columns comes from the training rows of the first task "
+                "only, the ones not kept for testing. A column of numbers that never changes there, unless it is "
+                f"always 0 or 1, or is more than {self.sequence.max_missing:.0%} empty there, is left out."
             )
         sentences += _in_list(
             "Missing numbers become the median of their column there",

@@ -140,6 +140,16 @@ def test_a_learner_given_gaps_directly_says_so_and_the_short_way_works():
     assert set(model.predict(features.transform(sequence[0].X), task=0)) <= {"a", "b"}
 
 
+def test_a_learner_takes_a_table_of_numbers_without_gaps_as_it_is():
+    csv = "x,z,y\n" + "1,0,a\n2,1,b\n3,1,b\n4,0,a\n" * 3
+    sequence = read_table(csv.encode(), label="y", block=4)
+    one, other, features = imrc.IMRC(), imrc.IMRC(), make("identity", sequence)
+    for task in sequence:
+        one.partial_fit(task.X, task.y, classes=sequence.classes)
+        other.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+    np.testing.assert_array_equal(one.coef_["forward"], other.coef_["forward"])
+
+
 def test_csv_parquet_arff_and_frame_give_the_same_tasks():
     frame = pd.DataFrame({"x": np.arange(12) % 5 / 4, "c": ["u", "v", "w"] * 4, "y": [0, 1, 1, 0] * 3})
     parquet = io.BytesIO()
