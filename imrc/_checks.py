@@ -70,8 +70,8 @@ def check_real(
     return number
 
 
-def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """Return `value` as a two-dimensional float64 array without missing or infinite entries."""
+def check_matrix(name: str, value: ArrayLike, *, allow_missing: bool = False) -> NDArray[np.float64]:
+    """Return `value` as a two-dimensional float64 array without infinite, and unless allowed missing, entries."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -79,6 +79,8 @@ def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 2:
         raise InputError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
     finite = np.isfinite(array)
+    if allow_missing:
+        finite |= np.isnan(array)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise InputError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from imrc._checks import check_choice
+from imrc.tasks import ColumnKind
 
 Algorithm = Literal["sha256", "md5", "git_blob", "sha256_content"]
 _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "md5")
@@ -106,7 +107,7 @@ class CatalogueEntry:
     cut: str
     label: str
     class_names: tuple[str, ...]
-    column_kinds: tuple[str, ...]
+    column_kinds: tuple[ColumnKind, ...]
     reader: str
     source: str
     homepage: str
@@ -155,7 +156,7 @@ def _file(values: Mapping[str, Any]) -> RemoteFile:
     )
 
 
-def _kinds(columns: str | list[list[Any]], features: int) -> tuple[str, ...]:
+def _kinds(columns: ColumnKind | list[list[Any]], features: int) -> tuple[ColumnKind, ...]:
     if isinstance(columns, str):
         return (columns,) * features
     return tuple(kind for kind, count in columns for _ in range(count))
@@ -210,7 +211,6 @@ def info_of(entry: CatalogueEntry) -> dict[str, Any]:
     """Return what a sequence says of itself."""
     return {
         "class_names": entry.class_names,
-        "column_kinds": entry.column_kinds,
         "source": entry.source,
         "homepage": entry.homepage,
         "licence": entry.licence,

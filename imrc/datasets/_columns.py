@@ -45,7 +45,7 @@ class Column:
     values : ndarray of shape (n_rows,)
         Numbers (NaN missing), codes of categories (-1 missing), or seconds since 1970 as float (NaN missing).
     categories : tuple of str
-        Names of the codes, made safe to show; in the order of first appearance. At most `MAX_LISTED` are listed.
+        Names of the codes, made safe to show; sorted. At most `MAX_LISTED` are listed.
     distinct : int
         Number of different values, missing not counted.
     missing : int
@@ -224,8 +224,12 @@ def _categories(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Colum
     import pyarrow.compute as pc
 
     encoded = pc.dictionary_encode(pc.if_else(pa.array(missing), None, cells))
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    words = [str(word) for word in encoded.dictionary.slice(0, MAX_LISTED).to_pylist()]
+    # Sorted: in the order of first appearance, words of later rows could stand before those of the first task.
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order], rank[-1] = np.arange(len(order)), -1
+    codes = rank[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    words = [str(word) for word in encoded.dictionary.take(pa.array(order[:MAX_LISTED])).to_pylist()]
     listed, _ = unique_names(words, prefix="value")
     return Column(
         name,

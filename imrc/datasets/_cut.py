@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from imrc.datasets._columns import MAX_LISTED, Column
 from imrc.datasets._open import Table
 from imrc.datasets.errors import DataError
+from imrc.tasks import ColumnKind
 
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Period, ...] = get_args(Period)
@@ -33,14 +34,14 @@ class ColumnUse:
     ----------
     name : str
         The column.
-    use : {"label", "task", "numeric", "binary", "one-hot", "date", "dropped"}
+    use : {"label", "task", "numbers", "words", "date", "dropped"}
         What it is used as.
     features : int
-        Number of features it gives.
+        Number of features it gives at most; how many words get one is learnt from the first task.
     missing : int
         Cells without a value among the rows used.
     note : str
-        What was imputed, encoded or why it was dropped, in words.
+        What becomes of its cells, or why it was dropped, in words.
     """
 
     name: str
@@ -51,25 +52,25 @@ class ColumnUse:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Features made of one column.
+class Features:
+    """The columns learnt from, as they were read.
 
     Attributes
     ----------
-    values : ndarray of shape (rows, features)
-        Numbers.
+    values : ndarray of shape (rows, columns)
+        Numbers, days since 1970, and numbers that stand for words; NaN where a cell is empty.
     names : tuple of str
-        Names of the features.
+        Names of the columns.
     kinds : tuple of str
-        "numeric" or "binary" for each feature.
-    use : ColumnUse
-        What was done, in words.
+        "undeclared" (numbers), "date" or "category" for each.
+    categories : dict of int to tuple of str
+        Words of the columns of words.
     """
 
     values: Floats
     names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    use: ColumnUse
+    kinds: tuple[ColumnKind, ...]
+    categories: dict[int, tuple[str, ...]]
 
 
 def encode_labels(column: Column) -> tuple[NDArray[np.int64] | NDArray[np.str_], NDArray[np.bool_]]:
@@ -218,53 +219,28 @@ def _too_many(column: Column, count: int) -> str:
     return f"Column {column.name!r} has {count:,} different values; at most {MAX_TASKS:,} tasks are possible: {advice}."
 
 
-def _impute(column: Column, values: Floats) -> tuple[Floats, str]:
-    missing = np.isnan(values)
-    if not missing.any():
-        return values, ""
-    median = float(np.nanmedian(values))
-    values = np.where(missing, median, values)
-    return values, f"{missing.sum():,} missing values replaced by the median of the column, {median:.4g}"
+def _has_one_value(values: Floats) -> bool:
+    present = values[~np.isnan(values)]
+    return bool((present == present[0]).all())
 
 
-def _dropped(column: Column, why: str, missing: int = 0) -> Block:
-    empty = np.empty((0, 0))
-    return Block(empty, (), (), ColumnUse(column.name, "dropped", 0, missing, why))
-
-
-def _category_block(column: Column, rows: Ints, cap: int) -> Block:
-    codes = column.values[rows]
-    missing = int((codes < 0).sum())
-    counts = np.bincount(codes[codes >= 0], minlength=1)
-    present = np.flatnonzero(counts)
-    if len(present) + bool(missing) < 2:
-        return _dropped(column, "the same value in every row", missing)
-    if len(present) > max(cap, len(rows) // 2):
-        return _dropped(column, f"{len(present):,} different texts: an identifier or free text", missing)
-    kept = present[np.argsort(-counts[present], kind="stable")][:cap]
-    kept = kept[kept < len(column.categories)]
-    names = [f"{column.name} = {column.categories[code]}" for code in kept]
-    parts = [codes == code for code in kept]
-    note = f"one 0/1 column for each of {len(kept)} values"
-    if len(kept) == 2 and len(present) == 2 and not missing:
-        # The second column would only be one minus the first.
-        parts, names, note = parts[1:], names[1:], f"0/1 column: {names[1]}"
-    elif len(present) > len(kept):
-        others = (codes >= 0) & ~np.isin(codes, kept)
-        parts.append(others)
-        names.append(f"{column.name} = other")
-        note += f", and one for the other {len(present) - len(kept):,} values together"
+def _category_use(column: Column, values: Floats, cap: int) -> ColumnUse:
+    count = len(np.unique(values[~np.isnan(values)]))
+    missing = int(np.isnan(values).sum())
+    note = f"{count:,} different word{'s' * (count != 1)}"
+    if count > max(cap, len(values) // 2):
+        note += ": it looks like an identifier or free text"
     if missing:
-        parts.append(codes < 0)
-        names.append(f"{column.name} missing")
-        note += f"; {missing:,} missing values are a value of their own"
-    values = np.stack(parts, axis=1).astype(np.float64)
-    use = ColumnUse(column.name, "one-hot" if len(names) > 1 else "binary", len(names), missing, note)
-    return Block(values, tuple(names), ("binary",) * len(names), use)
+        note += f"; {missing:,} missing values count as a word of their own"
+    return ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
 
 
-def column_features(column: Column, rows: Ints, *, cap: int, max_missing: float) -> Block:
-    """Return what a column gives as features, or why it gives none.
+def column_use(column: Column, rows: Ints, cap: int) -> tuple[Floats, ColumnUse]:
+    """Return the values of a column as they were read, and what they are used as.
+
+    Only what holds whatever a representation is learnt from is decided here: a column is dropped if no row, or every
+    row with a value, says the same. What depends on values beyond that is left to `imrc.features.make`, which sees the
+    training rows of the first task only.
 
     Parameters
     ----------
@@ -273,70 +249,63 @@ def column_features(column: Column, rows: Ints, *, cap: int, max_missing: float)
     rows : ndarray of int
         Rows that are used.
     cap : int
-        Most 0/1 columns made of one category; the rarer values share one column.
-    max_missing : float
-        Share of missing values above which a column is dropped, 0 to 1.
+        Most 0/1 columns made of the words of one column; the rarer words share one column.
     """
-    present = column.present[rows]
-    missing = int((~present).sum())
-    if column.kind == "empty" or not present.any():
-        return _dropped(column, "no values", missing)
-    if missing > max_missing * len(rows):
-        return _dropped(column, f"{missing / len(rows):.0%} of the values are missing", missing)
+    values = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
+    missing = int(np.isnan(values).sum())
+    if column.kind == "empty" or missing == len(rows):
+        return values, ColumnUse(column.name, "dropped", 0, missing, "no values")
     if column.kind == "category":
-        return _category_block(column, rows, cap)
-    values = column.values[rows]
-    note = ""
+        return values, _category_use(column, values, cap)
+    notes = []
     if column.kind == "date":
-        start = np.nanmin(values)
-        values = (values - start) / _DAY
-        note = f"days since {date_in_words(start)}"
-    values, imputed = _impute(column, values)
-    note = "; ".join(part for part in (note, imputed) if part)
-    if (values == values[0]).all():
-        return _dropped(column, "the same value in every row", missing)
-    binary = column.kind == "number" and bool(np.isin(values, (0.0, 1.0)).all())
-    use = "date" if column.kind == "date" else ("binary" if binary else "numeric")
-    kind = "binary" if binary else "numeric"
-    return Block(values[:, None], (column.name,), (kind,), ColumnUse(column.name, use, 1, missing, note))
+        values = values / _DAY
+        notes = ["days, counted from the first among the training rows of the first task"]
+    # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
+    if _has_one_value(values) and (column.kind == "date" or not np.isin(np.nanmax(values), (0.0, 1.0))):
+        return values, ColumnUse(column.name, "dropped", 0, missing, "the same value in every row")
+    if missing:
+        notes.append(f"{missing:,} missing values become the median of the training rows of the first task")
+    use = "date" if column.kind == "date" else "numbers"
+    return values, ColumnUse(column.name, use, 1, missing, "; ".join(notes))
 
 
 def gather_features(
-    table: Table, rows: Ints, skip: Collection[str], *, cap: int, max_missing: float, max_cells: int
-) -> tuple[Floats, tuple[str, ...], tuple[str, ...], list[ColumnUse]]:
-    """Return the feature matrix of the used rows, names and kinds of the features, and what became of each column.
+    table: Table, rows: Ints, skip: Collection[str], *, cap: int, max_cells: int
+) -> tuple[Features, list[ColumnUse]]:
+    """Return the columns learnt from in the used rows, and what became of each column.
 
     Raises
     ------
     DataError
         If no column is left, or the features are too many.
     """
-    blocks: list[Block] = []
+    kept: list[tuple[Column, Floats]] = []
     uses: list[ColumnUse] = []
-    total = 0
+    total, vary = 0, False
     for column in table.columns:
         if column.name in skip:
             continue
-        block = column_features(column, rows, cap=cap, max_missing=max_missing)
-        uses.append(block.use)
-        total += len(block.names)
+        values, use = column_use(column, rows, cap)
+        uses.append(use)
+        total += use.features
         if total > MAX_FEATURES or total * len(rows) > max_cells:
             raise DataError(
                 f"The table gives more than {min(MAX_FEATURES, max_cells // max(len(rows), 1)):,} features for its "
                 f"{len(rows):,} rows (column {column.name!r} is one too many). Leave columns out, lower the number of "
                 "0/1 columns per category, or use fewer rows."
             )
-        if block.names:
-            blocks.append(block)
-    if not blocks:
+        if use.use != "dropped":
+            kept.append((column, values))
+            vary |= bool(use.missing) or not _has_one_value(values)
+    if not vary:
         reasons = "; ".join(f"{use.name!r}: {use.note}" for use in uses[:5])
         raise DataError(f"No column is left to learn from. {reasons or 'There are only label and task columns'}.")
-    X = np.empty((len(rows), total))
-    position = 0
-    for block in blocks:
-        X[:, position : position + len(block.names)] = block.values
-        position += len(block.names)
-    X = X[:, :position]
-    names = tuple(name for block in blocks for name in block.names)
-    kinds = tuple(kind for block in blocks for kind in block.kinds)
-    return X, names, kinds, uses
+    kinds: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
+    features = Features(
+        values=np.stack([values for _, values in kept], axis=1),
+        names=tuple(column.name for column, _ in kept),
+        kinds=tuple(kinds[column.kind] for column, _ in kept),
+        categories={j: column.categories for j, (column, _) in enumerate(kept) if column.kind == "category"},
+    )
+    return features, uses

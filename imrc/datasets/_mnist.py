@@ -92,4 +92,5 @@ def rotated_mnist(
             "class_names": entry.class_names if labels == "5 or more" else ("0-5", "6-9"),
             "rows": IMAGES,
         },
+        column_kinds=entry.column_kinds,
     )

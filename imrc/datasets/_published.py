@@ -114,6 +114,7 @@ def _blocks(
         description=entry.summary,
         feature_names=tuple(names),
         info={**info_of(entry), **_counts(y), **changes},
+        column_kinds=entry.column_kinds,
     )
 
 
@@ -249,6 +250,7 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
         description=entry.summary,
         feature_names=tuple(names),
         info={**info_of(entry), **_counts(gender)},
+        column_kinds=entry.column_kinds,
     )
 
 

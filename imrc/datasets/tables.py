@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -16,6 +16,7 @@ from imrc.datasets._cut import (
     MAX_TASKS,
     PERIODS,
     ColumnUse,
+    Features,
     Period,
     encode_labels,
     gather_features,
@@ -24,7 +25,7 @@ from imrc.datasets._cut import (
 )
 from imrc.datasets._open import LIMITS_IN_WORDS, MAX_CELLS, Table, open_table
 from imrc.datasets.errors import DataError
-from imrc.tasks import Task, TaskSequence
+from imrc.tasks import LEAST_FREQUENT, Task, TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,15 +103,23 @@ class Cut:
             named = ", ".join(f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks[:5])
             more = f" and {len(self.small_tasks) - 5:,} more" if len(self.small_tasks) > 5 else ""
             sentences.append(f"Tasks too small to split into training and test samples are left out: {named}{more}.")
-        filled = [use for use in self.columns if use.missing and "median" in use.note]
+        # The schema, what a column is, comes from the whole file; everything learnt from values does not.
+        words = [use for use in self.columns if use.use == "words"]
+        if any(use.use in ("numbers", "date", "words") for use in self.columns):
+            sentences.append(
+                "Whether a column holds numbers, dates or words, and which labels there are, is taken from the whole "
+                "file. Everything else that is learnt about columns comes from the training rows of the first task "
+                "only, the ones not kept for testing. A column of numbers that never changes there, unless it is "
+                f"always 0 or 1, or is more than {self.sequence.max_missing:.0%} empty there, is left out."
+            )
         sentences += _in_list(
-            "Missing numbers replaced by the median of their column",
-            [f"{use.name!r} ({use.missing:,} cells)" for use in filled],
+            "Missing numbers become the median of their column there",
+            [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note],
         )
-        encoded = [use for use in self.columns if use.use == "one-hot" or "0/1 column" in use.note]
         sentences += _in_list(
-            "Categories turned into 0/1 columns",
-            [f"{use.name!r} ({use.features} column{'s' * (use.features != 1)})" for use in encoded],
+            f"Words that occur at least {LEAST_FREQUENT} times there get a 0/1 column each, at most "
+            f"{self.sequence.max_categories} of a column; its rarer words share one more, with those first met later",
+            [f"{use.name!r} ({use.note})" for use in words],
         )
         gone = [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "dropped"]
         return [*sentences, *_in_list("Columns left out", gone), *self.notes]
@@ -188,9 +197,10 @@ def cut_table(
     exclude : collection of str or int
         Columns not to learn from.
     max_categories : int
-        Most 0/1 columns per category (1 to 200); rarer values share one more.
+        Most 0/1 columns made of the words of one column (1 to 200); rarer words share one more.
     max_missing : float
-        Columns with a larger share of missing values are dropped. 0 to 1.
+        Columns of numbers with a larger share of missing values among the training rows of the first task are left out
+        there. 0 to 1.
     min_samples : int
         Tasks with fewer rows are left out and named. At least 2.
 
@@ -244,9 +254,7 @@ def cut_table(
     skip |= {table.column(which).name for which in exclude}
     arrange = np.argsort(numbers, kind="stable")
     rows, numbers = rows[arrange], numbers[arrange]
-    X, features, kinds, uses = gather_features(
-        table, rows, skip, cap=max_categories, max_missing=max_missing, max_cells=MAX_CELLS
-    )
+    features, uses = gather_features(table, rows, skip, cap=max_categories, max_cells=MAX_CELLS)
     labels, _ = encode_labels(label_column)
     y = labels[rows]
     if len(np.unique(y)) < 2:
@@ -254,9 +262,10 @@ def cut_table(
             f"All rows left have the same label in column {label_column.name!r}. Two or more classes are needed."
         )
     notes = [f"Tasks come {order}" + (f", one per {period}." if period != "value" else "."), *_notes(y, numbers, names)]
-    sequence = _sequence(table, X, y, numbers, names, features, kinds)
     return Cut(
-        sequence=sequence,
+        sequence=replace(
+            _sequence(table, features, y, numbers, names), max_categories=max_categories, max_missing=max_missing
+        ),
         columns=(*_roles(label_column, task_column, rows), *uses),
         rows_read=table.n_rows,
         rows_used=len(rows),
@@ -302,26 +311,22 @@ def _notes(y: NDArray[Any], numbers: NDArray[np.int64], names: list[str]) -> lis
 
 
 def _sequence(
-    table: Table,
-    X: NDArray[np.float64],
-    y: NDArray[Any],
-    numbers: NDArray[np.int64],
-    names: list[str],
-    features: tuple[str, ...],
-    kinds: tuple[str, ...],
+    table: Table, features: Features, y: NDArray[Any], numbers: NDArray[np.int64], names: list[str]
 ) -> TaskSequence:
     # Read-only arrays are sliced by the tasks instead of copied.
-    X = np.ascontiguousarray(X)
+    X = features.values
     X.flags.writeable = False
     y.flags.writeable = False
     edges = np.searchsorted(numbers, np.arange(len(names) + 1))
-    tasks = tuple(Task(X[a:b], y[a:b], name) for a, b, name in zip(edges[:-1], edges[1:], names, strict=True))
+    tasks = tuple(Task(X[a:b], y[a:b], name, True) for a, b, name in zip(edges[:-1], edges[1:], names, strict=True))
     return TaskSequence(
         tasks,
         name=table.name,
         description=f"Your file {table.name}",
-        feature_names=features,
-        info={"column_kinds": kinds, "source": "your own file", "licence": "yours", "file_sha256": table.sha256},
+        feature_names=features.names,
+        info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256},
+        column_kinds=features.kinds,
+        categories=features.categories,
     )
 
 
@@ -336,9 +341,20 @@ def read_table(
 ) -> TaskSequence:
     r"""Read a person's own table and cut it into tasks.
 
-    CSV, TSV, text in columns, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Missing numbers are
-    replaced by the median of their column, categories become 0/1 columns, dates days; rows without a label or a task
-    are left out. ``sequence.info["report"]`` says all of it in words. Nothing is written to disk or executed.
+    CSV, TSV, text in columns, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Rows without a label or
+    a task are left out. ``sequence.info["report"]`` says all that was done in words. Nothing is written to disk or
+    executed.
+
+    Columns stand in the tasks as they were read: NaN where a cell is empty, days for dates, and for words numbers that
+    say which word it is (``sequence.categories``). `imrc.evaluate` and everything else that takes a sequence fills gaps
+    and turns words into 0/1 columns with what is learnt from the training rows of the first task, so that nothing of
+    later tasks or of test rows is known beforehand. A learner that is given tasks directly needs that done first::
+
+        features = imrc.features.make("identity", sequence)  # or "automatic", "standardised", ...
+        for task in sequence:
+            model.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+
+    Only a table of numbers without gaps can do without.
 
     Parameters
     ----------
@@ -358,7 +374,7 @@ def read_table(
     Returns
     -------
     TaskSequence
-        With ``info["column_kinds"]`` and ``info["report"]``.
+        With ``column_kinds``, ``categories`` and ``info["report"]``.
 
     Raises
     ------
@@ -371,18 +387,13 @@ def read_table(
     >>> sequence = read_table(text, label="risk", block=4)
     >>> sequence
     TaskSequence('table', 3 tasks, 12 samples, 2 features, 2 classes)
-    >>> sequence.feature_names, sequence.info["column_kinds"]
-    (('x', 'sex = m'), ('numeric', 'binary'))
+    >>> sequence.feature_names, sequence.column_kinds, sequence.categories
+    (('x', 'sex'), ('undeclared', 'category'), {1: ('f', 'm')})
+    >>> sequence[0].X[:2].tolist()
+    [[1.0, 0.0], [2.0, 1.0]]
     """
     table = open_table(source, name=name)
     cut = cut_table(table, label=label, task=task, block=block, **options)
     info = {**cut.sequence.info, "report": (*table.notes, *cut.in_words())}
-    sequence = cut.sequence
-    return TaskSequence(
-        sequence.tasks,
-        clean_name(name).rsplit(".", 1)[0] if name else sequence.name,
-        sequence.classes,
-        sequence.description,
-        sequence.feature_names,
-        info,
-    )
+    title = clean_name(name).rsplit(".", 1)[0] if name else cut.sequence.name
+    return replace(cut.sequence, name=title, info=info)

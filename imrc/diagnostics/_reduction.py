@@ -101,8 +101,10 @@ def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tu
     from imrc.features._spec import TITLES
 
     if features is None:
-        learnt = Standardised.learn(np.concatenate([task.X for task in sequence]))
-        return learnt.transform, "standardised inputs (one scale for all tasks)"
+        # A diagnosis looks at all samples of all tasks anyway; only words and gaps need what a run would learn first.
+        numbers = make("identity", sequence, seed)
+        learnt = Standardised.learn(np.concatenate([numbers.transform(task.X) for task in sequence]))
+        return lambda X: learnt.transform(numbers.transform(X)), "standardised inputs (one scale for all tasks)"
     if isinstance(features, str | FeatureSpec):
         spec = FeatureSpec.parse(features)
         return make(spec, sequence, seed).transform, TITLES[spec.kind].lower()

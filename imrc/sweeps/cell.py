@@ -93,6 +93,8 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
         "method": method,
         "code": code_version(method) if code is None else code,
         "n": settings.n,
+        # Of cells it is None, their data being cut already; with another k the fingerprint is of more tasks than run.
+        "k": settings.k,
         "seed": settings.seed,
         "repetition": repetition,
         "features": _features_used(settings.features),

@@ -19,7 +19,10 @@ def features_text(features: FeatureSpec) -> str:
     """
     if features == FeatureSpec(features.kind) or features.kind in ("paper", "identity", "standardised"):
         return features.kind
-    scale = f", sigma2={features.sigma2:g}" if features.kind == "rff" else ""
+    # Runs are listed by this word: two numbers that differ in the last digit must not look the same.
+    short = f"{features.sigma2:g}"
+    exact = short if float(short) == features.sigma2 else repr(features.sigma2)
+    scale = f", sigma2={exact}" if features.kind == "rff" else ""
     return f"{features.kind}(N={features.frequencies}{scale})"
 
 

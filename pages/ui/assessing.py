@@ -7,7 +7,7 @@ import streamlit as st
 import imrc
 from imrc.diagnostics import Assessment, assess
 from imrc.diagnostics.guarantees import PlugIn, plug_in
-from imrc.features import FeatureSpec
+from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
 from pages.ui import data
 from pages.ui.choice import Choice
@@ -31,16 +31,23 @@ def _plug_ins() -> Store[Key, PlugIn]:
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
-        return _assessments().get_or_make(
+        kept = _assessments().get_or_make(
             (sequence.fingerprint, spec, seed),
             lambda: assess(sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=seed),
         )
+    return data.named(kept, sequence)
 
 
 def assessment(choice: Choice) -> Assessment:
     """Return the diagnosis of the chosen sequence in the chosen representation, from all samples."""
     sequence = data.sequence_for(choice)
     return _assess(sequence, choice.settings.features, choice.settings.seed)
+
+
+def feature_names(choice: Choice) -> tuple[str, ...]:
+    """Return names of the features in the chosen representation, as far as they have some."""
+    sequence, settings = data.sequence_for(choice), choice.settings
+    return output_names(make(settings.features, sequence, settings.seed), sequence)
 
 
 def stand_ins(choice: Choice) -> PlugIn:

@@ -16,6 +16,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.methods import expected_seconds
 from imrc.features import make
+from pages.ui import data
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
@@ -54,7 +55,7 @@ def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResul
     found = [store().get((sequence.fingerprint, job)) for job in jobs]
     if not any(found[len(PRESETS) :]):
         return ()
-    return tuple(result for result in found if result is not None)
+    return tuple(data.named(result, sequence) for result in found if result is not None)
 
 
 def about_methods(names: tuple[str, ...]) -> None:
@@ -159,7 +160,7 @@ def compared_results(
         if stored is None:
             left_out.append(_title(job))
         else:
-            results.append(stored)
+            results.append(data.named(stored, sequence))
     return results, left_out
 
 

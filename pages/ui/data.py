@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.diagnostics import Assessment
+from imrc.evaluation import RunResult
 from pages.ui.choice import OWN, Choice
 from pages.ui.keeping import Store
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
 _KEEP_BYTES = 128_000_000
+
+T = TypeVar("T", RunResult, Assessment)
 
 
 @st.cache_resource(show_spinner=False)
@@ -74,3 +81,12 @@ def sequence_for(choice: Choice) -> imrc.TaskSequence:
 def current_sequence() -> imrc.TaskSequence:
     """Return the tasks of the last Run."""
     return sequence_for(st.session_state["choice"])
+
+
+def named(result: T, sequence: imrc.TaskSequence) -> T:
+    """Return a kept result under the name of this visitor's sequence.
+
+    Results are kept by what their numbers depend on, which the name is not: it may be that of another visitor's file
+    with the same content.
+    """
+    return result if result.name == sequence.name else replace(result, name=sequence.name)

@@ -57,13 +57,17 @@ def cards(result: Assessment, n: int) -> None:
         )
 
 
-def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_link: bool) -> None:
+def component_browser(
+    result: Assessment, sequence: imrc.TaskSequence, names: tuple[str, ...], *, in_link: bool
+) -> None:
     """Show one component of the mean vectors over the tasks, chosen by class and feature.
 
     Parameters
     ----------
     result, sequence
         The diagnosis and what was diagnosed.
+    names : tuple of str
+        Of the features, or empty.
     in_link : bool
         Whether the link may name them: not if they come from a visitor's own file.
     """
@@ -71,7 +75,7 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_lin
     first = tracks.most_changing(result)
     # Another sequence or representation has other components.
     links.start_anew(
-        (sequence.fingerprint, result.representation),
+        (sequence.fingerprint, result.representation, width),
         evolving_class=first // width,
         evolving_component=first % width,
     )
@@ -90,14 +94,14 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_lin
         "Component",
         range(width),
         index=first % width,
-        format_func=lambda i: tracks.feature_label(i, width, sequence.feature_names),
+        format_func=lambda i: tracks.feature_label(i, width, names),
         key="evolving_component",
         bind=bind,
         help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
         "one that changes most.",
     )
     component = tracks.component_tracks(result, block * width + position)
-    name = f"{tracks.feature_label(position, width, sequence.feature_names)}, class {sequence.class_names[block]}"
+    name = f"{tracks.feature_label(position, width, names)}, class {sequence.class_names[block]}"
     charts.show(
         pictures.component_chart,
         component,

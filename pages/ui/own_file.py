@@ -87,14 +87,14 @@ def example() -> None:
         "* **One column holds the label**: what is to be predicted. Here *state*: normal or fault.\n"
         "* **One column says which task a row belongs to**: dates, batches, places or years. Here *date*, one task per "
         "week. Without such a column, rows in the order in which they were collected are cut into blocks.\n"
-        "* **All other columns are learnt from**: numbers as they are, texts such as *pump* as 0/1 columns. Missing "
-        "values are filled in, and everything that is done is said."
+        "* **All other columns are learnt from**: numbers as they are, words such as *pump* as 0/1 columns. Missing "
+        "values are filled in with medians of the first task, and everything that is done is said."
     )
 
 
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
-    key = (table.sha256, tuple(sorted((name, str(value)) for name, value in options.items())))
+    key = (table.sha256, tuple(sorted((name, repr(value)) for name, value in options.items())))
     kept = st.session_state.get("own_cut")
     if kept is None or kept[0] != key:
         try:

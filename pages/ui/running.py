@@ -89,7 +89,7 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
             f"Last run: {result.time_s.sum():.2f} s for {result.n_tasks} tasks × "
             f"{result.settings.repetitions} repetitions."
         )
-    return result
+    return None if result is None else data.named(result, sequence)
 
 
 def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:

@@ -83,7 +83,7 @@ if result.models:
         )
     formulas.show("models")
 
-evidence.component_browser(result, sequence, in_link=choice.dataset != OWN)
+evidence.component_browser(result, sequence, assessing.feature_names(choice), in_link=choice.dataset != OWN)
 formulas.show("tracks")
 st.download_button(
     "Download the evidence as JSON",

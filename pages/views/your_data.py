@@ -31,7 +31,9 @@ cards = st.container(horizontal=True)
 cards.metric("Tasks", f"{len(sequence):,}", border=True)
 cards.metric("Samples", f"{cut.rows_used:,}", border=True, help=f"Of {cut.rows_read:,} rows in the file.")
 cards.metric("Classes", sequence.n_classes, border=True, help=plain(", ".join(sequence.class_names[:20])))
-cards.metric("Features", f"{sequence.n_features:,}", border=True, help="After categories became 0/1 columns.")
+cards.metric(
+    "Features", f"{sequence.n_features:,}", border=True, help="Columns learnt from. Words become 0/1 columns in a run."
+)
 cards.metric(
     "Largest n",
     f"{limit:,}",

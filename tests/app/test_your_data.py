@@ -65,6 +65,21 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
 
 
+@pytest.mark.parametrize("view", ["evolving", "ess", "compare"])
+def test_pages_take_gaps_and_words(page, view):
+    test = page()
+    test.button(key="own_sample").click().run()
+    test.selectbox(key="own_period_0").set_value("quarter").run()
+    test.button(key="own_use").click().run()
+    test.switch_page(f"pages/views/{view}.py").run()
+    assert not test.exception
+    assert not test.error
+    if view == "evolving":
+        test.selectbox(key="features").set_value("identity").run()
+        test.button(key="FormSubmitter:settings-Run").click().run()
+        assert "pump = B" in test.selectbox(key="evolving_component").options
+
+
 def test_upload_choose_blocks_exclude_and_use(page):
     test = page(table(40).encode())
     assert not test.exception

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ class Setting:
             return imrc.datasets.load(self.dataset, tasks=self.tasks, seed=seed)
         sequence = _real(self.dataset, seed if self.dataset == "rotated_mnist" else 0)
         tasks = sequence.tasks[self.first : self.first + self.tasks]
-        return imrc.TaskSequence(tasks, sequence.name, sequence.classes, info=sequence.info)
+        return replace(sequence, tasks=tasks)
 
 
 BUILT_IN = imrc.datasets.names()[:8]
