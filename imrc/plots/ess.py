@@ -39,8 +39,12 @@ at n d² = 1/j² (for the largest j shown) and n d² = 1.
 The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
 n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
 k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
-r √(n d²) ≥ 0.35. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
+r √(n d²) ≥ 0.21. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
 holds from one succeeding task on. The last regime needs at least one succeeding task as well.
+
+The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
+Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
+by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
 """
 
 

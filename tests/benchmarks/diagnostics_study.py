@@ -6,7 +6,7 @@ One command re-simulates it:
 
 Two classes with fair labels, x = class mean + N(0, I); the class means move by the scenario with variance nominal / n
 per step and coordinate. Half of the runs use plain features (5 or 8 dimensions, m = 12 or 18), half 50 random
-frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (rho about .35 or 1). Every run has its own seed, derived
+frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (n d^2 / sigma^2 about .35 or 1). Every run has its own seed, derived
 from the seed, the scenario, k and the number of the run.
 
 Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
@@ -97,32 +97,38 @@ def simulate(scenario: str, k: int, run: int, seed: int) -> tuple[imrc.TaskSeque
     return sequence, features, {"n": n, "nominal": nominal, "dimensions": dimensions, "rff": is_rff}
 
 
-def run_study(runs: int, others: int, seed: int) -> pd.DataFrame:
-    """Assess all sequences; one row per run."""
-    rows = []
+def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
+    """Assess all sequences; one row per run, kept in a file as it comes, so a study that was stopped goes on."""
+    done = set()
+    if kept.exists():
+        done = {tuple(row) for row in pd.read_csv(kept)[["scenario", "k", "run"]].itertuples(index=False)}
     started = time.time()
     for scenario in SCENARIOS:
         for k in TASKS:
             count = runs if scenario in ("identical", "iid") else others
             count = count if k < 60 else max(16, count // 2)
             for run in range(count):
+                if (scenario, k, run) in done:
+                    continue
                 sequence, features, drawn = simulate(scenario, k, run, seed)
                 result = assess(sequence, features=features, seed=run)
-                rows.append(
-                    {
-                        "scenario": scenario,
-                        "k": k,
-                        "run": run,
-                        **drawn,
-                        "verdict": result.verdict.name,
-                        "second": result.verdict.second or "",
-                        "p_same": result.p_same,
-                        "p_order": result.p_order,
-                        "lr": result.change.lr,
-                    }
-                )
+                tests = result.innovations
+                row = {
+                    "scenario": scenario,
+                    "k": k,
+                    "run": run,
+                    **drawn,
+                    "verdict": result.verdict.name,
+                    "second": result.verdict.second or "",
+                    "p_same": result.p_same,
+                    "p_order": result.p_order,
+                    "lr": result.change.lr,
+                    "z_mean": tests.z_mean,
+                    "z_lag": tests.largest,
+                }
+                pd.DataFrame([row]).to_csv(kept, mode="a", header=not kept.exists(), index=False)
         print(f"{scenario}: {time.time() - started:.0f} s", flush=True)
-    return pd.DataFrame(rows)
+    return pd.read_csv(kept, keep_default_na=False, na_values=["nan"])
 
 
 def confusion(table: pd.DataFrame) -> pd.DataFrame:
@@ -176,10 +182,12 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--rows", type=Path, help="file of single runs, to go on from (default: one in --out)")
     options = parser.parse_args()
     started = time.time()
-    table = run_study(options.runs, options.others, options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
+    kept = options.rows or options.out / "diagnostics_rows.csv"
+    table = run_study(options.runs, options.others, options.seed, kept)
     versions = f"numpy {np.__version__}, Python {platform.python_version()}, imrc {imrc.__version__}"
     for name, frame in (("diagnostics_confusion", confusion(table)), ("diagnostics_rates", rates(table))):
         frame.assign(seed=options.seed, versions=versions).to_csv(options.out / f"{name}.csv", index=False)
