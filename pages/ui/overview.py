@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import streamlit as st
 
 from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
-from imrc.evaluation import RunResult
+from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.results import HEADLINES, Headline
-from imrc.evaluation.words import decimal, with_error
+from imrc.evaluation.words import borrowing_note, decimal, with_error
 from imrc.plots._style import NAMES
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
@@ -65,14 +66,18 @@ def cards(result: RunResult) -> None:
             "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
-    gain = result.ess_tables["forward_backward"].final().mean() / result.settings.n
+    worth = effective_samples(result)
+    interval = f"{worth.low:,.1f} to {worth.high:,.1f}" if math.isfinite(worth.low) else "one repetition"
     row.metric(
-        "Effective samples, gain",
-        f"× {gain:.1f}",
+        "Effective samples, if the tasks evolve",
+        f"{worth.mean:,.1f}",
+        f"own {worth.own:g}; {interval}",
+        delta_color="off",
+        delta_arrow="off",
         border=True,
-        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
-        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
-        "variances and changes; mean over tasks.",
+        help="What a task is worth with forward and backward learning, in samples: effective sample size at the last "
+        "step by the recursions of Theorems 1 and 3 with the estimated variances and changes; mean over tasks and "
+        f"repetitions with its 95 % interval. It holds if the tasks evolve as assumed. {borrowing_note(worth)}",
     )
     name, text = RISK[result.loss]
     risk = float(result.risk_tables["forward_backward"].average().mean())
@@ -83,6 +88,8 @@ def cards(result: RunResult) -> None:
         border=True,
         help="Learning and testing one task under all three rules, per repetition.",
     )
+    if note := borrowing_note(worth):
+        st.caption(f":material/link_off: {note}")
 
 
 def against_the_paper(result: RunResult) -> None:

@@ -92,7 +92,7 @@ def test_one_repetition_has_no_standard_error(run):
 
 def test_another_sequence_is_refused(run):
     other = imrc.datasets.load("random_walk", tasks=6, seed=4)
-    with pytest.raises(ValueError, match="fingerprints differ"):
+    with pytest.raises(ValueError, match="fingerprints of the 6 tasks differ"):
         report.to_html(run[1], sequence=other)
 
 

@@ -45,7 +45,7 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     test = app(dataset="random_walk", k="12", n="8", b="2", repetitions="2").switch_page(ESS).run()
     assert not test.exception
     sequence = imrc.datasets.load("random_walk", tasks=12, seed=0)
-    rho = assess(sequence, features=FeatureSpec()).rho_at(8)[0]
+    rho = assess(sequence, features=FeatureSpec()).ratio_at(8)[0]
     ess = float(imrc.core.theory.ess_forward_backward(7, 9, 8, rho / 8))
     assert f"task 7 is learnt as if it had {words.number(ess)} samples, not 8" in texts(test)
     parts = next(chart for chart in charts(test) if chart["layout"]["meta"]["title"].startswith("How many samples"))
@@ -95,7 +95,7 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     assert f"Periodic: {result.verdict.title}" in texts(test)
     assert result.verdict.sentence in texts(test)
     assert metrics(test)["Does their order matter?"] == words.p_text(result.p_order)
-    assert metrics(test)["n d² / σ² at n = 10"] == words.number(result.rho_at(10)[0])
+    assert metrics(test)["n d² / σ² at n = 10"] == words.number(result.ratio_at(10)[0])
     assert len(titles(test)) == 6
 
 
@@ -104,7 +104,7 @@ def test_changing_n_converts_rho_and_keeps_the_verdict(app):
     more = app(dataset="random_walk", k="10", n="100", repetitions="1").switch_page(EVOLVING).run()
     result = assess(imrc.datasets.load("random_walk", tasks=10, seed=0), features=FeatureSpec())
     for n, test in ((10, few), (100, more)):
-        assert metrics(test)[f"n d² / σ² at n = {n}"] == words.number(result.rho_at(n)[0])
+        assert metrics(test)[f"n d² / σ² at n = {n}"] == words.number(result.ratio_at(n)[0])
     assert metrics(few)["Does their order matter?"] == metrics(more)["Does their order matter?"]
 
 
