@@ -24,7 +24,8 @@ import numpy as np
 import pandas as pd
 
 import imrc
-from imrc.diagnostics import assess
+from imrc.diagnostics import TITLES, assess
+from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 
 SCENARIOS = (
     "identical",
@@ -137,7 +138,8 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
     out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
     out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
     counts = shown.groupby(["scenario", "k"], sort=False).size()
-    out = (100 * out.reindex(counts.index)).round(1)
+    shares = [name for name in (*TITLES, "two names") if name in out]
+    out = (100 * out.reindex(counts.index)[shares]).round(1)
     out.insert(0, "runs", counts)
     return out.reset_index()
 
@@ -152,6 +154,8 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
         for k in (*TASKS, "all"):
             part = chosen if k == "all" else chosen & (table["k"] == k)
             count, share = int(part.sum()), float(event[part].mean())
+            if count == 0:
+                continue
             rows.append(
                 {
                     "rate": what,
@@ -172,6 +176,15 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
     add("p_order <= .05 on identical tasks", identical, table["p_order"] <= 0.05, np.nan)
     add("p_order <= .05 on independent tasks", iid, table["p_order"] <= 0.05, np.nan)
     add("LR > 2.706 on identical tasks", identical, table["lr"] > 2.706, np.nan)
+    # What qualifies the verdict "evolving": changes that keep a direction, or depend on each other.
+    evolving = (table["verdict"] == "evolving") & (table["second"] == "")
+    walks = table["scenario"].isin(["walk", "walk_1_direction"])
+    drifts = table["scenario"].isin(["walk_drift", "straight_trend"])
+    dependent = table["z_lag"].abs() > FLAG_LIMIT
+    for limit in (MEAN_LIMIT, 1.64):
+        said = (table["z_mean"] > limit) | dependent
+        add(f"departure said (z > {limit}) of walks called evolving", walks & evolving, said, 5.0)
+        add(f"departure said (z > {limit}) of trends called evolving", drifts & evolving, said, np.nan)
     return pd.DataFrame(rows)
 
 
