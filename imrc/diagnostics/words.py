@@ -29,6 +29,19 @@ def number(value: float) -> str:
     return f"{value:#.2g}".rstrip(".") if value >= 1e-4 else f"{value:.2g}"
 
 
+def huge(value: float) -> str:
+    """Return a number that may have many digits: from a thousand million on its power of ten alone.
+
+    Examples
+    --------
+    >>> huge(152_000.0), huge(1.13e14)
+    ('152,000', 'about 10¹⁴')
+    """
+    if value < 1e9:
+        return number(value)
+    return "about 10" + str(round(math.log10(value))).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def p_text(p: float | None) -> str:
     """Return a p-value for people.
 
@@ -109,7 +122,7 @@ def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta
     if room > 0:
         norm = float(stand_in.mu_norm[middle])
         size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task it would take an effective sample size of {number(size)} to say anything."
+        text += f" For a typical task it would take an effective sample size of {huge(size)} to say anything."
     return text
 
 

@@ -53,8 +53,22 @@ def samples_text(worth: EffectiveSamples) -> str:
     >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
     ('21.6 (19.9 to 23.4)', '10.0')
     """
-    mean, low, high = (f"{value:,.1f}" for value in (worth.mean, worth.low, worth.high))
-    return mean if not math.isfinite(worth.low) or low == high else f"{mean} ({low} to {high})"
+    interval = interval_text(worth)
+    return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
+
+
+def interval_text(worth: EffectiveSamples) -> str:
+    """Return the interval of effective samples, or why there is none.
+
+    Examples
+    --------
+    >>> [interval_text(EffectiveSamples(21.6, low, 23.4, 10.0)) for low in (19.9, 23.39, float("nan"))]
+    ['19.9 to 23.4', 'the same in all repetitions', 'one repetition']
+    """
+    if not math.isfinite(worth.low):
+        return "one repetition"
+    low, high = f"{worth.low:,.1f}", f"{worth.high:,.1f}"
+    return "the same in all repetitions" if low == high else f"{low} to {high}"
 
 
 def borrowing_note(worth: EffectiveSamples) -> str:
@@ -81,11 +95,12 @@ def worth_sentence(worth: EffectiveSamples, title: str) -> str:
     >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
     'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
     """
-    interval = f" (95 % interval {worth.low:,.1f} to {worth.high:,.1f})" if math.isfinite(worth.low) else ""
     if worth.borrowing == 0:
         return f"On *{title}*, each task is worth its own {worth.own:g} samples."
+    interval = interval_text(worth)
+    interval = f"95 % interval {interval}" if " to " in interval else interval
     return (
-        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples{interval}, not {worth.own:g}, "
+        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
         "if the tasks evolve."
     )
 
@@ -104,12 +119,12 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
     """
     learner, n = result.settings.learner, result.settings.n
     estimate = (
-        f"the run has to estimate the change while it learns, from the {n} samples a task drawn so far"
+        f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
         if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {n} samples a task, where noise counts as "
-        "change, and the component that changes most decides"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise counts "
+        "as change, and the component that changes most decides"
     )
-    off = ", and it borrows in part of the steps only" if run.borrowing < 1 else ""
+    off = ", and it borrows in part of the steps only" if run.borrowing < 1 and run.mean < theorem.mean else ""
     return (
         f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
         f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "

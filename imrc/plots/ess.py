@@ -474,8 +474,9 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     values = table[["single", "forward", "forward_backward"]].to_numpy()
     lowest = table[["risk", "error"]].to_numpy()
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
-        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+        steps = (1, 2, 5) if np.nanmax(values) < 1000 else (1,)
+        ticks = [step * 10.0**power for power in range(-2, 13) for step in steps]
+        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,.12g}" for tick in ticks])
     figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
     figure.update_yaxes(title_text="error probability")
     figure.update_layout(margin_b=120)

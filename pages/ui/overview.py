@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
 from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.results import HEADLINES, Headline
-from imrc.evaluation.words import borrowing_note, decimal, with_error
+from imrc.evaluation.words import borrowing_note, decimal, interval_text, with_error
 from imrc.plots._style import NAMES
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
@@ -67,11 +66,10 @@ def cards(result: RunResult) -> None:
         )
     row = st.container(horizontal=True)
     worth = effective_samples(result)
-    interval = f"{worth.low:,.1f} to {worth.high:,.1f}" if math.isfinite(worth.low) else "one repetition"
     row.metric(
         "Effective samples, if the tasks evolve",
         f"{worth.mean:,.1f}",
-        f"own {worth.own:g}; {interval}",
+        f"own {worth.own:g}; {interval_text(worth)}",
         delta_color="off",
         delta_arrow="off",
         border=True,

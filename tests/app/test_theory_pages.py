@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from imrc.cli import main
 from imrc.diagnostics import assess, guarantees, words
 from imrc.diagnostics.teaching import average_lesson
 from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.words import decimal, samples_text, theorem_4_sentence, worth_sentence
+from imrc.evaluation.words import decimal, interval_text, samples_text, theorem_4_sentence, worth_sentence
 from imrc.features import FeatureSpec
 from imrc.plots import ess
 from pages.ui.registry import PAGES
@@ -100,15 +99,14 @@ def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
     test = app(**query)
     run = page_result(test)
     found = effective_samples(run)
-    number, interval = f"{found.mean:,.1f}", f"{found.low:,.1f} to {found.high:,.1f}"
+    number, interval = f"{found.mean:,.1f}", interval_text(found)
     card = next(metric for metric in test.metric if metric.label.startswith("Effective samples"))
     assert card.value == number
-    has_interval = int(query["repetitions"]) > 1
-    assert (interval in card.delta) == has_interval
+    assert card.delta == f"own {query['n']}; {interval}"
+    assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
     test = test.switch_page(ESS).run()
     if found.borrowing > 0:
-        assert f"would be worth {number} samples" in texts(test)
-        assert (f"95 % interval {interval}" in texts(test)) == has_interval
+        assert f"would be worth {number} samples ({'95 % interval ' * (' to ' in interval)}{interval})" in texts(test)
     words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
     words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
     capsys.readouterr()
