@@ -121,8 +121,8 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
     estimate = (
         f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
         if learner.tracking == "rate"
-        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise counts "
-        "as change, and the component that changes most decides"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
+        "counts as change, and the component that changes most decides"
     )
     off = ", and it borrows in part of the steps only" if run.borrowing < 1 and run.mean < theorem.mean else ""
     return (
