@@ -66,17 +66,21 @@ def cards(result: RunResult) -> None:
         )
     row = st.container(horizontal=True)
     worth = effective_samples(result)
-    row.metric(
+    note = borrowing_note(worth)
+    card = row.container(border=True) if note else row
+    card.metric(
         "Effective samples, if the tasks evolve",
         f"{worth.mean:,.1f}",
         f"own {worth.own:g}; {interval_text(worth)}",
         delta_color="off",
         delta_arrow="off",
-        border=True,
+        border=not note,
         help="What a task is worth with forward and backward learning, in samples: effective sample size at the last "
         "step by the recursions of Theorems 1 and 3 with the estimated variances and changes; mean over tasks and "
-        f"repetitions with its 95 % interval. It holds if the tasks evolve as assumed. {borrowing_note(worth)}",
+        "repetitions with its 95 % interval. It holds if the tasks evolve as assumed.",
     )
+    if note:
+        card.caption(note)
     name, text = RISK[result.loss]
     risk = float(result.risk_tables["forward_backward"].average().mean())
     row.metric(name, decimal(risk), border=True, help=text)
@@ -86,8 +90,6 @@ def cards(result: RunResult) -> None:
         border=True,
         help="Learning and testing one task under all three rules, per repetition.",
     )
-    if note := borrowing_note(worth):
-        st.caption(f":material/link_off: {note}")
 
 
 def against_the_paper(result: RunResult) -> None:
