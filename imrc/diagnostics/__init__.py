@@ -8,20 +8,22 @@ pictures alone.
 from imrc.diagnostics._assess import Assessment, assess
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._identical import SameMethod
-from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit
 from imrc.diagnostics._order import OrderTests
 from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
-from imrc.diagnostics._verdict import TITLES, Verdict, VerdictName
+from imrc.diagnostics._verdict import TITLES, Assumption, Verdict, VerdictName
 
 __all__ = [
     "assess",
     "Assessment",
+    "Assumption",
     "partial_autocorrelation",
     "PartialAutocorrelation",
     "variogram",
     "Variogram",
     "ChangeEstimate",
+    "ChangePattern",
     "Group",
     "Innovations",
     "ModelFit",

@@ -51,7 +51,7 @@ MANY_TASKS = 1000
 class Assessment:
     """Verdict on the assumption of evolving tasks, with its evidence.
 
-    Everything is in units of the sampling noise of one average over ``n`` samples; `rho_at` converts.
+    Everything is in units of the sampling noise of one average over ``n`` samples; `ratio_at` converts.
     """
 
     verdict: Verdict
@@ -98,7 +98,7 @@ class Assessment:
     returns_share: float
     """Their share of all pairs."""
     change: ChangeEstimate | None
-    """rho = n d^2 / sigma^2 with its interval."""
+    """n rho = n d^2 / sigma^2 with its interval; rho = d^2 / sigma^2 is the rate of change."""
     innovations: Innovations | None
     """Tests on the changes; None below 5 tasks."""
     models: tuple[ModelFit, ...]
@@ -116,10 +116,10 @@ class Assessment:
         """Combined p-value of the order tests."""
         return None if self.order is None else self.order.p_order
 
-    def rho_at(self, n: float | None = None) -> tuple[float, float, float]:
-        """Return rho and its 95 % interval for averages over `n` samples (None: as diagnosed).
+    def ratio_at(self, n: float | None = None) -> tuple[float, float, float]:
+        """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (None: as diagnosed).
 
-        rho = n d^2 / sigma^2 is proportional to n.
+        The rate of change rho = d^2 / sigma^2 does not depend on n: it is the ratio at n = 1.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Assessment:
             if self.n is None:
                 raise ValueError("The samples behind the given means are not known: leave n out.")
             factor = check_real("n", n, 0.0, low_open=True) / self.n
-        return self.change.rho * factor, self.change.low * factor, self.change.high * factor
+        return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
     def summary(self, n: float | None = None) -> dict[str, Any]:
         """Return verdict and main numbers as plain types that JSON can hold (infinite or missing: None).
@@ -151,7 +151,7 @@ class Assessment:
         Parameters
         ----------
         n : float or None
-            Convert rho to this number of samples per task.
+            Convert n rho = n d^2 / sigma^2 to this number of samples per task.
         """
         out: dict[str, Any] = {
             "sequence": self.name,
@@ -165,6 +165,7 @@ class Assessment:
             "title": self.verdict.title,
             "sentence": self.verdict.sentence,
             "notes": list(self.verdict.notes),
+            "assumption": self.verdict.assumption,
             "Q": self.q,
             "p_same": self.p_same,
             "p_same_method": self.same_method,
@@ -176,8 +177,9 @@ class Assessment:
             "m_noise": self.m_noise,
         }
         if self.change is not None:
-            rho, low, high = self.rho_at(n)
-            out |= {"rho": rho, "rho_low": low, "rho_high": high, "rho_n": n if n is not None else self.n}
+            for name, at in (("n_rho", n), *([("rho", 1)] if self.n is not None else [])):
+                out |= dict(zip((name, f"{name}_low", f"{name}_high"), self.ratio_at(at), strict=True))
+            out["n"] = n if n is not None else self.n
             out["LR_no_change"] = self.change.lr
         if self.pacf is not None:
             out |= {"pacf_mean": self.pacf.mean.tolist(), "pacf_std": self.pacf.std.tolist()}
@@ -185,6 +187,7 @@ class Assessment:
             out |= {"gamma": self.variogram.gamma.tolist(), "growth_exponent": self.variogram.exponent}
         if self.innovations is not None:
             tests = self.innovations
+            out["changes"] = self.verdict.changes_text
             out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
         out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
         out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
@@ -321,10 +324,10 @@ def _judge(
 ) -> Assessment:
     """Collect the evidence on a reduced sequence and decide."""
     k = reduced.k
-    rho, values, projections = estimate_change(reduced)
-    tests = innovations(reduced, rho) if k >= LEAST_TASKS else None
+    ratio, values, projections = estimate_change(reduced)
+    tests = innovations(reduced, ratio) if k >= LEAST_TASKS else None
     m_eff = tests.m_eff if tests else (m_noise or 1.0)
-    change = change_estimate(rho, values, projections, m_eff)
+    change = change_estimate(ratio, values, projections, m_eff)
     method: SameMethod = "permutation of samples"
     if p_same is None:
         p_same, method = approximate_p_value(reduced, m_noise, m_eff)
@@ -351,6 +354,7 @@ def _judge(
         fits=models,
         tests=tests,
         is_bounded=head["is_bounded"],
+        n=head["n"],
     )
     return Assessment(
         verdict=verdict,

@@ -49,7 +49,7 @@ class ModelFit:
     bic: float
     """-2 m_eff l + p log((k - 1) m_eff) + 2 log(candidates)."""
     parameters: dict[str, float]
-    """Best values: rho, a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
+    """Best values: ratio (n rho), a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +202,13 @@ class _Fitter:
         value, a, _ = self._on_white(0.0, 0)
         self.add("iid", "iid", value, 1, 1, a=a)
         values, projections = self.walk.values, self.walk.projections
-        self.search("rw", "evolving", _one_kernel(self.walk, GRID, "rho"), 1, 1)
+        self.search("rw", "evolving", _one_kernel(self.walk, GRID, "ratio"), 1, 1)
 
-        def table(a: Floats, rho: Floats) -> Floats:
-            v = 1.0 + a[:, None, None] + rho[None, :, None] * values
+        def table(a: Floats, ratio: Floats) -> Floats:
+            v = 1.0 + a[:, None, None] + ratio[None, :, None] * values
             return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=2))
 
-        self.search("rw+iid", "evolving", _Search(table, (A_GRID, A_GRID), ("a", "rho")), 2, 1)
+        self.search("rw+iid", "evolving", _Search(table, (A_GRID, A_GRID), ("a", "ratio")), 2, 1)
 
     def autoregression(self) -> None:
         """Mean-reverting tasks: a phi^|i - j|."""
@@ -283,15 +283,15 @@ class _Fitter:
     def moving_trends(self) -> None:
         """Walk with drift, and integrated walk with a line."""
         line = _contrast(np.arange(self.k, dtype=np.float64), self.h)[:, None]
-        self.search("drift", "trend", self._on_kernel(self.walk, line, "rho"), 2, 1)
-        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "rho"), 2, 1)
+        self.search("drift", "trend", self._on_kernel(self.walk, line, "ratio"), 2, 1)
+        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "ratio"), 2, 1)
 
     def composite_seasons(self, energies: Floats) -> None:
         """Season on a walk or on an autoregression, at the few frequencies that stand out."""
         frequencies, columns, _ = _season_vectors(self.k, self.noise)
         chosen = self._standing_out(frequencies, energies)
         candidates = max(1, self.k // 2)
-        walks = {f: self._on_kernel(self.walk, columns[f], "rho") for f in chosen}
+        walks = {f: self._on_kernel(self.walk, columns[f], "ratio") for f in chosen}
         f = max(chosen, key=lambda f: walks[f].best()[0])
         self.search("rw+season", "periodic", walks[f], 3, candidates, f=float(frequencies[f]))
         pairs = {

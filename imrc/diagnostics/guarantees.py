@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
 from imrc.core.moments import sample_moments
-from imrc.core.theory import risk_bound
-from imrc.diagnostics._reduction import mapped, resolve_transform
+from imrc.core.theory import AdmissibleKappa, risk_bound
+from imrc.core.theory import admissible_kappa as _admissible_kappa
+from imrc.diagnostics._assess import Assessment
+from imrc.diagnostics._reduction import CONSTANT, mapped, reduce_moments, resolve_transform
 from imrc.solvers._api import solve_subgradient
 from imrc.tasks import TaskSequence
 
@@ -81,6 +83,40 @@ def plug_in(
     )
 
 
+def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
+    """Value of kappa that the paper's remark after Theorem 1 allows for a sequence: max(M / min sigma, 2 M / min d).
+
+    Standard deviations sigma of each task and component come from all samples, those of the changes from the one rate
+    of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
+    are left out.
+
+    Parameters
+    ----------
+    stand_in : PlugIn
+        Gives M.
+    result : Assessment
+        Diagnosis of the same sequence in the same representation, made from samples.
+
+    Returns
+    -------
+    AdmissibleKappa
+
+    Raises
+    ------
+    ValueError
+        If no component varies or the diagnosis was made from given means.
+    """
+    moments = result.moments
+    if moments.n is None:
+        raise ValueError("kappa needs variances of samples; the diagnosis was made from given means.")
+    variances = moments.s * moments.n[:, None]
+    varying = variances > CONSTANT * variances.max()
+    reduced = reduce_moments(moments)
+    rate = 0.0 if result.change is None else result.ratio_at(1)[0]
+    changes = np.sqrt(rate * reduced.variance[reduced.kept])
+    return _admissible_kappa(stand_in.M, np.sqrt(variances[varying]), changes)
+
+
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
@@ -102,14 +138,17 @@ def bound_table(
     trivial : float
         Risk of guessing.
     """
-    table = pd.DataFrame({"task": stand_in.tasks + 1})
+    reached = min(len(np.asarray(sizes)) for sizes in ess.values())
+    inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks
+    tasks = stand_in.tasks[inside]
+    table = pd.DataFrame({"task": tasks + 1})
     trivial = 1.0 - 1.0 / stand_in.n_classes
     for rule, sizes in ess.items():
         bound = risk_bound(
-            np.asarray(sizes, dtype=np.float64)[stand_in.tasks],
+            np.asarray(sizes, dtype=np.float64)[tasks],
             m=stand_in.m,
-            mu_norm=stand_in.mu_norm,
-            smallest_risk=stand_in.risk,
+            mu_norm=stand_in.mu_norm[inside],
+            smallest_risk=stand_in.risk[inside],
             delta=delta,
             M=stand_in.M,
             kappa=kappa,

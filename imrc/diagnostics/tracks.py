@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     """Sample averages of one component with forward and smoothed estimates.
 
-    Variances are pooled over tasks, and the change per step is the estimated rho times the noise of one
+    Variances are pooled over tasks, and the change per step is the estimated n rho times the noise of one
     average, as in the diagnosis: one rate of change for all components.
 
     Parameters
@@ -43,8 +43,8 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     else:
         pooled = ((n - 1) * own * n).sum() / max(float((n - 1).sum()), 1.0)
         s = (pooled / n)[:, None]
-    rho = result.change.rho if result.change is not None else 0.0
-    d = np.full_like(s, rho * s.mean())
+    ratio = result.change.ratio if result.change is not None else 0.0
+    d = np.full_like(s, ratio * s.mean())
     forward, s_fwd = track_forward(tau, s, d)
     smoothed, s_smooth = smooth(forward, s_fwd, d)
     columns = {
@@ -119,7 +119,7 @@ def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
 
 
 def as_json(result: Assessment, n: float | None = None) -> str:
-    """Return verdict and evidence as JSON text, rho converted to n samples per task."""
+    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
     import json
 
     return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)

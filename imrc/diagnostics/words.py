@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imrc.core.theory import samples_for_bound
+from imrc.core.theory import AdmissibleKappa, samples_for_bound
 from imrc.diagnostics._assess import Assessment
-from imrc.diagnostics._innovations import MEAN_LIMIT, Innovations
+from imrc.diagnostics._verdict import Verdict
 from imrc.diagnostics.guarantees import PlugIn
 
 
@@ -29,6 +29,19 @@ def number(value: float) -> str:
     return f"{value:#.2g}".rstrip(".") if value >= 1e-4 else f"{value:.2g}"
 
 
+def huge(value: float) -> str:
+    """Return a number that may have many digits: from a thousand million on its power of ten alone.
+
+    Examples
+    --------
+    >>> huge(152_000.0), huge(1.13e14)
+    ('152,000', 'about 10¹⁴')
+    """
+    if value < 1e9:
+        return number(value)
+    return "about 10" + str(round(math.log10(value))).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def p_text(p: float | None) -> str:
     """Return a p-value for people.
 
@@ -46,32 +59,17 @@ def p_text(p: float | None) -> str:
     return "p = " + (f"{p:.3f}" if p < 0.0995 else f"{p:.2f}").lstrip("0")
 
 
-def worth_sentence(ess: ArrayLike, n: float, labels: tuple[str, ...], title: str) -> str:
-    """Say what the effective sample size of a middle task means.
-
-    Examples
-    --------
-    >>> worth_sentence([15.0, 43.2, 20.0], 10, ("1", "2", "3"), "Digits")
-    'On *Digits*, task 2 is learnt as if it had 43 samples, not 10.'
-    """
-    values = np.asarray(ess, dtype=np.float64)
-    task = len(values) // 2
-    name = f" ({labels[task]})" if labels[task] != str(task + 1) else ""
-    text = f"On *{title}*, task {task + 1}{name} is learnt as if it had {number(float(values[task]))} samples, "
-    return text + f"not {n:g}."
-
-
-def regime_sentence(rho: float, low: float, high: float, n: float) -> str:
-    """Say where a sequence lies on the curve of effective sample sizes."""
-    interval = f"95 % interval {number(low)} to {number(high)}"
-    head = f"Its n d² / σ² at n = {n:g} is {number(rho)} ({interval})"
+def regime_sentence(result: Assessment, n: float) -> str:
+    """Say how large the change per step is beside the noise of one average over n samples."""
+    ratio, low, high = result.ratio_at(n)
+    head = f"Its n d² / σ² at n = {n:g} is {number(ratio)} (95 % interval {number(low)} to {number(high)})"
     if high <= 0.01:
-        return f"{head}: tasks change so slowly that nearly all samples can be pooled."
+        return f"{head}: tasks change so slowly that nearly all samples could be pooled."
     if high < 1:
-        return f"{head}: tasks change less than the noise of one average, so neighbours help a lot."
+        return f"{head}: tasks change less than the noise of one average."
     if low < 1:
-        return f"{head}: the change may be smaller or larger than the noise of one average, so the gain is uncertain."
-    return f"{head}: tasks change more than the noise of one average, so little can be borrowed from neighbours."
+        return f"{head}: the change may be smaller or larger than the noise of one average."
+    return f"{head}: tasks change more than the noise of one average."
 
 
 def setting_sentence(result: Assessment) -> str:
@@ -86,9 +84,10 @@ def setting_sentence(result: Assessment) -> str:
 
 
 def meaning_sentence(result: Assessment, n: float) -> str:
-    """Say what the size of the change means for learning with n samples per task."""
-    rho, low, high = result.rho_at(n)
-    if result.verdict.name == "too_few":
+    """Say what the size of the change means for learning with n samples per task, and on which condition."""
+    ratio, low, high = result.ratio_at(n)
+    verdict = result.verdict
+    if verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be foreseen."
     if high < 0.3:
         gain = "can be expected to help much"
@@ -97,12 +96,17 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     elif low < 1:
         gain = "may help (the interval reaches from below to above 1)"
     else:
-        gain = "can help only a little" if rho < 5 else "can hardly help"
-    kind = "as the theorems promise" if result.verdict.name == "evolving" else "whatever the kind of change"
-    return (
-        f"For learning with n = {n:g} samples per task the size of the change counts: n d² / σ² = {number(rho)}, so "
-        f"forward and backward learning {gain}, {kind}."
-    )
+        gain = "can help only a little" if ratio < 5 else "can hardly help"
+    size = f"For learning with n = {n:g} samples per task the size of the change counts: n d² / σ² = {number(ratio)}"
+    if verdict.assumption == "contradicted":
+        return (
+            f"{size}. By itself this would mean that forward and backward learning {gain}; but that is so for tasks "
+            "that evolve as the theorems assume, and these do not seem to, so only the errors can tell."
+        )
+    condition = {"supported": ", as the theorems promise", "open": " if the tasks evolve"}[verdict.assumption]
+    if verdict.name == "no_change":
+        condition = ": the tasks look alike"
+    return f"{size}, so forward and backward learning {gain}{condition}."
 
 
 def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta: float, kappa: float) -> str:
@@ -118,17 +122,25 @@ def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta
     if room > 0:
         norm = float(stand_in.mu_norm[middle])
         size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task it would take an effective sample size of {number(size)} to say anything."
+        text += f" For a typical task it would take an effective sample size of {huge(size)} to say anything."
     return text
 
 
-def changes_text(tests: Innovations) -> str:
-    """Say in a few words whether the changes look zero-mean and independent."""
-    if tests.z_mean > MEAN_LIMIT:
-        return "they keep a direction"
-    if tests.is_flagged:
-        return "go the same way for a while" if tests.largest > 0 else "tend to come back"
-    return "nothing unusual"
+def order_sentence(verdict: Verdict) -> str:
+    """Say on which conditions the bounds at least order the rules rightly, or that they do not here."""
+    if verdict.assumption == "contradicted":
+        return (
+            "Theorems 1 and 3 assume changes that are independent and zero-mean. The verdict on these tasks is "
+            f"*{verdict.title}*, so here neither these bounds nor their order are guaranteed."
+        )
+    seen = {
+        "supported": "which the diagnosis supports",
+        "open": "which the diagnosis neither supports nor contradicts",
+    }[verdict.assumption]
+    return (
+        f"More effective samples mean a smaller margin, provided that the tasks evolve as assumed, {seen}, and that "
+        "variances and changes are known; here they are estimated."
+    )
 
 
 def report(result: Assessment, n: float) -> str:
@@ -147,14 +159,17 @@ def report(result: Assessment, n: float) -> str:
     lines.append(f"order matters?        {p_text(result.p_order)}")
     if result.change is not None:
         at = None if result.n is None else n
-        rho, low, high = result.rho_at(at)
+        ratio, low, high = result.ratio_at(at)
         where = "" if at is None else f" at n = {n:g}"
-        lines.append(f"n d2 / sigma2{where}: {number(rho)} (95 % interval {number(low)} to {number(high)})")
+        lines.append(f"n d2 / sigma2{where}: {number(ratio)} (95 % interval {number(low)} to {number(high)})")
     if result.pacf is not None:
         lines.append(f"partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
     if result.innovations is not None:
         tests = result.innovations
-        lines.append(f"changes: direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}")
+        lines.append(
+            f"changes: direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}: "
+            f"{result.verdict.changes_text}"
+        )
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
@@ -168,3 +183,17 @@ def constants_sentence(stand_in: PlugIn) -> str:
         f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
         f"‖μ‖₁ from {number(low)} to {number(high)}."
     )
+
+
+def kappa_sentence(limit: AdmissibleKappa) -> str:
+    """Say which kappa the paper allows for the data at hand.
+
+    Examples
+    --------
+    >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
+    κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.
+    """
+    text = "κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d)"
+    if math.isinf(limit.from_changes):
+        return f"{text}; no change is seen, so d = 0 and only M / min σ = {number(limit.from_features)} is finite."
+    return f"{text} = max({number(limit.from_features)}, {number(limit.from_changes)}) = {number(limit.value)}."

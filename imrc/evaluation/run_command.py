@@ -9,9 +9,11 @@ from typing import Any
 from imrc._output import ProgressLine, add_formats, print_csv, print_json, print_table
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
 from imrc.datasets.arguments import add_sequence, sequence_of
+from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.results import HEADLINES, RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
+from imrc.evaluation.words import borrowing_note, samples_text
 from imrc.features import KINDS, FeatureSpec
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
@@ -63,7 +65,7 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
 
 
 def rows_of(result: RunResult) -> list[dict[str, Any]]:
-    """Return one row per rule: errors by definition with standard errors, minimax risk, effective sample size."""
+    """Return one row per rule: errors with standard errors, minimax risk, effective samples with interval."""
     rows = []
     for rule in result.error_tables:
         row: dict[str, Any] = {"rule": rule}
@@ -71,7 +73,8 @@ def rows_of(result: RunResult) -> list[dict[str, Any]]:
             headline = result.headline(kind)[rule]
             row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
         row["risk"] = float(result.risk_tables[rule].average().mean())
-        row["ess"] = float(result.ess_tables[rule].final().mean())
+        worth = effective_samples(result, rule)
+        row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
         rows.append(row)
     return rows
 
@@ -91,11 +94,13 @@ def _print(result: RunResult) -> None:
             row["rule"],
             *(_with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN),
             f"{row['risk']:.3f}",
-            f"{row['ess']:.1f}",
+            samples_text(effective_samples(result, row["rule"])),
         ]
         for row in rows_of(result)
     ]
     print_table(["rule", "average", "newest", "lag b", "risk", "ESS"], rows)
+    if note := borrowing_note(effective_samples(result)):
+        print(note)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -90,6 +90,36 @@ def paired_test(first: Floats, second: Floats, test: Test = "automatic") -> Pair
     return PairedTest(float(gap.mean()), stderr, p, use)
 
 
+def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
+
+    Parameters
+    ----------
+    values : ndarray of shape (repetitions,)
+        At least one.
+    level : float
+        Coverage.
+
+    Returns
+    -------
+    tuple of float
+        Mean, lower end, upper end.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
+    [2.0, -0.484, 4.484]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, float("nan"), float("nan")
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - half, mean + half
+
+
 def holm(p: Floats) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import Headline, HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
@@ -42,6 +43,94 @@ def with_error(headline: Headline) -> str:
     if not math.isfinite(headline.stderr):
         return decimal(headline.mean)
     return f"{decimal(headline.mean)} ± {decimal(headline.stderr)}"
+
+
+def samples_text(worth: EffectiveSamples) -> str:
+    """Return effective samples with their interval, as every page, report and table shows them.
+
+    Examples
+    --------
+    >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
+    ('21.6 (19.9 to 23.4)', '10.0')
+    """
+    interval = interval_text(worth)
+    return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
+
+
+def interval_text(worth: EffectiveSamples) -> str:
+    """Return the interval of effective samples, or why there is none.
+
+    Examples
+    --------
+    >>> [interval_text(EffectiveSamples(21.6, low, 23.4, 10.0)) for low in (19.9, 23.39, float("nan"))]
+    ['19.9 to 23.4', 'the same in all repetitions', 'one repetition']
+    """
+    if not math.isfinite(worth.low):
+        return "one repetition"
+    low, high = f"{worth.low:,.1f}", f"{worth.high:,.1f}"
+    return "the same in all repetitions" if low == high else f"{low} to {high}"
+
+
+def borrowing_note(worth: EffectiveSamples) -> str:
+    """Say in how many steps borrowing was switched off; nothing if it never was.
+
+    Examples
+    --------
+    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
+    'Borrowing was switched off in 75 % of the steps; tasks count there with their own samples.'
+    """
+    off = 1.0 - worth.borrowing
+    if off <= 0:
+        return ""
+    # Never rounded to none or to all.
+    share = "every step" if off == 1 else f"{min(max(round(100 * off), 1), 99)} % of the steps"
+    return f"Borrowing was switched off in {share}; tasks count there with their own samples."
+
+
+def worth_sentence(worth: EffectiveSamples, title: str) -> str:
+    """Say what the effective sample size of a run means, in Markdown.
+
+    Examples
+    --------
+    >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
+    'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
+    """
+    if worth.borrowing == 0:
+        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
+    interval = interval_text(worth)
+    interval = f"95 % interval {interval}" if " to " in interval else interval
+    return (
+        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
+        "if the tasks evolve."
+    )
+
+
+def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
+    """Say what Theorem 4 gives at the ratio measured on all samples, and why the run differs from it.
+
+    Parameters
+    ----------
+    run, theorem : EffectiveSamples
+        From `effective_samples` and `theorem_4`.
+    full : float
+        What Theorem 4 gives with all succeeding tasks.
+    result : RunResult
+        The run.
+    """
+    learner, n = result.settings.learner, result.settings.n
+    estimate = (
+        f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
+        if learner.tracking == "rate"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
+        "counts as change, and the component that changes most decides"
+    )
+    off = ", and it borrows in part of the steps only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    return (
+        f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
+        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
+        f"{result.settings.b} steps back (without that limit Theorem 4 gives {full:,.1f}); they differ because "
+        f"{estimate}{off}."
+    )
 
 
 def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:

@@ -44,6 +44,14 @@ def _band(x: Floats, low: Floats, high: Floats, colour: str, alpha: float, name:
     )
 
 
+def _ratio_text(result: Assessment) -> str:
+    """Name the estimated change in the units of the charts: averages over all samples of a task."""
+    if result.change is None:
+        return ""
+    samples = "" if result.n is None else f" at n = {result.n:.0f}, all samples"
+    return f"n ρ = {result.change.ratio:.2g}{samples}"
+
+
 def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     """Return averaged partial autocorrelations side by side, as in the last figure of the paper.
 
@@ -164,9 +172,9 @@ def variogram_chart(result: Assessment) -> go.Figure:
         if result.change is not None:
             figure.add_scatter(
                 x=[0, lags[-1]],
-                y=[0, result.change.rho * lags[-1]],
+                y=[0, result.change.ratio * lags[-1]],
                 mode="lines",
-                name=f"random walk with the estimated change, ρ = {result.change.rho:.2g} per task",
+                name=f"random walk with the estimated change, {_ratio_text(result)} per task",
                 line={"color": COLOURS["forward"], "width": 2, "dash": "dash"},
                 hoverinfo="skip",
             )
@@ -240,7 +248,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
 
 
 def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
-    """Return the change at each step with the common estimate rho.
+    """Return the change at each step with the common estimate n rho.
 
     Parameters
     ----------
@@ -271,14 +279,14 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
                 np.full(2, high),
                 COLOURS["forward"],
                 0.25,
-                "95 % interval of ρ (random-walk model)",
+                "95 % interval of n ρ (random-walk model)",
             )
         )
         figure.add_scatter(
             x=x[[0, -1]],
-            y=[change.rho, change.rho],
+            y=[change.ratio, change.ratio],
             mode="lines",
-            name=f"ρ = {change.rho:.2g}, one rate for all steps",
+            name=f"{_ratio_text(result)}, one rate for all steps",
             line={"color": COLOURS["forward"], "width": 2.5, "dash": "dash"},
             hoverinfo="skip",
         )

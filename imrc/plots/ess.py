@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ from plotly.subplots import make_subplots
 from imrc._checks import check_int, check_real
 from imrc.core import theory
 from imrc.diagnostics import words
-from imrc.evaluation import RunResult
+from imrc.evaluation import EffectiveSamples, RunResult
+from imrc.evaluation.words import samples_text
 from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, NAMES, finish, rgba
 
@@ -30,7 +32,7 @@ PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 REGIME_NOTES = """
 The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, with their borders
-at n d² = 1/j² (for the largest j shown) and n d² = 1.
+at n d² = 1/j² (for the largest j shown) and n d² = 1. In these notes d² is in units of σ².
 
 * **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
 * **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
@@ -39,8 +41,12 @@ at n d² = 1/j² (for the largest j shown) and n d² = 1.
 The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
 n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
 k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
-r √(n d²) ≥ 0.35. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
+r √(n d²) ≥ 0.21. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
 holds from one succeeding task on. The last regime needs at least one succeeding task as well.
+
+The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
+Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
+by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
 """
 
 
@@ -56,21 +62,21 @@ class OwnRatio(NamedTuple):
 def ess_curve_table(
     pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 over a range of n d^2.
+    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2.
 
     Parameters
     ----------
     pairs : sequence of (int, int)
         Tasks j and numbers of tasks k, counted from 1.
     low, high : float
-        Range of n d^2.
+        Range of n d^2 / sigma^2.
     points : int
         Points per curve, log-spaced.
 
     Returns
     -------
     DataFrame
-        Columns rule, j, k, ratio (n d^2), ess (ESS / n). One forward curve per j, one forward and backward
+        Columns rule, j, k, ratio (n d^2 / sigma^2), ess (ESS / n). One forward curve per j, one forward and backward
         curve per pair.
 
     Examples
@@ -91,7 +97,7 @@ def ess_curve_table(
 
 
 def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d^2 on logarithmic axes, regimes marked.
+    """Return the paper's figure: ESS / n against n d^2 / sigma^2 on logarithmic axes, regimes marked.
 
     Parameters
     ----------
@@ -123,10 +129,10 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
             mode="lines",
             name=name,
             line={"color": shade, "width": 2.5, "dash": dash},
-            hovertemplate="n d² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
+            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
         )
     borders = [1.0 / max(tasks) ** 2, 1.0]
-    for border, name in zip(borders, (f"n d² = 1/{max(tasks)}²", "n d² = 1"), strict=True):
+    for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
         figure.add_scatter(
             x=[border, border],
             y=[0.9, top],
@@ -137,7 +143,7 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
         )
     _name_regimes(figure, low, high, borders)
     finish(figure, title="How many times its own samples is a task worth?", height=520)
-    figure.update_xaxes(type="log", title_text="n d²  (change per step / noise of one average)")
+    figure.update_xaxes(type="log", title_text="n d² / σ²  (change per step / noise of one average)")
     figure.update_xaxes(range=[np.log10(low), np.log10(high)], exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", title_text="ESS / n", range=[np.log10(0.9), np.log10(top)])
     figure.update_yaxes(tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
@@ -172,7 +178,7 @@ def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: fl
 def _name_regimes(figure: go.Figure, low: float, high: float, borders: list[float]) -> None:
     """Write the names of the three regimes above the plot."""
     edges = [low, *borders, high]
-    names = ("proportional to k", "grows like 1/√(n d²)", "little to gain")
+    names = ("proportional to k", "grows like 1/√(n d²/σ²)", "little to gain")
     for name, left, right in zip(names, edges[:-1], edges[1:], strict=True):
         if right <= left:
             continue
@@ -248,14 +254,14 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def ess_growth_table(n: float, rho: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
+def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Effective sample sizes as tasks arrive, and as b grows.
 
     Parameters
     ----------
     n : float
         Samples per task.
-    rho : float
+    ratio : float
         n d^2 / sigma^2.
     k, b : int
         Number of tasks and backward steps.
@@ -272,7 +278,7 @@ def ess_growth_table(n: float, rho: float, k: int, b: int, largest_b: int = 60) 
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)
-    d2 = rho / n
+    d2 = ratio / n
     settled = theory.ess_forward_backward(counts, counts + b, n, d2)
     cumulated = np.concatenate([[0.0], np.cumsum(settled)])
     averages = []
@@ -301,7 +307,14 @@ def enough_steps(by_b: pd.DataFrame, share: float = 0.95) -> int | None:
     return int(reached.iloc[0]) if len(reached) else None
 
 
-def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: float = 0.95) -> go.Figure:
+def ess_growth(
+    by_k: pd.DataFrame,
+    by_b: pd.DataFrame,
+    n: float,
+    b: int,
+    share: float = 0.95,
+    run: EffectiveSamples | None = None,
+) -> go.Figure:
     """Return how the effective sample size grows with the number of tasks and with b.
 
     Parameters
@@ -314,6 +327,8 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
         The b in use.
     share : float
         Share of the full gain that counts as enough.
+    run : EffectiveSamples or None
+        What a run reached with these tasks and this b: drawn beside what Theorem 4 gives.
 
     Returns
     -------
@@ -326,8 +341,8 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
         horizontal_spacing=0.1,
     )
     names = {
-        "forward": f"{NAMES['forward']}: the newest task",
-        "forward_backward": f"{NAMES['forward_backward']}: mean over all tasks",
+        "forward": f"{NAMES['forward']}, Theorem 2: the newest task",
+        "forward_backward": f"{NAMES['forward_backward']}, Theorem 4: mean over all tasks",
     }
     for rule, part in by_k.groupby("rule", sort=False):
         figure.add_scatter(
@@ -367,6 +382,8 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
             row=1,
             col=column,
         )
+    if run is not None:
+        _mark_run(figure, run, {1: float(by_k["k"].max()), 2: float(b)})
     enough = enough_steps(by_b, share)
     if enough is not None and len(by_b) > 1:
         figure.add_scatter(
@@ -387,6 +404,28 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
     figure.update_annotations(font_size=14)
     figure.update_layout(margin={"t": 84, "b": 112})
     return figure
+
+
+def _mark_run(figure: go.Figure, run: EffectiveSamples, places: dict[int, float]) -> None:
+    """Draw what the run reached, with its interval, into the columns of a figure."""
+    bars = None
+    if math.isfinite(run.low):
+        above, below = run.high - run.mean, run.mean - run.low
+        bars = {"type": "data", "array": [above], "arrayminus": [below], "color": COLOURS["truth"]}
+    for column, x in places.items():
+        figure.add_scatter(
+            x=[x],
+            y=[run.mean],
+            mode="markers",
+            name=f"this run, forward and backward: {samples_text(run)}",
+            legendgroup="run",
+            showlegend=column == 1,
+            marker={"symbol": "diamond", "size": 10, "color": COLOURS["truth"]},
+            error_y=bars,
+            hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
+            row=1,
+            col=column,
+        )
 
 
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
@@ -435,8 +474,9 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     values = table[["single", "forward", "forward_backward"]].to_numpy()
     lowest = table[["risk", "error"]].to_numpy()
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
-        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+        steps = (1, 2, 5) if np.nanmax(values) < 1000 else (1,)
+        ticks = [step * 10.0**power for power in range(-2, 13) for step in steps]
+        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,.12g}" for tick in ticks])
     figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
     figure.update_yaxes(title_text="error probability")
     figure.update_layout(margin_b=120)

@@ -19,7 +19,7 @@ import numpy as np
 
 from imrc import datasets
 from imrc.baselines import parse_method, registry
-from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
 from imrc.features import FeatureSpec
@@ -228,7 +228,7 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
         before = result.before.get(rule)
         row["before"] = None if before is None or before.shape[1] < 2 else float(before[0, 1:].mean())
         row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
-        row["ess"] = float(result.ess_tables[rule].final().mean()) if rule in result.ess_tables else None
+        row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append(row)
     return tuple(rows)
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, tracks, words
+from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.plots import diagnostics as pictures
 from pages.ui import charts, links
 
@@ -30,30 +31,32 @@ def cards(result: Assessment, n: int) -> None:
         "slow change and periods. Below 5 tasks no order is unusual enough.",
     )
     if result.change is not None:
-        rho, low, high = result.rho_at(n)
+        ratio, low, high = result.ratio_at(n)
         row.metric(
             f"n d² / σ² at n = {n}",
-            words.number(rho),
+            words.number(ratio),
             f"{words.number(low)} to {words.number(high)}",
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help="Change per step over the noise of one sample average, with its 95 % interval, estimated on all "
-            "samples and converted to n. The effective sample sizes of the theorems follow from it.",
+            help="Change per step over the noise of one sample average, n ρ with the rate of change ρ = d² / σ², and "
+            "its 95 % interval; estimated on all samples and converted to n. The effective sample sizes of Theorems 2 "
+            "and 4 follow from it.",
         )
     if result.innovations is not None:
         tests = result.innovations
         row.metric(
             "Changes: direction, dependence",
             f"z = {tests.z_mean:.1f}, {tests.largest:.1f}".replace("-", "−"),
-            words.changes_text(tests),
+            result.verdict.changes_text,
             delta_color="off",
             delta_arrow="off",
             border=True,
             help="On increments with the sampling noise filtered out. First: do changes keep one direction all the way "
-            "(unusual above 1.64)? Second: are changes 2 to 5 tasks apart correlated (noted beyond ± 3; positive: they "
-            f"go the same way for a while)? Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
-            f"noise and ρ alone give {tests.expected_raw_correlation:.2f}.",
+            f"(said above {MEAN_LIMIT})? Second: are changes 2 to 5 tasks apart correlated (said beyond ± "
+            f"{FLAG_LIMIT:g}; positive: they go the same way for a while)? Both count only where the order of the "
+            f"tasks matters. Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
+            f"noise and n ρ alone give {tests.expected_raw_correlation:.2f}.",
         )
 
 

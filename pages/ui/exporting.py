@@ -38,7 +38,8 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
             report.to_html,
             result,
             sequence=sequence,
-            diagnosis=diagnosis,
+            # A run that was stopped is diagnosed on the tasks it reached.
+            diagnosis=diagnosis if diagnosis is not None and diagnosis.k == result.n_tasks else None,
             compared=compared,
             title=data.title_of(choice.dataset),
             commands=repeated_by(choice),

@@ -36,8 +36,9 @@ FORMULAS: dict[str, Formula] = {
             r"\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}",
             r"\alpha = \tfrac{2}{\sqrt{1+4/(n d^2)}-1}",
         ),
-        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, in units of the "
-        "variance of a sample. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
+        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, here divided by "
+        "the variance $\\sigma^2$ of a sample: the paper's condition for leaving $\\sigma^2$ out, $M \\le 1$, should "
+        "read $\\sigma^2 \\ge 1$. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
         "$n_j^{\\rightleftharpoons k}$: effective sample sizes (ESS) with forward, and forward and backward learning.",
     ),
     "ess_recursion": Formula(
@@ -69,7 +70,8 @@ FORMULAS: dict[str, Formula] = {
         ),
         "With probability $1-\\delta$. $R_j^\\infty$, $\\mu_j^\\infty$: minimax risk and rule for exactly known mean "
         "vectors; here the averages over all samples of the task stand in. $M$: bound of the features. $m$: number of "
-        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1. "
+        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1 and at most "
+        "$\\max(M/\\min\\sigma,\\, 2M/\\min d)$ (remark after Theorem 1). "
         "$n_j^{\\text{eff}}$: $n$, $n_j^{\\rightharpoonup}$ or $n_j^{\\rightleftharpoons k}$.",
     ),
     "pacf": Formula(
@@ -87,22 +89,22 @@ FORMULAS: dict[str, Formula] = {
         "Section 2.1 of the paper, corrected for noise",
         (
             r"\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]",
-            r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = \rho\,t",
+            r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = n\rho\,t",
         ),
         "$D_{i,l}$: squared distance of the averages of two tasks, mean over components, each divided by the noise "
         "variance of an average. $h_i$: noise variance of task $i$ (1 on average). Negative values are possible and "
         "mean: less than noise explains.",
     ),
-    "rho": Formula(
+    "ratio": Formula(
         "Theorems 2 and 4 need this number",
         (
-            r"\rho = \frac{n\,d^2}{\sigma^2}",
+            r"n\rho = \frac{n\,d^2}{\sigma^2}, \qquad \rho = \frac{d^2}{\sigma^2}",
             r"\tau_j = \text{level}_j + \text{noise}",
-            r"\text{level}_j - \text{level}_{j-1} \sim (0, \rho)",
+            r"\text{level}_j - \text{level}_{j-1} \sim (0, n\rho)",
         ),
         "Estimated by restricted maximum likelihood of a random walk in noise, one $\\rho$ for all components; "
-        "interval by the likelihood ratio. $\\rho$ grows in proportion to $n$, so the value for all samples converts "
-        "to the chosen $n$.",
+        "interval by the likelihood ratio. The rate $\\rho$ does not depend on $n$; charts on this page show $n\\rho$ "
+        "for averages over all samples, the card converts it to the chosen $n$.",
     ),
     "models": Formula(
         "Competing Gaussian models",

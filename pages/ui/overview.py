@@ -7,9 +7,9 @@ from typing import Literal
 import streamlit as st
 
 from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
-from imrc.evaluation import RunResult
+from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.results import HEADLINES, Headline
-from imrc.evaluation.words import decimal, with_error
+from imrc.evaluation.words import borrowing_note, decimal, interval_text, with_error
 from imrc.plots._style import NAMES
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
@@ -65,15 +65,22 @@ def cards(result: RunResult) -> None:
             "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
-    gain = result.ess_tables["forward_backward"].final().mean() / result.settings.n
-    row.metric(
-        "Effective samples, gain",
-        f"× {gain:.1f}",
-        border=True,
-        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
-        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
-        "variances and changes; mean over tasks.",
+    worth = effective_samples(result)
+    note = borrowing_note(worth)
+    card = row.container(border=True) if note else row
+    card.metric(
+        "Effective samples, if the tasks evolve",
+        f"{worth.mean:,.1f}",
+        f"own {worth.own:g}; {interval_text(worth)}",
+        delta_color="off",
+        delta_arrow="off",
+        border=not note,
+        help="What a task is worth with forward and backward learning, in samples: effective sample size at the last "
+        "step by the recursions of Theorems 1 and 3 with the estimated variances and changes; mean over tasks and "
+        "repetitions with its 95 % interval. It holds if the tasks evolve as assumed.",
     )
+    if note:
+        card.caption(note)
     name, text = RISK[result.loss]
     risk = float(result.risk_tables["forward_backward"].average().mean())
     row.metric(name, decimal(risk), border=True, help=text)

@@ -61,9 +61,9 @@ charts.show(
     tracks.step_changes(result),
     result,
     name="evolving-change",
-    alt=f"Change at each step minus noise, and the common rate {result.change.rho:.2g} with its interval.",
+    alt=f"Change at each step minus noise, and the common n ρ = {result.change.ratio:.2g} with its interval.",
 )
-formulas.show("rho")
+formulas.show("ratio")
 row = st.container(horizontal=True)
 with row.container(width=480):
     charts.show(

@@ -36,7 +36,7 @@ CONTROLS = [
     ("explore", "against_paper", "false", False),
     ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
-    ("effective-sample-size", "ess_source", "As estimated in the run", "run"),
+    ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
     ("effective-sample-size", "ess_kappa", "2.5", 2.5),
     ("effective-sample-size", "ess_delta", "0.2", 0.2),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),

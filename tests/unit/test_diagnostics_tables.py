@@ -25,7 +25,7 @@ def test_tracks_equal_a_local_level_smoother(result):
     from statsmodels.tsa.statespace.structural import UnobservedComponents
 
     table = tracks.component_tracks(result, 1)
-    s, d = table["mean_se"].iloc[0] ** 2, result.change.rho * table["mean_se"].iloc[0] ** 2
+    s, d = table["mean_se"].iloc[0] ** 2, result.change.ratio * table["mean_se"].iloc[0] ** 2
     model = UnobservedComponents(table["mean"].to_numpy(), "local level", use_exact_diffuse=True)
     model.ssm.tolerance = 0.0  # no shortcut to the steady state
     smoothed = model.smooth([s, d])
@@ -179,7 +179,7 @@ def test_ess_table_and_figure():
     shown = names(figure)
     assert "Digits: n d² / σ² = 0.40" in shown
     assert "forward and backward, j = 10, k = 20" in shown
-    assert "border of regimes, n d² = 1/10²" in shown
+    assert "border of regimes, n d² / σ² = 1/10²" in shown
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
