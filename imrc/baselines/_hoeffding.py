@@ -94,7 +94,7 @@ class HoeffdingTree:
         self.checked = np.append(self.checked, counts.sum(axis=1))
 
     def learn(self, X: Floats, y: Labels) -> None:
-        """Learn samples in order."""
+        """Learn samples in order; columns of X after the first D are not looked at."""
         from imrc.baselines import _hoeffding_kernels as kernels
 
         start = 0
