@@ -126,8 +126,9 @@ def learn(  # type: ignore[no-untyped-def]
 ):
     """Learn samples from `start` on; stop when a leaf is due for a split attempt.
 
-    low, high (nodes, C, D) extremes per class; checked (nodes,) leaf weight at the last attempt. Returns the number
-    of samples done and the leaf, or -1.
+    low, high (nodes, C, D) extremes per class; checked (nodes,) samples a leaf had seen at the last attempt: whole
+    numbers, so that rounding of class weights cannot move an attempt. Returns the number of samples done and the leaf,
+    or -1.
     """
     classes, features = mean.shape[1:]
     scores, precision, logs = np.empty(classes), np.empty((classes, features)), np.empty(classes)
@@ -155,7 +156,8 @@ def learn(  # type: ignore[no-untyped-def]
             low[leaf, label, j] = min(low[leaf, label, j], x[j])
             high[leaf, label, j] = max(high[leaf, label, j], x[j])
         logs[label], spread[label] = precisions(seen[leaf, label], m2[leaf, label], precision[label])
-        if total + 1.0 - checked[leaf] >= grace:
-            checked[leaf] = total + 1.0
+        samples = seen[leaf].sum()
+        if samples - checked[leaf] >= grace:
+            checked[leaf] = samples
             return i + 1, leaf
     return len(X), -1

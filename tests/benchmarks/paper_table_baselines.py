@@ -5,7 +5,7 @@
 One cell is a dataset, n and a method. Finished cells are kept in ``results/paper_table_baselines_repetitions.csv`` (one
 row per repetition), so the script can be stopped and started again; ``--table`` only rebuilds
 ``results/paper_table_baselines.csv`` and the Markdown table from them, and ``--forget condor`` drops what was measured
-of a method, all its profiles, so that it is measured again. ``--features identity`` runs on raw inputs
+of a method (named as for ``--methods``), so that it is measured again. ``--features identity`` runs on raw inputs
 instead, into files of their own. Representation as in the paper: 200 random
 Fourier features with sigma2 = 10 on raw inputs for tables, pixels in [0, 1] for rotated MNIST. Seconds are processor
 seconds of learning per task; they depend on the machine.
@@ -84,9 +84,9 @@ def done_cells(features: str) -> set[tuple[str, int, str]]:
 
 
 def forget(methods: list[str], features: str) -> None:
-    """Drop the finished cells of methods, all profiles."""
+    """Drop the finished cells of methods."""
     frame = pd.read_csv(records(features), dtype=str, keep_default_na=False)
-    kept = frame[~frame["run"].str.partition(":")[0].isin(methods)]
+    kept = frame[~frame["run"].isin(methods)]
     kept.to_csv(records(features), index=False)
     print(f"{len(frame) - len(kept)} of {len(frame)} rows forgotten")
 

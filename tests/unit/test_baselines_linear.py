@@ -631,6 +631,15 @@ class TestHoeffdingTree:
         assert -3 < tree.threshold[0] < 3
         assert (tree.votes(X).argmax(axis=1) == y).all()
 
+    def test_attempts_come_every_so_many_samples_whatever_the_weights(self, rng, monkeypatch):
+        """A new leaf inherits class weights that are no whole numbers; attempts count samples all the same."""
+        at = []
+        tree = HoeffdingTree(1, 2, grace=10)
+        tree.counts[0] = (33.1, 41.7)
+        monkeypatch.setattr(tree, "_try_split", lambda leaf: at.append(tree.seen[leaf].sum()))
+        tree.learn(rng.standard_normal((35, 1)), np.arange(35) % 2)
+        assert at == [10, 20, 30]
+
     def test_noise_is_not_split_on(self, rng):
         tree = HoeffdingTree(5, 2, tie=0.0)
         tree.learn(rng.standard_normal((400, 5)), np.arange(400) % 2)
