@@ -36,6 +36,7 @@ from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 from imrc.evaluation.printed import printed_errors  # noqa: E402
 from imrc.evaluation.words import decimal  # noqa: E402
+from imrc.paper.measure import TOLERANCE  # noqa: E402
 
 STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}
 SEED = 0
@@ -125,12 +126,23 @@ def build_table(features: str) -> None:
     extra = ["imrc:paper:single", *(m for m in METHODS if m not in (*methods, "imrc", "imrc:recommended"))]
     print("\nReferences and other profiles\n")
     print(paper_markdown(table, extra))
+    print_agreement(table, methods)
     for kind in ("average", "newest"):
         tabular = scores[scores["dataset"].isin(TABULAR)]
         ranks = average_ranks(tabular, kind=kind)
         print(f"\nAverage ranks over {ranks.datasets} datasets ({kind}), Friedman p = {ranks.friedman_p:.3g}, "
               f"critical difference {ranks.critical_difference:.2f}")  # fmt: skip
         print(ranks.table.round(2).to_string(index=False))
+
+
+def print_agreement(table: pd.DataFrame, methods: list[str]) -> None:
+    """Print in how many cells each method is near the printed value, with both readings of the error."""
+    print(f"\nCells within {TOLERANCE} of print, median distance")
+    for method in methods:
+        cells = table[(table["method"] == method) & table["printed"].notna()]
+        for kind in ("average", "newest"):
+            gap = (cells[kind] - cells["printed"]).abs()
+            print(f"{method}, {kind}: {int((gap <= TOLERANCE).sum())} of {len(cells)}, {gap.median():.3f}")
 
 
 def mu_table(only: list[str], sizes: list[int], repetitions: int) -> None:
