@@ -188,8 +188,8 @@ class AUE(Baseline):
         "Naive Bayes in leaves works with logarithms (the reference multiplies densities, which underflow).",
         "Members are Hoeffding trees with the defaults of the cited authors' code (grace period 100, split confidence "
         "0.01, ten members), not tuned: before a tree has seen 100 samples it cannot split and is naive Bayes at best.",
-        "As in that code, a feature that never varied within a class has density 0 off its only value. On pixels and rare "
-        "words naive Bayes therefore rarely votes at first, and the answer is the majority class.",
+        "As in that code, a feature that never varied within a class has density 0 off its only value. On pixels and "
+        "rare words naive Bayes therefore rarely votes at first, and the answer is the majority class.",
         "Profile 'logistic' is the variant in the repository of DriftSurf: logistic members that start uniformly on "
         "[0, 1), hard votes. On features near 1 that start outweighs ten samples a task (on Usenet2 it answers the "
         "minority class). Which variant gave the published numbers is not known.",

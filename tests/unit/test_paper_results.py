@@ -106,6 +106,25 @@ def test_agreement_is_what_counts_as_reproduced():
     assert said.startswith(f"Within {TOLERANCE:.2f} of".replace("0.", "."))
 
 
+def test_both_readings_of_the_error_are_counted():
+    counts = {}
+    for kind in ("average", "released"):
+        for n in (10, 50, 100, 150):
+            table = cells.error_cells(n, kind)
+            near = table["gap"].abs() <= TOLERANCE
+            imrc_own = table["column"] == "IMRC (paper)"
+            others = ~table["column"].str.startswith("IMRC")
+            for name, rows in (("imrc", imrc_own), ("others", others)):
+                found = counts.setdefault((kind, name), [0, 0])
+                found[0] += int(near[rows].sum())
+                found[1] += int(table.loc[rows, "gap"].notna().sum())
+    said = cells.both_readings()
+    assert "in {} of {} cells with the error of the authors' script".format(*counts["released", "imrc"]) in said
+    assert f"in {counts['average', 'imrc'][0]} with the average" in said
+    assert f"in {counts['released', 'others'][0]} and {counts['average', 'others'][0]} of" in said
+    assert counts["released", "imrc"][1] == counts["average", "imrc"][1]
+
+
 @pytest.mark.parametrize("kind", ["average", "released"])
 def test_backward_learning_is_counted_in_every_cell(kind):
     errors = shipped.table("errors").query("error_kind == @kind").set_index(["method", "dataset", "n"])["error"]
