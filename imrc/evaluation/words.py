@@ -16,6 +16,12 @@ from imrc.features import FeatureSpec
 if TYPE_CHECKING:
     import pandas as pd
 
+UNTUNED = (
+    "The methods compared run with published default hyper-parameters, of their authors or of the nearest public code; "
+    "they were not tuned to these data."
+)
+"""Said wherever they are judged."""
+
 
 def decimal(value: float, digits: int = 3) -> str:
     """Return a number without the leading zero, as the field prints error rates.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from imrc import datasets
 from imrc.baselines import PUBLISHED
@@ -12,7 +12,7 @@ from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.evaluation.words import decimal
 from imrc.paper import kept
-from imrc.paper.measure import BACKWARD_STEPS, WINDOWS, how_to_get
+from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
 from imrc.paper.text import spread
 
 if TYPE_CHECKING:
@@ -133,14 +133,49 @@ def agreement(cells: pd.DataFrame) -> str:
         ("the other methods", both[~own & _published(both)]),
     ):
         if len(part):
-            near = int((part["gap"].abs() <= 0.03).sum())
+            near = int((part["gap"].abs() <= TOLERANCE).sum())
             parts.append(
                 f"{words}: **{near} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
             )
     return (
-        f"Within .03 of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
+        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
         + "; ".join(parts)
         + "."
+    )
+
+
+def both_readings() -> str:
+    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
+    import pandas as pd
+
+    near: dict[str, dict[str, int]] = {}
+    total: dict[str, int] = {}
+    for error in get_args(ErrorKind):
+        table = pd.concat([error_cells(n, error) for n in SIZES])
+        table = table[table["gap"].notna()]
+        own = table["column"] == title_of_method(imrc_key("paper"))
+        for name, part in (("imrc", table[own]), ("others", table[_published(table)])):
+            near.setdefault(name, {})[error] = int((part["gap"].abs() <= TOLERANCE).sum())
+            total[name] = len(part)
+    return (
+        f"Within {decimal(TOLERANCE, 2)} of print, over all n: IMRC with the paper's choices in "
+        f"{near['imrc']['released']} of {total['imrc']} cells with the error of the authors' script, in "
+        f"{near['imrc']['average']} with the average the paper describes; the other methods in "
+        f"{near['others']['released']} and {near['others']['average']} of {total['others']}."
+    )
+
+
+def backward_sentence(error: ErrorKind = "average") -> str:
+    """Say in how many of the cells measured backward learning lowers the error of preset ``paper``, over all n."""
+    measured = kept.table("errors").query("error_kind == @error")
+    rules = [imrc_key("paper"), imrc_key("paper", "forward")]
+    part = measured[measured["method"].isin(rules)]
+    both = part.pivot_table(index=["dataset", "n"], columns="method", values="error").dropna()
+    change = both[rules[0]] - both[rules[1]]
+    return (
+        f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
+        f"{int((change < 0).sum())} of {len(change)} cells (all n, preset `paper`), and raises it in "
+        f"{int((change > 0).sum())}."
     )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
 from imrc._output import print_table
+from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import SCORE_KINDS
-from imrc.evaluation.words import decimal
+from imrc.evaluation.words import UNTUNED, decimal
 from imrc.paper.measure import TableRequest, how_to_get
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
     print_table(["data set", "", *columns.values()], rows, left=2)
     if request.kind != "time":
         print("* smallest error of the row")
+        if shown["method"].str.partition(":")[0].isin(PUBLISHED).any():
+            print(UNTUNED)
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str]:

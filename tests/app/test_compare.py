@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import imrc
 from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.words import comparison_summary, comparison_view
+from imrc.evaluation.words import UNTUNED, comparison_summary, comparison_view
 from pages.ui import comparing
 from tests.app.conftest import texts
 
@@ -56,6 +56,7 @@ def test_same_numbers_as_the_library(compare, monkeypatch):
     table = expected()
     assert shown(test).equals(view(table))
     assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
+    assert UNTUNED in texts(test)
     assert "Holm" in texts(test)
 
 

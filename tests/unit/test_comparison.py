@@ -320,6 +320,7 @@ class TestTables:
         big = replace(many, n=100, repetitions=10)
         power = imrc.TaskSequence(tuple(imrc.Task(np.zeros((1, 400)), [j % 2]) for j in range(99)))
         assert expected_seconds("mer", big, power, 400) > 60  # said before it starts
+        assert 10 < expected_seconds("aue", big, power, 400) < 60  # trees need no tick on 99 tasks
         for name in registry:
             assert 0 < expected_seconds(name, few, sequence) < 60
 

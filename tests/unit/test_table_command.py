@@ -25,6 +25,7 @@ from imrc.evaluation.printed import (
     printed_errors,
     printed_seconds,
 )
+from imrc.evaluation.words import UNTUNED
 from imrc.paper import measure
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
@@ -70,6 +71,15 @@ def test_other_windows_and_backward_steps(capsys, kind, settings):
     for setting, (b, W) in settings.items():
         result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=5)
         assert table.loc[setting, "error"] == pytest.approx(result.headline("released")["forward_backward"].mean)
+
+
+def test_other_methods_are_said_to_be_untuned(capsys):
+    shown = {}
+    for methods in (("condor",), ("majority",)):
+        assert main([*SMALL, "--methods", *methods]) == 0
+        shown[methods] = capsys.readouterr().out
+    assert UNTUNED in shown["condor",]
+    assert UNTUNED not in shown["majority",]  # has nothing to tune
 
 
 def test_running_times(capsys):
