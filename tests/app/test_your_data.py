@@ -66,8 +66,8 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
 
 
 @pytest.mark.parametrize("view", ["evolving", "ess", "compare"])
-def test_pages_take_gaps_and_words(page, view):
-    test = page()
+def test_pages_take_gaps_and_words(app, view):
+    test = app(dataset="identical", k="3", n="4", repetitions="1", features="identity").switch_page(PAGE).run()
     test.button(key="own_sample").click().run()
     test.selectbox(key="own_period_0").set_value("quarter").run()
     test.button(key="own_use").click().run()
@@ -75,8 +75,6 @@ def test_pages_take_gaps_and_words(page, view):
     assert not test.exception
     assert not test.error
     if view == "evolving":
-        test.selectbox(key="features").set_value("identity").run()
-        test.button(key="FormSubmitter:settings-Run").click().run()
         assert "pump = B" in test.selectbox(key="evolving_component").options
 
 
