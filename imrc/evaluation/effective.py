@@ -114,6 +114,7 @@ def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None
 
     Examples
     --------
+    >>> import math
     >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
     >>> round(found.mean, 2), found.low, found.high
     (52.33, 10.0, 132.0)

@@ -122,6 +122,7 @@ def run(options: argparse.Namespace) -> int:
                 "dataset": result.name,
                 "tasks": result.n_tasks,
                 "settings": settings.to_json(),
+                "borrowing": effective_samples(result).borrowing,
                 "rules": rows_of(result),
             }
         )

@@ -10,7 +10,8 @@ frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (n d^2 / sigma^2 about 
 seed, derived from the seed, the scenario, k and the number of the run.
 
 Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
-``results/diagnostics_rates.csv`` (error rates with standard errors and their limits).
+``results/diagnostics_rates.csv`` (error rates with standard errors and their limits). A study that was stopped goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -195,7 +196,9 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--rows", type=Path, help="file of single runs, to go on from (default: one in --out)")
+    parser.add_argument(
+        "--rows", type=Path, help="file of single runs to go on from; kept at the end (default: one in --out, removed)"
+    )
     options = parser.parse_args()
     started = time.time()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -205,6 +208,8 @@ def main() -> None:
     for name, frame in (("diagnostics_confusion", confusion(table)), ("diagnostics_rates", rates(table))):
         frame.assign(seed=options.seed, versions=versions).to_csv(options.out / f"{name}.csv", index=False)
         print(frame.to_string(index=False))
+    if options.rows is None:
+        kept.unlink()  # the next study is of the code as it is then
     print(f"{len(table)} runs in {time.time() - started:.0f} s")
 
 
