@@ -129,7 +129,8 @@ def errors() -> None:
 def _reading() -> None:
     with st.expander("Where ours differ, and why that may be", icon=":material/menu_book:"):
         st.markdown(
-            "* **IMRC** with the paper's choices agrees in most cells; Power Supply at n = 50 comes out lower.\n"
+            "* **IMRC** with the paper's choices agrees in most cells if the error is that of the authors' script; "
+            "Power Supply at n = 50 comes out lower.\n"
             "* **ELLA** is better here almost everywhere: with the defaults of its Python release it answers a "
             "constant, and the printed values lie in between.\n"
             "* **GEM** and **EWC** on Spam do not fall with n in the representation used for all methods; on raw "

@@ -142,7 +142,8 @@ def print_agreement(table: pd.DataFrame, methods: list[str]) -> None:
         cells = table[(table["method"] == method) & table["printed"].notna()]
         for kind in ("average", "newest"):
             gap = (cells[kind] - cells["printed"]).abs()
-            print(f"{method}, {kind}: {int((gap <= TOLERANCE).sum())} of {len(cells)}, {gap.median():.3f}")
+            if len(gap):
+                print(f"{method}, {kind}: {int((gap <= TOLERANCE).sum())} of {len(gap)}, {gap.median():.3f}")
 
 
 def mu_table(only: list[str], sizes: list[int], repetitions: int) -> None:
