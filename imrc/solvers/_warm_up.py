@@ -13,12 +13,6 @@ from imrc._checks import check_choice
 Kernels = Literal["subgradient", "log loss", "exact"]
 
 
-def _layout() -> None:
-    from imrc.solvers._scores import prepare
-
-    prepare(np.ones((2, 2)), True)
-
-
 def _subgradient() -> None:
     from imrc.solvers._batch import prepare_instances, run_subgradient
 
@@ -39,7 +33,7 @@ def _log_loss() -> None:
 
 
 STAGES: dict[Kernels, tuple[tuple[str, Callable[[], None], float], ...]] = {
-    "subgradient": (("layout of instances", _layout, 1.0), ("subgradient method", _subgradient, 4.5)),
+    "subgradient": (("subgradient method", _subgradient, 4.5),),
     "log loss": (("rule for log loss", _log_loss, 6.5),),
     "exact": (("exact method", _exact, 6.5),),
 }

@@ -12,13 +12,11 @@ from imrc.solvers import _batch as batch
 from tests.benchmarks.numpy_reference import subgradient_numpy
 from tests.benchmarks.problems import random_problem
 
-MODES = {"direct": 0, "gram": 1, "lazy": 2}
+MODES = ("direct", "incremental")
 
 
 def instances_in_mode(X1, mode):
-    from imrc.solvers._scores import prepare
-
-    return batch.Instances(X1, prepare(X1, mode == "gram"), MODES[mode])
+    return prepare_instances(X1, incremental=mode == "incremental")
 
 
 def run(instances, tau, lam, start, candidate, max_iter):
@@ -111,11 +109,11 @@ def test_value_belongs_to_mu_and_improves_on_the_candidate(rng):
 def test_duplicate_rows_and_constant_columns_change_nothing():
     X1, tau, lam = random_problem(20, 60, 2, seed=6)
     zeros = np.zeros_like(tau)
-    plain = run(instances_in_mode(X1, "gram"), tau, lam, zeros, zeros, 500)
-    doubled = run(instances_in_mode(np.vstack([X1, X1[::-1]]), "gram"), tau, lam, zeros, zeros, 500)
+    plain = run(instances_in_mode(X1, "incremental"), tau, lam, zeros, zeros, 500)
+    doubled = run(instances_in_mode(np.vstack([X1, X1[::-1]]), "incremental"), tau, lam, zeros, zeros, 500)
     np.testing.assert_allclose(doubled.mu, plain.mu, rtol=0, atol=1e-11)
     wider = [np.hstack([part, np.zeros((len(part), 1))]) for part in (X1, tau, lam)]
-    padded = run(instances_in_mode(wider[0], "gram"), wider[1], wider[2], *np.zeros((2, *wider[1].shape)), 500)
+    padded = run(instances_in_mode(wider[0], "incremental"), wider[1], wider[2], *np.zeros((2, *wider[1].shape)), 500)
     np.testing.assert_allclose(padded.mu.reshape(2, -1)[:, :-1], plain.mu.reshape(2, -1), rtol=0, atol=1e-11)
     assert (padded.mu.reshape(2, -1)[:, -1] == 0).all()
 
@@ -126,7 +124,7 @@ def test_lazy_rows_survive_a_full_store(monkeypatch):
     zeros = np.zeros_like(tau)
     _, value, last, _ = subgradient_numpy(X1, tau, lam, zeros, zeros, 400)
     monkeypatch.setattr(batch, "GRAM_NUMBERS", 3 * 48)
-    solution = run(instances_in_mode(X1, "lazy"), tau, lam, zeros, zeros, 400)
+    solution = run(instances_in_mode(X1, "incremental"), tau, lam, zeros, zeros, 400)
     np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
     assert solution.value == pytest.approx(value, abs=1e-11)
 
