@@ -83,7 +83,7 @@ def prepare_instances(X1: Floats, incremental: bool | None = None) -> Instances:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem (3) for the subgradient method, on trusted input.
+    """One problem (3), on trusted input.
 
     Attributes
     ----------
@@ -92,7 +92,8 @@ class Problem:
     tau, lam : ndarray of shape (m,)
         Mean and confidence vectors.
     start : Solution or None
-        Where to start: its last iterate, its best point as first candidate. None: zeros.
+        Where to start: its last iterate, its best point as first candidate; for the exact method, which parameters of
+        its best point are not zero. None: zeros.
     """
 
     instances: Instances
@@ -144,7 +145,8 @@ def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solu
     if method == "exact":
         from imrc.solvers._exact import prepare_exact, solve_exact
 
-        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes)
+        start = None if problem.start is None else problem.start.mu
+        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes, start=start)
     zeros = np.zeros_like(problem.tau) if problem.start is None else None
     start = zeros if problem.start is None else problem.start.last
     candidate = zeros if problem.start is None else problem.start.mu
@@ -201,7 +203,7 @@ def solve_many(
         1: no threads. None: all cores if there is more than one problem. Never call with more than 1 from a function
         that itself runs inside `solve_many`.
     method : {"subgradient", "exact"}
-        As in `solve`; the exact method ignores `max_iter` and the starting points.
+        As in `solve`; the exact method ignores `max_iter`.
 
     Returns
     -------

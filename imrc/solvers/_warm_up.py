@@ -10,7 +10,7 @@ import numpy as np
 
 from imrc._checks import check_choice
 
-Kernels = Literal["subgradient", "log loss", "exact"]
+Kernels = Literal["subgradient", "log loss"]
 
 
 def _subgradient() -> None:
@@ -18,12 +18,6 @@ def _subgradient() -> None:
 
     zeros = np.zeros(4)
     run_subgradient(prepare_instances(np.ones((2, 2))), zeros, zeros, 2, 1, zeros, zeros)
-
-
-def _exact() -> None:
-    from imrc.solvers._exact import prepare_exact, solve_exact
-
-    solve_exact(prepare_exact(np.ones((2, 2))), np.zeros(4), np.zeros(4), 2)
 
 
 def _log_loss() -> None:
@@ -35,7 +29,6 @@ def _log_loss() -> None:
 STAGES: dict[Kernels, tuple[tuple[str, Callable[[], None], float], ...]] = {
     "subgradient": (("subgradient method", _subgradient, 4.5),),
     "log loss": (("rule for log loss", _log_loss, 6.5),),
-    "exact": (("exact method", _exact, 6.5),),
 }
 """Per group: name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
 
@@ -52,8 +45,8 @@ def warm_up(
     ----------
     progress : callable or None
         Called as ``progress(fraction, text)`` before each stage and at the end with 1.0.
-    kernels : sequence of {"subgradient", "log loss", "exact"}
-        What will be used; the presets need the first two.
+    kernels : sequence of {"subgradient", "log loss"}
+        What will be used; the exact method needs none.
 
     Returns
     -------

@@ -129,9 +129,9 @@ def test_lazy_rows_survive_a_full_store(monkeypatch):
     assert solution.value == pytest.approx(value, abs=1e-11)
 
 
-def test_mode_is_chosen_by_size():
-    chosen = {n: prepare_instances(np.ones((n, 101))).mode for n in (5, 16, 17, 1024, 1025)}
-    assert chosen == {5: 0, 16: 0, 17: 1, 1024: 1, 1025: 2}
+def test_scores_are_followed_where_there_are_many():
+    follows = {n: prepare_instances(np.ones((n, 101))).columns.size > 0 for n in (5, 16, 17, 2000)}
+    assert follows == {5: False, 16: False, 17: True, 2000: True}
 
 
 def test_many_problems_in_threads_are_the_problems_one_by_one():
@@ -187,26 +187,15 @@ def test_bad_input_is_named(change, message):
         solve(X, tau, lam, **arguments)
 
 
-def test_compiled_code_on_disk_follows_every_kernel_file():
-    """Numba alone would keep `run` when only a file of its callees changed."""
-    from imrc.solvers import _interior, _scores, _simd, _subgradient
-
-    for function in (_scores.prepare, _subgradient.run, _interior.run):
-        stamp = function._cache._cache_file._source_stamp
-        assert stamp[1] == _simd._FINGERPRINT
-        assert len(_simd._FINGERPRINT) == 64
-
-
 def test_warm_up_tells_its_progress_and_knows_its_groups():
     news = []
-    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "exact"))
+    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "log loss"))
     shares = [share for share, _ in news]
     assert shares == sorted(shares)
     assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
     assert [text for _, text in news[:-1]] == [
-        "Compiling: layout of instances",
         "Compiling: subgradient method",
-        "Compiling: exact method",
+        "Compiling: rule for log loss",
     ]
     with pytest.raises(ValueError, match="kernels must be one of"):
         warm_up(kernels=("simplex",))
