@@ -6,9 +6,9 @@ The compact dual has a weight p(x, y) for every instance and class, and their la
     subject to p(x, y) <= t_x,  sum p = 1,  p >= 0,
                |sum_x p(x, y) x - tau_y| <= lambda_y     for each class y, one row per component
 
-and mu are the duals of the last rows. A bound |mu| <= box lets those rows be missed at that price. Few of them matter, so
-they are added as they are found to be missed; a warm start begins with the rows in which mu was not zero. A large set
-X is treated the same way, one group of instances at a time.
+and mu are the duals of the last rows. A bound |mu| <= box lets those rows be missed at that price. Few of them matter,
+so they are added as they are found to be missed; a warm start begins with the rows in which mu was not zero. A large
+set X is treated the same way, a group of instances at a time.
 
 Whatever HiGHS did, the value is the objective (3) at the mu returned, and any weights give a lower bound,
 

@@ -21,7 +21,7 @@ iterations so that rounding cannot grow to the size of a near tie.
 
 Vectors over components are (C, pp): blocks are padded with zeros to a multiple of `PADDING`, so that the loops have no
 remainder. Everything is written as loops over contiguous memory that the compiler turns into vector instructions; it
-may reorder sums (`_FAST`), which is why results are the same to rounding, not to the bit, on another processor.
+may reorder sums (`_fast`), which is why results are the same to rounding, not to the bit, on another processor.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from numba import njit
 
 PADDING = 16
 REFRESH = 256
-_STRICT = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-_FAST = _STRICT | {"fastmath": {"contract", "nsz", "reassoc"}}
+_strict = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+_fast = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
-@njit(**_FAST)
+@_fast
 def _scores(X, y, out):
     """out[c, i] = x_i'y_c, two classes and two instances at a time; where their number is odd the last comes twice."""
     n_classes, n = len(y), len(X)
@@ -54,7 +54,7 @@ def _scores(X, y, out):
             out[c, i], out[c, k], out[d, i], out[d, k] = ci, ck, di, dk
 
 
-@njit(**_STRICT)
+@_strict
 def _row_value(scores, i, value):
     """Return the max over label subsets of (sum of scores - 1) / size of one instance, from a value not above it.
 
@@ -73,7 +73,7 @@ def _row_value(scores, i, value):
     return value
 
 
-@njit(**(_FAST | {"fastmath": {"contract", "nsz", "reassoc", "nnan"}}))
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc", "nnan"})
 def _largest(values):
     top = values[0]
     for i in range(len(values)):
@@ -81,7 +81,7 @@ def _largest(values):
     return top
 
 
-@njit(**_STRICT)
+@_strict
 def _worst(scores, row, values):
     """Return the max term of (3) and its row, the first of equal ones; `row` is one that is likely to be it."""
     n_classes, n = scores.shape
@@ -112,7 +112,7 @@ def _worst(scores, row, values):
     return worst, row
 
 
-@njit(**_FAST)
+@_fast
 def _slope(y, tau, lam, slope):
     """Write lambda sign(y) - tau; return lambda'|y| - tau'y."""
     linear = 0.0
@@ -124,7 +124,7 @@ def _slope(y, tau, lam, slope):
     return linear
 
 
-@njit(**_FAST)
+@_fast
 def _slope_marking(y, tau, lam, before, slope, changed):
     """`_slope` that also marks where the slope is not what it was before."""
     linear = 0.0
@@ -137,7 +137,7 @@ def _slope_marking(y, tau, lam, before, slope, changed):
     return linear
 
 
-@njit(**_FAST)
+@_fast
 def _move(direction, row, share, step, momentum, slope, y, w):
     """One update of y and w along `slope` and the shares of direction[row].
 
@@ -151,7 +151,7 @@ def _move(direction, row, share, step, momentum, slope, y, w):
             w[c, j] = new
 
 
-@njit(**_FAST)
+@_fast
 def _follow(columns, eights, before, slope, where, drift):
     """Bring drift = X slope up to date, two changed components at a time; `eights` views eight marks as one number."""
     for c in range(drift.shape[0]):
@@ -170,7 +170,7 @@ def _follow(columns, eights, before, slope, where, drift):
                 drift[c, i] += by_one * columns[one, i] + by_two * columns[two, i]
 
 
-@njit(**_FAST)
+@_fast
 def _gram_place(X, row, places, gram):
     """Return the place in `gram` of X x_row, computed when first needed; the last place is used again and again."""
     n = len(X)
@@ -184,14 +184,14 @@ def _gram_place(X, row, places, gram):
     return places[row]
 
 
-@njit(**_STRICT)
+@_strict
 def _copy(source, target):
     for c in range(source.shape[0]):
         for j in range(source.shape[1]):
             target[c, j] = source[c, j]
 
 
-@njit(**_STRICT)
+@_strict
 def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, last_out):
     """Run the method; writes best point and last iterate, returns their values.
 
