@@ -29,7 +29,7 @@ def pytest_sessionstart() -> None:
     """Compile before any test starts: the limits of the tests are for running, not for compiling."""
     from imrc.solvers import warm_up
 
-    warm_up(kernels=("subgradient", "log loss", "exact"))
+    warm_up()
 
 
 @pytest.fixture

@@ -19,8 +19,6 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
-Penalty = Literal["l1", "l2"]
-PENALTIES: tuple[Penalty, ...] = get_args(Penalty)
 Selection = Literal["none", "penalty", "transfer", "cv"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 Change = Literal["released", "printed"]
@@ -68,8 +66,9 @@ class IMRCSettings:
         .217, .200), "recommended" changes the error by -.043 ± .001, -.032 ± .001, -.031 ± .001 and
         "recommended_01" by -.021 ± .001, -.012 ± .001, -.008 ± .001 (20 seeds).
     lambda0 : float
-        Size of the uncertainty set: factor of the confidence vector lambda, or of the penalty of the rule for log
-        loss. The paper uses 1.
+        Size of the uncertainty set: factor of the confidence vector lambda (the paper uses 1), or of the penalty of
+        the rule for log loss, C / (C - 1) lambda0 / ESS |mu|^2 / 2: with 1 on the scale of a logistic regression with
+        C = 1.
     instances : {"own", "reach", "recent", "all"}
         The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
         before it, those of the last max(b + 1, 100 / n) tasks, or all seen. "all" keeps every sample in memory. Ten
@@ -90,19 +89,13 @@ class IMRCSettings:
     confidence : {"root_mse", "over_ess"}
         lambda = lambda0 sqrt(s), as in the paper, or lambda0 sqrt(s / ESS) = lambda0 sigma / ESS, which is the scale
         that predicted best. With the latter the minimax risk is evaluated at the same rule with sqrt(s), so that it
-        stays a bound. Used by the 0-1 rule and by penalty "l1". Measured: "recommended_01" with "root_mse"
+        stays a bound. Used by the 0-1 rule. Measured: "recommended_01" with "root_mse"
         +.009 ± .001, +.016 ± .002, +.011 ± .002 (5 seeds).
     loss : {"0-1", "log"}
         What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
         loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`: on the same tracked
         means it uses every sample by its weight. Measured: "recommended_01", the 0-1 rule, against "recommended"
         +.022 ± .002, +.019 ± .001, +.023 ± .001 (10 seeds).
-    penalty : {"l1", "l2"}
-        For loss "log". "l1": lambda'|mu|, the support function of the box |E Phi - tau| <= lambda as in problem (3),
-        lambda by `confidence`; "l2": C / (C - 1) lambda0 / ESS |mu|^2 / 2, that of a ball, the scale of a logistic
-        regression with C = 1. Many features that carry a little each suit L2. Measured: "recommended" with "l1"
-        and lambda = sqrt(s) +.051 ± .002, +.028 ± .002, +.018 ± .001; with sigma / ESS +.032 ± .002, +.010 ± .002,
-        +.004 ± .001 (tuning seeds 0 to 9).
     selection : {"none", "penalty", "transfer", "cv"}
         What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
         the penalty, whether to transfer at all, or both ("cv"). For loss "log" only: it notices what the likelihood
@@ -132,7 +125,6 @@ class IMRCSettings:
     tracking: Tracking = "component"
     confidence: Confidence = "root_mse"
     loss: Loss = "0-1"
-    penalty: Penalty = "l2"
     selection: Selection = "none"
     rate: float | None = None
     change: Change = "released"
@@ -149,7 +141,6 @@ class IMRCSettings:
         check_choice("tracking", self.tracking, TRACKINGS)
         check_choice("confidence", self.confidence, CONFIDENCES)
         check_choice("loss", self.loss, LOSSES)
-        check_choice("penalty", self.penalty, PENALTIES)
         check_choice("selection", self.selection, SELECTIONS)
         check_choice("change", self.change, CHANGES)
         if self.W == "all" and self.tracking != "rate":
@@ -163,8 +154,6 @@ class IMRCSettings:
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
             raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
-        if self.penalty == "l1" and self.loss != "log":
-            raise InputError("penalty='l1' needs loss='log': problem (3) has its own penalty, lambda'|mu|.")
         if self.rate is not None:
             object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
         if self.selection != "none" and self.loss != "log":
