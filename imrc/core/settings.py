@@ -39,13 +39,6 @@ DESCRIPTIONS: dict[Preset, str] = {
 }
 
 
-RULE_NAMES: dict[Loss, str] = {
-    "0-1": "0-1 rule (minimax error probability)",
-    "log": "rule for log loss (minimax log loss)",
-}
-"""What pages call the rule whose errors they show."""
-
-
 @dataclass(frozen=True)
 class IMRCSettings:
     """Everything that decides what the learner computes.

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "imrc").rglob("*.py"))
 # Data flows one way; a package may import only from those to its left.
 LAYERS = [
+    "wording",
     "_checks",
     "tasks",
     "datasets",
@@ -25,6 +26,7 @@ LAYERS = [
     "diagnostics",
     "baselines",
     "evaluation",
+    "teaching",
     "sweeps",
     "plots",
     "report",
