@@ -1,4 +1,4 @@
-"""The whole diagnosis of a sequence, from data to verdict."""
+"""Diagnosis of a sequence, from data to verdict."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Assessment:
     p_same: float
     """p-value of "all tasks share one distribution"."""
     same_method: SameMethod
-    """How it was computed."""
+    """How p_same was computed."""
     p_change: float
     """Twice the smaller of p_same and p_order: the p-value of "nothing changes"."""
     order: OrderTests | None
@@ -288,7 +288,7 @@ def assess(
 
 
 def _nothing_to_say(head: dict[str, Any], reduced: Reduced) -> Assessment:
-    """One task, or no component that varies."""
+    """Return the assessment of a single task, or of components that never vary."""
     k = head["k"]
     verdict = word_verdict(
         "too_few", None, k=k, change=None, pairs=(), share=0.0, fits=(), tests=None, is_bounded=False

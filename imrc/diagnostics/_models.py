@@ -345,7 +345,7 @@ def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
 
 
 def group_gaps(fits: tuple[ModelFit, ...]) -> dict[Group, float]:
-    """Return for each group how far its best model is behind the best of all, in BIC."""
+    """Return the BIC of each group's best model minus that of the best model overall."""
     gaps: dict[Group, float] = {}
     for fit in fits:
         gaps.setdefault(fit.group, fit.bic - fits[0].bic)

@@ -1,6 +1,6 @@
-"""One pass over the samples of a sequence: sample averages, and the few rows that the noise needs.
+"""One pass over the samples of a sequence: sample averages, and the few rows needed to describe the noise.
 
-Mapped samples of a long sequence would fill the memory, so each task is mapped, summed up and let go.
+The mapped samples of a long sequence may not fit into memory, so tasks are mapped, summed and released one by one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHUNK = 500
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What one pass over the samples leaves."""
+    """Result of one pass over the samples."""
 
     moments: Moments
     """Sample averages and their mean squared errors."""

@@ -1,4 +1,4 @@
-"""Formulas shown beside the charts: LaTeX, what the symbols mean, and where they come from."""
+"""Formulas shown beside the charts: LaTeX, symbols and sources."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ FORMULAS: dict[str, Formula] = {
         ),
         "$\\tau_j^{(i)}$: component $i$ of the sample average of task $j$. $t$: lag. Estimated by Yule-Walker "
         "equations with biased autocovariances, then averaged over components. In a short sequence without order the "
-        "value at lag 1 is about $-1/k$, not 0. A positive value does not prove that tasks evolve: trend, jump, mean "
-        "reversion and long periods give it too.",
+        "value at lag 1 is about $-1/k$, not 0. A positive value does not prove that tasks evolve: trends, jumps, mean "
+        "reversion and long periods also produce one.",
     ),
     "variogram": Formula(
         "Section 2.1 of the paper, corrected for noise",
@@ -92,8 +92,8 @@ FORMULAS: dict[str, Formula] = {
             r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = n\rho\,t",
         ),
         "$D_{i,l}$: squared distance of the averages of two tasks, mean over components, each divided by the noise "
-        "variance of an average. $h_i$: noise variance of task $i$ (1 on average). Negative values are possible and "
-        "mean: less than noise explains.",
+        "variance of an average. $h_i$: noise variance of task $i$ (1 on average). A negative value "
+        "means less distance than noise explains.",
     ),
     "ratio": Formula(
         "Theorems 2 and 4 need this number",
@@ -113,8 +113,8 @@ FORMULAS: dict[str, Formula] = {
             r"\qquad + 2\log(\text{candidates})",
         ),
         "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
-        "independent components. Candidates: places of a jump, or frequencies. A lead below 2 is no lead: then both "
-        "names are given.",
+        "independent components. Candidates: places of a jump, or frequencies. If the two best differ by less than "
+        "2, both are named.",
     ),
     "tracks": Formula(
         "Equations (6) and (10)",
@@ -150,7 +150,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def show(name: str) -> None:
-    """Show one formula with its chart: formula left, source and symbols right; one below the other on narrow pages."""
+    """Show one formula, source and symbols beside it (below it on narrow pages)."""
     formula = FORMULAS[name]
     with st.container(border=True):
         row = st.container(horizontal=True, vertical_alignment="center")
