@@ -31,7 +31,7 @@ class ChangeEstimate:
     ratio: float
     """Restricted maximum likelihood estimate of n rho = n d^2 / sigma^2."""
     low: float
-    """Lower end of the 95 % interval; 0 if no change cannot be excluded."""
+    """Lower end of the 95 % interval; 0 if "no change" cannot be ruled out."""
     high: float
     """Upper end of the 95 % interval; infinity if the data put no upper limit on it."""
     lr: float
@@ -45,7 +45,7 @@ class ChangeEstimate:
 
     @property
     def is_significant(self) -> bool:
-        """Whether "no change at all" is rejected at 5 %; independent scatter does that too."""
+        """Whether "no change at all" is rejected at 5 %; independent scatter also leads to rejection."""
         return self.lr > LR_LIMIT
 
 

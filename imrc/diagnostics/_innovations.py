@@ -1,6 +1,6 @@
-"""The changes themselves: tests for zero mean and independence.
+"""Tests of the changes between consecutive tasks for zero mean and independence.
 
-Increments of sample averages are negatively correlated by noise alone, so they are never tested as they are.
+Noise alone makes increments of sample averages negatively correlated, so raw increments are never tested.
 With the noise filtered out by the Cholesky factor of their covariance the innovations are uncorrelated under
 the assumption of evolving tasks.
 """
@@ -35,15 +35,15 @@ class Innovations:
     z_lags: dict[int, float]
     """Standardised correlation of changes 2 to 5 tasks apart; lag 1 is absorbed by the ratio n rho."""
     raw_correlation: float
-    """Lag-1 correlation of raw increments ..."""
+    """Lag-1 correlation of raw increments."""
     expected_raw_correlation: float
-    """... and what noise and n rho alone make of it, -1 / (2 + n rho)."""
+    """Its expectation from noise and n rho alone, -1 / (2 + n rho)."""
     m_eff: float
     """Effective number of independent components of the changes, in [1, m]."""
 
     @property
     def largest(self) -> float:
-        """The z value of largest size, 0 if there is none."""
+        """The z value of largest magnitude, 0 if there is none."""
         return max(self.z_lags.values(), key=abs, default=0.0)
 
     @property

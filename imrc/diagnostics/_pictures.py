@@ -1,4 +1,4 @@
-"""The two pictures: partial autocorrelation and variogram, with permutation bands."""
+"""Partial autocorrelation and variogram over the tasks, with permutation bands."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PartialAutocorrelation:
 
 @dataclass(frozen=True, eq=False)
 class Variogram:
-    """Squared distance of tasks by lag, minus what sampling noise adds."""
+    """Squared distance of tasks by lag, corrected for sampling noise."""
 
     lags: Ints
     """1, ..., largest lag."""
@@ -47,7 +47,7 @@ class Variogram:
     """Average over pairs, in units of the noise variance of one sample average; unbiased, so it may be
     negative."""
     pairs: Ints
-    """Pairs of tasks behind each value."""
+    """Number of pairs of tasks behind each value."""
     exponent: float | None
     """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
     envelope_lags: Ints | None = None

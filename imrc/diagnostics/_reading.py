@@ -65,7 +65,7 @@ def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints
 def read_sequence(
     sequence: TaskSequence, transform: Transform, generator: np.random.Generator, keep: float = 0.0
 ) -> Reading:
-    """Map every task once and keep what the diagnosis needs.
+    """Map every task once and keep only what the diagnosis needs.
 
     Parameters
     ----------

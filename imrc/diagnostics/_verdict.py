@@ -68,20 +68,20 @@ _ON_THEIR_OWN = "nothing unusual on their own"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the evidence says."""
+    """Conclusion drawn from the evidence."""
 
     name: VerdictName
-    """Best supported name."""
+    """The best supported verdict."""
     second: VerdictName | None
-    """Second name, when the models cannot be told apart."""
+    """A second verdict that the models cannot tell apart from the first."""
     title: str
-    """A few words, for a heading."""
+    """Short title."""
     sentence: str
-    """What speaks for it, in one sentence."""
+    """The evidence for it, in one sentence."""
     notes: tuple[str, ...]
     """Reservations: short sequence, bounded features."""
     changes: ChangePattern | None = None
-    """What the tests on the changes show; None where they are not judged, because no order of the tasks is seen."""
+    """Finding of the tests on the changes; None where they are not judged because the order does not matter."""
 
     @property
     def assumption(self) -> Assumption:

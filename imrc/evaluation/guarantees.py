@@ -27,7 +27,7 @@ class PlugIn:
     """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
 
     tasks: NDArray[np.int64]
-    """Tasks treated, from 0."""
+    """Tasks evaluated, from 0."""
     risk: Floats
     """Minimax risk with the averages over all samples of the task taken as exact: stands for R_inf."""
     mu_norm: Floats
@@ -52,7 +52,7 @@ def plug_in(
     features : object
         Representation, as in `imrc.diagnostics.assess`.
     largest : int
-        At most this many tasks, evenly spaced, are treated.
+        At most this many tasks, evenly spaced, are evaluated.
     max_iter : int
         Iterations of the subgradient method; it starts from zero, and stopping early keeps ||mu||_1 small, which
         favours the bound.
@@ -86,7 +86,7 @@ def plug_in(
 
 
 def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
-    """Value of kappa that the paper's remark after Theorem 1 allows for a sequence: max(M / min sigma, 2 M / min d).
+    """Return the kappa that the paper's remark after Theorem 1 allows: max(M / min sigma, 2 M / min d).
 
     Standard deviations sigma of each task and component come from all samples, those of the changes from the one rate
     of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
@@ -122,7 +122,7 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the treated tasks.
+    """Evaluate the bounds of the tasks in `stand_in`.
 
     Parameters
     ----------

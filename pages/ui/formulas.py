@@ -148,6 +148,25 @@ FORMULAS: dict[str, Formula] = {
     ),
 }
 
+REGIME_NOTES = """
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
+at n d² = 1/j² (for the largest j shown) and n d² = 1. In these notes d² is in units of σ².
+
+* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
+* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
+* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
+n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
+k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
+r √(n d²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²))) with the golden ratio φ,
+which holds with at least one succeeding task; so does that of the last regime.
+
+The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
+Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
+by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
+"""
+
 
 def show(name: str) -> None:
     """Show one formula, source and symbols beside it (below it on narrow pages)."""

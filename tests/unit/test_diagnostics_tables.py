@@ -215,8 +215,8 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     pacf = pictures.pacf_panels({"a": result.pacf, "b": result.pacf})
     shown = names(pacf)
     assert shown == [
-        "± standard deviation: spread of components, not an error bar",
-        "95 % of the averages if the order did not matter",
+        "± standard deviation over components (not an error bar)",
+        "95 % of the averages if order did not matter",
         "average over components",
         "zero",
     ]
