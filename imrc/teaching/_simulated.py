@@ -16,7 +16,7 @@ def true_change(change: float) -> float:
 
 
 def class_paths(k: int, change: float, generator: np.random.Generator, runs: int = 1) -> Floats:
-    """Random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
+    """Draw random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
     angle = generator.uniform(0.0, 2.0 * np.pi, runs)
     start = SEPARATION / 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     steps = change * generator.standard_normal((runs, k, 2, 2))
@@ -31,14 +31,14 @@ def component_means(class_means: Floats) -> Floats:
 
 
 def component_variance(class_means: Floats) -> Floats:
-    """Variance of Phi(x, y) of one sample, shape (..., 6): E x^2 / 2 - (E x / 2)^2 for unit-variance features."""
+    """Return the variance of Phi(x, y), E x^2 / 2 - (E x / 2)^2 for unit-variance features, shape (..., 6)."""
     second = np.concatenate([np.full((*class_means.shape[:-1], 1), 1.0), class_means**2 + 1.0], axis=-1)
     second = 0.5 * second.reshape(*class_means.shape[:-2], 6)
     return np.asarray(second - component_means(class_means) ** 2)
 
 
 def linear_error(w: Floats, class_means: Floats) -> Floats:
-    """Exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
+    """Return the exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def linear_error(w: Floats, class_means: Floats) -> Floats:
 
 
 def bayes_error(class_means: Floats) -> Floats:
-    """Smallest possible error of two unit-variance normal classes, equally likely, shape (...)."""
+    """Return the smallest possible error of two unit-variance normal classes, equally likely, shape (...)."""
     from scipy.special import ndtr
 
     gap = class_means[..., 0, :] - class_means[..., 1, :]
