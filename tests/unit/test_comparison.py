@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
-from imrc.evaluation.methods import expected_seconds
 from imrc.evaluation.printed import printed_errors
 from imrc.evaluation.significance import holm, paired_test
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
@@ -309,17 +307,6 @@ class TestTables:
             assert curve[("imrc:paper", k)] == pytest.approx(shorter.headline()["forward_backward"].mean, rel=1e-12)
         newest = curve_table([result], by="step", kind="newest").set_index(["method", "x"])["value"]
         assert newest[("gem", 2)] == pytest.approx(np.nanmean(result.errors["gem"][:, 1, 1]))
-
-    def test_expected_time_grows_with_the_work(self, sequence):
-        few, many = RunSettings(n=5), RunSettings(n=30)
-        assert expected_seconds("mer", many, sequence) > 5 * expected_seconds("mer", few, sequence)
-        assert expected_seconds("mer", many, sequence) > 5 * expected_seconds("mer:argparse", many, sequence)
-        big = replace(many, n=100, repetitions=10)
-        power = imrc.TaskSequence(tuple(imrc.Task(np.zeros((1, 400)), [j % 2]) for j in range(99)))
-        assert expected_seconds("mer", big, power, 400) > 60  # said before it starts
-        assert 10 < expected_seconds("aue", big, power, 400) < 60  # trees need no tick on 99 tasks
-        for name in registry:
-            assert 0 < expected_seconds(name, few, sequence) < 60
 
 
 class TestFigures:
