@@ -112,9 +112,9 @@ def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
     from imrc.solvers import cores
-    from imrc.sweeps.database import default_store_path
+    from imrc.sweeps.database import StoreError, default_store_path
     from imrc.sweeps.execute import SchedulerError
-    from imrc.sweeps.store import ResultStore, StoreError, check_export
+    from imrc.sweeps.store import ResultStore, check_export
 
     spec = _spec(options)
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
