@@ -164,8 +164,11 @@ def _cluster(address: str) -> Iterator[Workers]:
             ) from None
         # Not pure: a cell that is run again is not answered from the scheduler's memory.
         yield client.get_executor(pure=False), slots
+    except SchedulerError:
+        raise
     except (OSError, RuntimeError, CancelledError) as error:
-        if isinstance(error, SchedulerError) or client.status == "running":
+        # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+        if client.status == "running" and not isinstance(error, CancelledError):
             raise
         raise SchedulerError(f"The scheduler at {address} is gone.") from error
     finally:
