@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from imrc.diagnostics import Assessment, PartialAutocorrelation
+from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, SEQUENTIAL, band_outline, finish, rgba
 
@@ -21,15 +21,7 @@ Floats = NDArray[np.float64]
 DATA = "#0072B2"
 """Blue: the data themselves, before any learning."""
 
-GROUP_NAMES = {
-    "no_change": "no change",
-    "iid": "independent (i.i.d.-like)",
-    "evolving": "evolving",
-    "mean_reverting": "mean-reverting",
-    "trend": "trend",
-    "jump": "jump",
-    "periodic": "periodic",
-}
+GROUP_NAMES = TITLES | {"no_change": "no change", "iid": "independent (i.i.d.-like)"}
 CELLS = 200
 """Largest number of rows of the distance heatmap; longer sequences are averaged in blocks."""
 

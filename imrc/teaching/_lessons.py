@@ -151,7 +151,7 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
 
 @lru_cache(maxsize=64)
 def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
-    """Average exact errors over simulated sequences.
+    """Exact errors averaged over simulated sequences.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[F
 def coverage_study(
     n: int, change: float, b: int, k: int = 15, W: int = 2, runs: int = 400, seed: int = 0
 ) -> pd.DataFrame:
-    """Count how often the truth lies within tau +- sqrt(s), over simulated sequences.
+    """How often the truth lies within tau +- sqrt(s), over simulated sequences.
 
     Parameters
     ----------
