@@ -82,7 +82,7 @@ def _entries() -> dict[str, Entry]:
 def names(group: Group | None = None) -> list[str]:
     """Return the names `load` knows, all or those of one group.
 
-    Whether the files of a published data set are on this computer is told by `status`.
+    Whether the files of a published dataset are on this computer is told by `status`.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def names(group: Group | None = None) -> list[str]:
 
 
 def status(name: str) -> Status:
-    """Return whether a data set can be loaded here, and how to get it if not; nothing is read or downloaded.
+    """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded.
 
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def entry(name: str) -> Entry:
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def entry(name: str) -> Entry:
     Raises
     ------
     ValueError
-        If there is no such data set; the message lists what there is.
+        If there is no such dataset; the message lists what there is.
     """
     entries = _entries()
     return entries[check_choice("name", name, entries)]

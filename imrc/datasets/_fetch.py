@@ -133,7 +133,7 @@ def download(
     folder: str | Path | None = None,
     downloader: Callable[[RemoteFile, Progress | None], Downloader] | None = None,
 ) -> Path:
-    """Download the files of a data set into the user's cache.
+    """Download the files of a dataset into the user's cache.
 
     Nothing is downloaded that is already there and right. Every file is written next to its place, checked, and then
     moved there in one step, so an interrupted download leaves nothing behind. Mirrors are tried in turn.

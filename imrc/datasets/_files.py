@@ -115,7 +115,7 @@ def verify(file: RemoteFile, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Availability:
-    """What is on this computer of a data set.
+    """What is on this computer of a dataset.
 
     Attributes
     ----------
@@ -130,12 +130,12 @@ class Availability:
 
     @property
     def complete(self) -> bool:
-        """Whether the data set can be loaded (its checksums are looked at when it is)."""
+        """Whether the dataset can be loaded (its checksums are looked at when it is)."""
         return bool(self.files)
 
 
 def availability(entry: CatalogueEntry) -> Availability:
-    """Return which files of a data set are here; nothing is read or downloaded."""
+    """Return which files of a dataset are here; nothing is read or downloaded."""
     best: tuple[RemoteFile, ...] | None = None
     for files in entry.sets():
         found = [(file, find(file)) for file in files]
@@ -167,7 +167,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
 
 
 def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
-    """Return the verified files of a data set.
+    """Return the verified files of a dataset.
 
     Raises
     ------

@@ -139,7 +139,7 @@ _LISTERS: dict[str, Callable[[Path, CatalogueEntry], list[ImageItem]]] = {
 
 
 def list_images(name: str, folder: str | Path) -> list[ImageItem]:
-    """Return the images of a data set in the order of its tasks, with labels.
+    """Return the images of a dataset in the order of its tasks, with labels.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def extract_features(
     save_every: int = 20,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Turn the images of a data set into 512 features each, in a file `load` then finds.
+    """Turn the images of a dataset into 512 features each, in a file `load` then finds.
 
     Features are saved as they come; when the extraction is stopped and called again it goes on where it was.
 

@@ -1,4 +1,4 @@
-"""The catalogue's data sets: from verified files to sequences of tasks."""
+"""The catalogue's datasets: from verified files to sequences of tasks."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ READERS: Mapping[str, Callable[..., TaskSequence]] = {
 
 
 def load_published(name: str, **options: Any) -> TaskSequence:  # noqa: ANN401 - readers differ
-    """Return a data set of the catalogue.
+    """Return a dataset of the catalogue.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Entries for the data sets of the catalogue, and what is on this computer of each."""
+"""Entries for the datasets of the catalogue, and what is on this computer of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imrc.datasets._registry import Entry
 
 @dataclass(frozen=True)
 class Status:
-    """What can be done with a data set on this computer.
+    """What can be done with a dataset on this computer.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def size_in_words(size_bytes: int) -> str:
 
 
 def published_status(name: str) -> Status:
-    """Return what is on this computer of a data set of the catalogue; nothing is read or downloaded."""
+    """Return what is on this computer of a dataset of the catalogue; nothing is read or downloaded."""
     entry = facts(name)
     state = _files.availability(entry)
     where = ""
@@ -104,6 +104,6 @@ def _entry(entry: CatalogueEntry) -> Entry:
 
 
 def published_entries() -> dict[str, Entry]:
-    """Return one entry per data set of the catalogue, the paper's first."""
+    """Return one entry per dataset of the catalogue, the paper's first."""
     entries = sorted(catalogue().values(), key=lambda entry: not entry.paper)
     return {entry.name: _entry(entry) for entry in entries}

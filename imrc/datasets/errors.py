@@ -17,7 +17,7 @@ class DataError(InputError):
 
 
 class NotAvailableError(DataError):
-    """A data set of the catalogue whose files are not on this computer (or only in part)."""
+    """A dataset of the catalogue whose files are not on this computer (or only in part)."""
 
 
 class ChecksumError(DataError):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from imrc._checks import InputError
-from imrc.evaluation.printed import printed_datasets
 from imrc.paper import shipped
+from imrc.paper.printed import printed_datasets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def check(request: TableRequest) -> None:
             raise InputError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
     others = [name for name in request.names if name not in printed_datasets()]
     if others:
-        raise InputError(f"--keep is for the paper's data sets; {', '.join(others)} is none of them.")
+        raise InputError(f"--keep is for the paper's datasets; {', '.join(others)} is none of them.")
 
 
 def keep(table: pd.DataFrame, name: Name) -> Path:

@@ -18,6 +18,7 @@ SOURCES = sorted((ROOT / "imrc").rglob("*.py"))
 LAYERS = [
     "_checks",
     "tasks",
+    "tables",
     "datasets",
     "features",
     "core",
@@ -28,6 +29,8 @@ LAYERS = [
     "sweeps",
     "plots",
     "report",
+    "commands",
+    "cli",
 ]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError
-from imrc._output import ProgressLine, add_formats
 from imrc.baselines import registry
+from imrc.commands.output import ProgressLine, add_formats
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.settings import window_argument
