@@ -110,8 +110,8 @@ def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
+    from imrc._folders import default_store_path
     from imrc.solvers import cores
-    from imrc.sweeps.database import default_store_path
     from imrc.sweeps.errors import SchedulerError, StoreError
     from imrc.sweeps.store import ResultStore
     from imrc.sweeps.texts import check_export

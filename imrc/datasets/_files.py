@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile
 from imrc.datasets.errors import ChecksumError, NotAvailableError
 
-ENVIRONMENT = "IMRC_DATA"
 _CHUNK = 1 << 20
 _MAX_CONTENT = 256 << 20
 
 # Checksums already computed in this process: (path, size, time of change) -> problem, or empty.
 _checked: dict[tuple[str, int, int, str], str] = {}
-
-
-def data_folder() -> Path | None:
-    """Return the folder named by the environment variable IMRC_DATA, or None."""
-    value = os.environ.get(ENVIRONMENT, "").strip()
-    return Path(value).expanduser() if value else None
-
-
-def cache_folder() -> Path:
-    """Return the folder downloads go to: IMRC_CACHE if set, else the system's place for caches."""
-    value = os.environ.get("IMRC_CACHE", "").strip()
-    if value:
-        return Path(value).expanduser()
-    import pooch
-
-    return Path(str(pooch.os_cache("imrc")))
 
 
 def places(file: RemoteFile) -> list[Path]:

@@ -25,7 +25,7 @@ _CELL = {"errors": ["dataset", "n", "method", "error_kind"], "settings": ["datas
 
 def kept_folder() -> Path:
     """Return where the tables are kept: beside the results of `imrc sweep`. Nothing is made here."""
-    from imrc.sweeps.database import default_store_path
+    from imrc._folders import default_store_path
 
     return default_store_path().parent / "paper"
 

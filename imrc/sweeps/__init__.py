@@ -20,8 +20,8 @@ Examples
 
 from __future__ import annotations
 
+from imrc._folders import default_store_path
 from imrc.sweeps.cell import Cell, Failure, Record, cell_key, run_cell
-from imrc.sweeps.database import default_store_path
 from imrc.sweeps.errors import SchedulerError, StoreError
 from imrc.sweeps.execute import Progress, SweepReport, finished_cells, run_sweep
 from imrc.sweeps.plan import SweepPlan, make_plan
