@@ -34,7 +34,7 @@ _HOME = {
 }
 _MODULES = (
     *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots"),
-    *("report", "solvers", "sweeps", "tasks"),
+    *("report", "solvers", "sweeps", "tables", "tasks"),
 )
 
 __all__ = [

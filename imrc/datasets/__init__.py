@@ -10,25 +10,27 @@ from functools import lru_cache
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
+from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
-from imrc.datasets._files import cache_folder, data_folder
 from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
 from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
-from imrc.datasets._sample import Suggestion, sample_csv, suggest
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
-from imrc.datasets.tables import (
+from imrc.tables import (
     LIMITS_IN_WORDS,
     Column,
     ColumnUse,
     Cut,
+    Suggestion,
     Table,
     cut_table,
     open_table,
     read_table,
+    sample_csv,
+    suggest,
     suggested_period,
 )
 from imrc.tasks import TaskSequence

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
-from imrc.datasets import _files
+from imrc._folders import cache_folder
 from imrc.datasets._catalogue import CatalogueEntry, facts
 from imrc.datasets.errors import DataError
 
@@ -326,7 +326,7 @@ def extract_features(
     entry = facts(name)
     items = list_images(name, folder)
     own = next(file for file in entry.files if file.path.endswith(".npz"))
-    target = Path(output).expanduser() if output is not None else _files.cache_folder() / own.path
+    target = Path(output).expanduser() if output is not None else cache_folder() / own.path
     target.parent.mkdir(parents=True, exist_ok=True)
     partial, signature = target.with_name(f"{target.stem}.partial.npz"), _signature(items)
     done = _resume(partial, signature)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from imrc._folders import cache_folder
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, catalogue, facts
 from imrc.datasets._mnist import MAX_TASKS
@@ -77,7 +78,7 @@ def published_status(name: str) -> Status:
     state = _files.availability(entry)
     where = ""
     if state.complete:
-        where = "cache" if state.files[0][1] == _files.cache_folder() / state.files[0][0].path else "IMRC_DATA"
+        where = "cache" if state.files[0][1] == cache_folder() / state.files[0][0].path else "IMRC_DATA"
     return Status(
         name=name,
         loadable=state.complete,

@@ -144,7 +144,7 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
     [
         ("imrc.core.learner.Learner.step", RUN),
         ("imrc.evaluation.splits.np.random.default_rng", RUN),
-        ("imrc.datasets._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
+        ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
         ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"]),
         ("imrc.commands.datasets.datasets.status", ["datasets"]),
         ("imrc.sweeps.plan.estimate", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
