@@ -294,7 +294,7 @@ def lesson_animation(
     Parameters
     ----------
     lesson : Lesson
-        From `imrc.diagnostics.teaching.teach`.
+        From `imrc.teaching.teach`.
     watched : int
         Task (from 0) shown once it has arrived; before that, the newest one.
     component : int
@@ -418,7 +418,7 @@ def coverage_chart(table: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     table : DataFrame
-        From `imrc.diagnostics.teaching.coverage_study`.
+        From `imrc.teaching.coverage_study`.
 
     Returns
     -------

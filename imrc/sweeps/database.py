@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,24 +44,6 @@ _SCHEMA = (
 
 class StoreError(RuntimeError):
     """A results store that cannot be read or written; the message says which, why, and what to do."""
-
-
-def default_store_path() -> Path:
-    r"""Return where results are kept: ``$IMRC_STORE`` if set, else a file in the user's folder for data.
-
-    Linux: ``~/.local/share/imrc/results.sqlite`` (or below ``$XDG_DATA_HOME``); macOS: ``~/Library/Application
-    Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is made here.
-    """
-    value = os.environ.get("IMRC_STORE", "").strip()
-    if value:
-        return Path(value).expanduser()
-    if sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Application Support"
-    else:
-        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return folder / "imrc" / "results.sqlite"
 
 
 def in_words(path: Path, error: sqlite3.Error) -> StoreError:

@@ -19,6 +19,7 @@ LAYERS = [
     "wording",
     "_checks",
     "tasks",
+    "tables",
     "datasets",
     "features",
     "core",
@@ -30,6 +31,8 @@ LAYERS = [
     "sweeps",
     "plots",
     "report",
+    "commands",
+    "cli",
 ]
 
 
