@@ -118,6 +118,13 @@ def test_size_follows_what_values_hold():
     assert size_in_memory(slotted) > 8000
 
 
+def test_freezing_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv(upkeep.SWITCH, "0")
+    monkeypatch.setattr(upkeep, "_settled", 0)
+    monkeypatch.setattr(gc, "freeze", lambda: pytest.fail("froze"))
+    upkeep.settle()
+
+
 def test_libraries_are_kept_out_of_garbage_collections_and_garbage_is_not():
     upkeep.settle()
     frozen = gc.get_freeze_count()
