@@ -34,7 +34,7 @@ _HOME = {
 }
 _MODULES = (
     *("baselines", "cli", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots", "report"),
-    *("solvers", "sweeps", "tasks"),
+    *("solvers", "sweeps", "tasks", "teaching", "wording"),
 )
 
 __all__ = [

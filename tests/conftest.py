@@ -30,7 +30,7 @@ def compiled() -> None:
     """Compile every kernel first: for tests whose limits are for running, and before processes start side by side."""
     from imrc.solvers import warm_up
 
-    warm_up(kernels=("subgradient", "log loss", "exact"))
+    warm_up()
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from imrc.core.settings import (
     IMRCSettings,
     Instances,
     Loss,
-    Penalty,
     Preset,
     Selection,
     Solver,
@@ -68,8 +67,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
         That rate of change, d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood.
     loss : {"0-1", "log"} or None
         What the rule minimises in the worst case; None: the preset's.
-    penalty : {"l1", "l2"} or None
-        Penalty of the rule for log loss; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
     selection : {"none", "penalty", "transfer", "cv"} or None
@@ -88,7 +85,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Tasks seen so far.
     n_iter_ : int
         Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
-        of the quasi-Newton or proximal Newton method for log loss.
+        of the quasi-Newton method for log loss.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         For "single", "forward" and "forward_backward": mean vectors, their mean squared errors and classifier
         parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
@@ -128,7 +125,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
         tracking: Tracking | None = None,
         rate: float | None = None,
         loss: Loss | None = None,
-        penalty: Penalty | None = None,
         confidence: Confidence | None = None,
         selection: Selection | None = None,
         change: Change | None = None,
@@ -144,7 +140,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.tracking = tracking
         self.rate = rate
         self.loss = loss
-        self.penalty = penalty
         self.confidence = confidence
         self.selection = selection
         self.change = change
@@ -203,7 +198,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
             tracking=self.tracking,
             rate=self.rate,
             loss=self.loss,
-            penalty=self.penalty,
             confidence=self.confidence,
             selection=self.selection,
             change=self.change,

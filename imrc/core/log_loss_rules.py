@@ -11,14 +11,7 @@ from imrc.core.rules import Fit, surplus
 from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, alone, fold_masks, log_loss, split_weights
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
-from imrc.solvers.log_loss import (
-    LogLossSolution,
-    dual_parameters,
-    primal_parameters,
-    scaled,
-    solve_log_loss,
-    solve_log_loss_l1,
-)
+from imrc.solvers.log_loss import LogLossSolution, dual_parameters, primal_parameters, scaled, solve_log_loss
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +31,7 @@ class LogLossRules:
     Parameters
     ----------
     settings : IMRCSettings
-        penalty says which penalty, lambda0 (and confidence, for "l1") its size, selection whether its factor and
-        transfer are chosen from past data.
+        lambda0 is the size of the penalty, selection says whether its factor and transfer are chosen from past data.
     n_classes : int
         Number of classes C.
     """
@@ -52,9 +44,7 @@ class LogLossRules:
         self._gram: Floats = np.empty((0, 0))
         # Newest coefficients of each task within reach, as warm starts: of samples (dual) or features (primal).
         self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
-        self._l1 = settings.penalty == "l1"
-        self._primal = self._l1
-        self._deviation: Floats = np.empty((0, 0))
+        self._primal = False
         self._candidates = CANDIDATES[settings.selection]
         self._alone = alone(self._candidates)
         self._losses: dict[Candidate, float] = dict.fromkeys(self._candidates, 0.0)
@@ -65,9 +55,7 @@ class LogLossRules:
         self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
     ) -> tuple[Fit | None, Fit, list[Fit]]:
         """Solve for the newest task and the revised ones, each from its last solution."""
-        self._store(X1 if self._l1 else scaled(X1), y)
-        # sigma of one sample, pooled over the tasks so far: s = sigma^2 / ESS for every estimate of this step.
-        self._deviation = np.sqrt(forward.mse * forward.ess).reshape(self.n_classes, -1)
+        self._store(scaled(X1), y)
         zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
         start = self._coefficients[-1] if self._coefficients else zeros
         scored = dict.fromkeys([*self._candidates, *(self._alone if single is not None else ())])
@@ -116,7 +104,7 @@ class LogLossRules:
 
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
-        if self._steps == 0 and not self._l1:
+        if self._steps == 0:
             # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
             tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // len(y))))
             self._primal = X.shape[1] <= 0.75 * len(y) * tasks
@@ -166,13 +154,7 @@ class LogLossRules:
         used = np.flatnonzero(per_sample)
         weights = per_sample[used] / per_sample[used].sum()
         y = np.concatenate(self._y)[used]
-        factor = self.settings.lambda0 * penalty
-        if self._l1:
-            size = ess if self.settings.confidence == "over_ess" else np.sqrt(ess)
-            columns = np.concatenate(self._X)[used].T
-            solution = solve_log_loss_l1(columns, y, weights, factor / size * self._deviation, start)
-            return _fit(solution.coefficients.ravel(), solution, ess), solution.coefficients
-        strength = factor * self.n_classes / max(self.n_classes - 1, 1) / ess
+        strength = self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
         if self._primal:
             samples = np.concatenate(self._X)[used]
             solution = solve_log_loss(samples, y, weights, strength, start, primal=True)

@@ -2,61 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from imrc.core.theory import AdmissibleKappa, samples_for_bound
 from imrc.diagnostics._assess import Assessment
-from imrc.diagnostics._verdict import Verdict
-from imrc.diagnostics.guarantees import PlugIn
-
-
-def number(value: float) -> str:
-    """Return a positive number with two or three digits that matter, as people write it.
-
-    Examples
-    --------
-    >>> [number(x) for x in (0.0123, 0.4, 3.456, 9.99, 43.21, 1234.5, 1e-7, float("inf"))]
-    ['0.012', '0.40', '3.5', '10', '43', '1,230', '1e-07', 'no limit']
-    """
-    if math.isinf(value):
-        return "no limit"
-    if value == 0 or abs(value) >= 10:
-        return f"{float(f'{value:.3g}') if abs(value) >= 100 else round(value):,.0f}"
-    # Both digits also where the second is a zero: 0.40 between 0.32 and 0.50.
-    return f"{value:#.2g}".rstrip(".") if value >= 1e-4 else f"{value:.2g}"
-
-
-def huge(value: float) -> str:
-    """Return a number that may have many digits: from a thousand million on its power of ten alone.
-
-    Examples
-    --------
-    >>> huge(152_000.0), huge(1.13e14)
-    ('152,000', 'about 10¹⁴')
-    """
-    if value < 1e9:
-        return number(value)
-    return "about 10" + str(round(math.log10(value))).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def p_text(p: float | None) -> str:
-    """Return a p-value for people.
-
-    Examples
-    --------
-    >>> [p_text(p) for p in (0.00012, 0.0312, 0.5, 1.0, None)]
-    ['p < .001', 'p = .031', 'p = .50', 'p = 1', 'not testable']
-    """
-    if p is None:
-        return "not testable"
-    if p < 0.001:
-        return "p < .001"
-    if p >= 0.995:
-        return "p = 1"
-    return "p = " + (f"{p:.3f}" if p < 0.0995 else f"{p:.2f}").lstrip("0")
+from imrc.wording import number, p_text
 
 
 def regime_sentence(result: Assessment, n: float) -> str:
@@ -109,40 +56,6 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     return f"{size}, so forward and backward learning {gain}{condition}."
 
 
-def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta: float, kappa: float) -> str:
-    """Say for how many tasks the bound says nothing, and what it would take."""
-    flags = np.asarray(vacuous, dtype=bool)
-    middle = int(np.argsort(stand_in.mu_norm)[len(stand_in.mu_norm) // 2])
-    room = trivial - stand_in.risk[middle]
-    count = int(flags.sum())
-    if count == 0:
-        return "The bound is below the risk of guessing for every task shown."
-    all_of = "every task shown" if count == len(flags) else f"{count} of the {len(flags)} tasks shown"
-    text = f"The bound is vacuous for {all_of}: it is above the risk of guessing."
-    if room > 0:
-        norm = float(stand_in.mu_norm[middle])
-        size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task it would take an effective sample size of {huge(size)} to say anything."
-    return text
-
-
-def order_sentence(verdict: Verdict) -> str:
-    """Say on which conditions the bounds at least order the rules rightly, or that they do not here."""
-    if verdict.assumption == "contradicted":
-        return (
-            "Theorems 1 and 3 assume changes that are independent and zero-mean. The verdict on these tasks is "
-            f"*{verdict.title}*, so here neither these bounds nor their order are guaranteed."
-        )
-    seen = {
-        "supported": "which the diagnosis supports",
-        "open": "which the diagnosis neither supports nor contradicts",
-    }[verdict.assumption]
-    return (
-        f"More effective samples mean a smaller margin, provided that the tasks evolve as assumed, {seen}, and that "
-        "variances and changes are known; here they are estimated."
-    )
-
-
 def report(result: Assessment, n: float) -> str:
     """Return verdict and evidence as a few lines of text.
 
@@ -174,26 +87,3 @@ def report(result: Assessment, n: float) -> str:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
     return "\n".join(lines)
-
-
-def constants_sentence(stand_in: PlugIn) -> str:
-    """Say which constants a bound was computed with."""
-    low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
-    return (
-        f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
-        f"‖μ‖₁ from {number(low)} to {number(high)}."
-    )
-
-
-def kappa_sentence(limit: AdmissibleKappa) -> str:
-    """Say which kappa the paper allows for the data at hand.
-
-    Examples
-    --------
-    >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
-    κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.
-    """
-    text = "κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d)"
-    if math.isinf(limit.from_changes):
-        return f"{text}; no change is seen, so d = 0 and only M / min σ = {number(limit.from_features)} is finite."
-    return f"{text} = max({number(limit.from_features)}, {number(limit.from_changes)}) = {number(limit.value)}."

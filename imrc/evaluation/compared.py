@@ -14,9 +14,9 @@ from imrc.evaluation.methods import expected_seconds
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.words import decimal
 from imrc.features import make
 from imrc.tasks import TaskSequence
+from imrc.wording import decimal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -434,7 +434,7 @@ def evaluate(
         default one. All see the same draws and the same representation.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `penalty`, `selection`, `rate`, `change`. None: the preset's.
+        `max_iter`, `tracking`, `confidence`, `loss`, `selection`, `rate`, `change`. None: the preset's.
 
     Returns
     -------

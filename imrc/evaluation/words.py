@@ -12,6 +12,7 @@ from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import Headline, HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
+from imrc.wording import decimal, p_cell, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,21 +24,6 @@ UNTUNED = (
 """Said wherever they are judged."""
 
 
-def decimal(value: float, digits: int = 3) -> str:
-    """Return a number without the leading zero, as the field prints error rates.
-
-    Examples
-    --------
-    >>> decimal(0.4051), decimal(-0.02), decimal(1.0)
-    ('.405', '-.020', '1.000')
-    """
-    if not math.isfinite(value):
-        return "–"
-    text = f"{abs(value):.{digits}f}"
-    sign = "-" if value < 0 and float(text) != 0 else ""
-    return sign + (text[1:] if text.startswith("0.") else text)
-
-
 def with_error(headline: Headline) -> str:
     """Return mean ± standard error; the mean alone if there was one repetition.
 
@@ -46,9 +32,7 @@ def with_error(headline: Headline) -> str:
     >>> with_error(Headline(0.405, 0.0134, 0.006))
     '.405 ± .006'
     """
-    if not math.isfinite(headline.stderr):
-        return decimal(headline.mean)
-    return f"{decimal(headline.mean)} ± {decimal(headline.stderr)}"
+    return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)
 
 
 def samples_text(worth: EffectiveSamples) -> str:
@@ -274,13 +258,6 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     )
 
 
-def _p_value(p: float) -> str:
-    """Return a p-value with three decimals, as everywhere; nothing where there was no test."""
-    if not math.isfinite(p):
-        return ""
-    return "< .001" if p < 0.001 else decimal(p)
-
-
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as people read it: texts with uncertainty, columns named in words.
 
@@ -291,25 +268,20 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    def spread(mean: float, std: float, digits: int = 3) -> str:
-        if not math.isfinite(mean):
-            return ""
-        return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
-
     rows = list(table.to_dict("records"))
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error ± std": [spread(row["error"], row["std"]) for row in rows],
-            "Paper": [spread(row["printed"], row["printed_std"], 2) for row in rows],
+            "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
+            "Paper": [with_spread(row["printed"], row["printed_std"], 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],
-            "p, corrected": [_p_value(row["p_holm"]) for row in rows],
+            "p, corrected": [p_cell(row["p_holm"]) for row in rows],
             "All tasks seen": [decimal(row["average"]) for row in rows],
             "Newest task": [decimal(row["newest"]) for row in rows],
             "ms per task": [1000.0 * row["seconds"] for row in rows],
             "Numbers kept": [round(row["state"]) for row in rows],
-            "Before learning": [spread(row["before"], math.nan) for row in rows],
+            "Before learning": [with_spread(row["before"], math.nan) for row in rows],
         }
     )
     # Columns without a single entry say nothing.

@@ -10,10 +10,9 @@ from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
-from imrc.evaluation.words import decimal
 from imrc.paper import kept
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
-from imrc.paper.text import spread
+from imrc.wording import decimal, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +114,8 @@ def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
             ours = f"{1000 * cell.ours:.2f}" if math.isfinite(cell.ours) else "–"
             printed = f"{1000 * cell.printed:.0f}" if math.isfinite(cell.printed) else "–"
         else:
-            ours = spread(cell.ours, cell.std) or "–"
-            printed = spread(cell.printed, cell.printed_std, 2) or "–"
+            ours = with_spread(cell.ours, cell.std) or "–"
+            printed = with_spread(cell.printed, cell.printed_std, 2) or "–"
         rows.setdefault(cell.title, {})[cell.column] = f"{ours} | {printed}"
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index()
 

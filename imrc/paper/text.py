@@ -10,37 +10,12 @@ from imrc import datasets
 from imrc._output import print_table
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import SCORE_KINDS
-from imrc.evaluation.words import UNTUNED, decimal
+from imrc.evaluation.words import UNTUNED
 from imrc.paper.measure import TableRequest, how_to_get
+from imrc.wording import decimal, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def spread(mean: float, std: float, digits: int = 3) -> str:
-    """Return mean ± standard deviation, empty if there is no mean.
-
-    Examples
-    --------
-    >>> spread(0.293, 0.032), spread(0.32, math.nan, 2), spread(math.nan, math.nan)
-    ('.293 ± .032', '.32', '')
-    """
-    if not math.isfinite(mean):
-        return ""
-    return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """Return a number with its sign, empty if it is not known.
-
-    Examples
-    --------
-    >>> signed(0.0123), signed(-0.02), signed(math.nan)
-    ('+.012', '-.020', '')
-    """
-    if not math.isfinite(value):
-        return ""
-    return decimal(value, digits) if value < 0 else f"+{decimal(value, digits)}"
 
 
 def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
@@ -81,8 +56,8 @@ def _print_imrc(table: pd.DataFrame) -> None:
                 datasets.entry(row.dataset).title,
                 row.method.partition(":")[2],
                 str(row.tasks),
-                spread(row.error, row.std),
-                spread(row.printed, row.printed_std, 2),
+                with_spread(row.error, row.std),
+                with_spread(row.printed, row.printed_std, 2),
                 signed(row.gap),
                 "" if not math.isfinite(row.gap) else f"± {decimal(row.gap_two_stderr)}",
                 decimal(errors[row.dataset, f"{row.method}:forward"]),
@@ -137,4 +112,4 @@ def _texts(row: dict[str, Any] | None, request: TableRequest, best: float) -> tu
         printed = row["printed_seconds"]
         return f"{1000 * row['seconds']:.2f} ms", f"{1000 * printed:.0f} ms" if math.isfinite(printed) else ""
     star = "*" if row["error"] == best else ""
-    return star + spread(row["error"], row["std"]), spread(row["printed"], row["printed_std"], 2)
+    return star + with_spread(row["error"], row["std"]), with_spread(row["printed"], row["printed_std"], 2)

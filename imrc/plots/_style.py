@@ -9,6 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from imrc.wording import RULES, SHORT_RULES
+
 COLOURS = {
     "single": "#8A8F98",
     "forward": "#E69F00",
@@ -18,14 +20,7 @@ COLOURS = {
 }
 """The same meaning everywhere; readable for colour-blind people (Okabe and Ito)."""
 
-NAMES = {
-    "single": "Single task",
-    "forward": "Forward",
-    "forward_backward": "Forward and backward",
-}
-
-SHORT_NAMES = {"single": "Single task", "forward": "Forward", "forward_backward": "Forw. + backw."}
-"""For places without room, such as the titles of narrow panels."""
+NAMES, SHORT_NAMES = RULES, SHORT_RULES
 
 DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
 """Line styles repeat what the colours say, for print and for eyes that do not tell them apart."""

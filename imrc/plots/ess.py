@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
+from imrc import wording
 from imrc._checks import check_int, check_real
 from imrc.core import theory
-from imrc.diagnostics import words
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
 from imrc.plots._axes import whole_numbers
@@ -27,6 +27,8 @@ BARS_UP_TO = 120
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GREENS = ("#009E73", "#4DBF9F", "#00674B", "#7FD1BA", "#2C8F73", "#00442F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
+PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
+"""Task j of k tasks: the pairs that the paper draws."""
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
@@ -169,9 +171,9 @@ def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: fl
         x=[position, position],
         y=[0.9, top],
         mode="lines",
-        name=f"{own.name}: n d² / σ² = {words.number(own.value)}{reached}",
+        name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
         line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-        hovertemplate=f"{own.name}<br>n d² / σ² = {words.number(own.value)}<extra></extra>",
+        hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from imrc.evaluation.words import decimal
 from imrc.plots._axes import SIGNED
 from imrc.plots._style import COLOURS, DIVERGING, INK, finish
 from imrc.plots.compare import METHOD_COLOURS
+from imrc.wording import decimal
 
 _FULL = 0.2
 """Differences from here on have the full colour."""

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from imrc._checks import check_int
-from imrc.diagnostics.teaching import COMPONENTS, NOMINAL, Lesson
-from imrc.evaluation.words import decimal
 from imrc.plots._axes import whole_numbers
 from imrc.plots._style import COLOURS, DASHES, GRID, INK, NAMES, band_outline, finish, rgba
+from imrc.teaching import COMPONENTS, NOMINAL, Lesson
+from imrc.wording import decimal
 
 Floats = NDArray[np.float64]
 

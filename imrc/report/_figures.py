@@ -11,9 +11,8 @@ from imrc.diagnostics import Assessment, tracks
 from imrc.evaluation import RunResult, effective_samples
 from imrc.plots import compare, diagnostics, ess, runs
 from imrc.plots.tables import QUANTITIES
+from imrc.wording import RISKS
 
-_RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
-_PAIRS = [(10, 13), (10, 20), (100, 103), (100, 110)]
 _STORY = 2
 
 
@@ -34,7 +33,7 @@ class Section:
 
 
 def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
-    risk = _RISKS[result.loss]
+    risk = RISKS[result.loss]
     for quantity in QUANTITIES:
         yield f"heatmaps-{quantity}", runs.run_heatmaps(result, quantity, risk.lower())
     yield "error-curves", runs.run_curves(result)
@@ -50,7 +49,7 @@ def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tupl
         return
     ratio, low, high = diagnosis.ratio_at(settings.n)
     own = ess.OwnRatio(ratio, low, high, "this sequence")
-    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(_PAIRS), own)
+    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(ess.PAIRS), own)
     by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, settings.b)
     yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, settings.b, run=effective_samples(result))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,7 +16,6 @@ from imrc.evaluation.words import (
     as_command,
     as_python,
     borrowing_note,
-    decimal,
     samples_text,
     summary,
     theorem_4_sentence,
@@ -25,24 +23,13 @@ from imrc.evaluation.words import (
     worth_sentence,
 )
 from imrc.features._spec import TITLES
-from imrc.plots._style import NAMES
 from imrc.report import _page
 from imrc.report._figures import sections
 from imrc.tasks import TaskSequence
+from imrc.wording import RISKS, RULES, decimal, number, p_text, versions
 
 _KINDS: dict[HeadlineKind, str] = {"average": "All tasks seen", "newest": "Newest task", "lag": "After b more tasks"}
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
-_RISK = {"0-1": "minimax risk", "log": "minimax log loss"}
-
-
-def _versions() -> str:
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
-            found.append(f"{name} (not installed as a package)")
-    return ", ".join([f"Python {platform.python_version()}", *found])
 
 
 def _settings(result: RunResult) -> dict[str, object]:
@@ -93,9 +80,9 @@ def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | N
 
 
 def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
-    columns = ["Rule", *(_KINDS.values()), "Difference to single task", _RISK[result.loss].capitalize(), "ESS"]
+    columns = ["Rule", *(_KINDS.values()), "Difference to single task", RISKS[result.loss], "ESS"]
     rows = []
-    for rule, name in NAMES.items():
+    for rule, name in RULES.items():
         difference = result.difference(rule)
         rows.append(
             [
@@ -129,14 +116,12 @@ def _verdict(diagnosis: Assessment, n: int) -> list[str]:
     ]
     out += [f'<p class="quiet">{_page.sentence(note)}</p>' for note in diagnosis.verdict.notes]
     rows = {
-        "All tasks share one distribution": words.p_text(diagnosis.p_same),
-        "Every order of the tasks is equally likely": words.p_text(diagnosis.p_order),
+        "All tasks share one distribution": p_text(diagnosis.p_same),
+        "Every order of the tasks is equally likely": p_text(diagnosis.p_order),
     }
     if diagnosis.change is not None:
         ratio, low, high = diagnosis.ratio_at(n)
-        rows[f"n d² / σ² at n = {n}"] = (
-            f"{words.number(ratio)} (95 % interval {words.number(low)} to {words.number(high)})"
-        )
+        rows[f"n d² / σ² at n = {n}"] = f"{number(ratio)} (95 % interval {number(low)} to {number(high)})"
     return [*out, _page.facts(rows), f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
 
 
@@ -246,7 +231,7 @@ def to_html(
         *_steps(sequence),
         "<h2>Repeat it</h2>",
         _repeat(result, commands),
-        f'<p class="quiet">Made with {_page.escape(_versions())} on {_page.escape(platform.system())}, '
+        f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
     return _page.page(f"Evolving tasks: {name}", body)

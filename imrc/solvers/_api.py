@@ -165,7 +165,7 @@ def solve(
         Number of classes, at least 2.
     method : {"subgradient", "exact"}
         "subgradient": the paper's accelerated scheme, eq. (ASM) of its appendix, stopped after `max_iter` iterations.
-        "exact": the optimum of the linear program, to a relative gap of 1e-6 that is certified.
+        "exact": the optimum of the linear program by HiGHS, to a relative gap of 1e-6 that is certified.
     max_iter : int
         Iterations of the subgradient method, at least 1. The paper uses 2000, which is early stopping.
     box : float or None
@@ -174,11 +174,11 @@ def solve(
         then |mu| <= 1 is used and the status says so. The subgradient method takes no box.
     warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
         Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
-        its best point (what the paper's code does along the forward chain). None: zeros. The exact method starts from
-        scratch: it needs 10 to 20 iterations from anywhere.
+        its best point (what the paper's code does along the forward chain). None: zeros. The exact method begins with
+        the components that are not zero there: several times faster where few change.
     lower_bound : bool
-        Subgradient method: also find a lower bound of the optimum, from the dual weights of a short interior-point
-        run, which can take many times as long as the method itself. The exact method always has one.
+        Subgradient method: also find a lower bound of the optimum, by the exact method, which can take many times as
+        long. The exact method always has one.
 
     Returns
     -------
@@ -216,6 +216,6 @@ def solve(
     start, candidate = _starting_points(warm_start, tau)
     X1 = with_intercept(X)
     if method == "exact":
-        return _finite(solve_exact(prepare_exact(X1), tau, lam, n_classes, box))
+        return _finite(solve_exact(prepare_exact(X1), tau, lam, n_classes, box, candidate))
     solution = _finite(solve_subgradient(X1, tau, lam, n_classes, max_iter, start, candidate))
     return certify(solution, X1, tau, lam) if lower_bound else solution

@@ -19,22 +19,19 @@ from imrc.solvers._solution import Solution
 
 Floats = NDArray[np.float64]
 
-GRAM_ROWS = 1024
-"""Instances up to which the whole Gram matrix is kept (8 MB); above, its rows are computed when needed."""
-
 GRAM_NUMBERS = 8_000_000
-"""Room for such rows in one problem (64 MB)."""
+"""Room for rows of the Gram matrix in one problem (64 MB); they are computed when needed."""
 
 
-def incremental_pays(n: int, p: int) -> bool:
+def incremental_pays(n: int) -> bool:
     """Whether updating the scores is faster than computing them, as measured (tests/benchmarks/README.md).
 
     Examples
     --------
-    >>> incremental_pays(10, 401), incremental_pays(100, 401), incremental_pays(32, 21)
-    (False, True, False)
+    >>> incremental_pays(10), incremental_pays(40)
+    (False, True)
     """
-    return n > 16 and n * p > 1000
+    return n > 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,47 +42,48 @@ class Instances:
     ----------
     X1 : ndarray of shape (n, D + 1)
         Instances with the intercept column.
-    data : ndarray
-        Rows, columns and perhaps the Gram matrix, padded for the kernel.
-    mode : int
-        How the kernel computes scores.
+    rows : ndarray
+        The same, padded for the kernel.
+    columns : ndarray
+        The same transposed, for incremental scores; of shape (0, 0) for direct ones.
     """
 
     X1: Floats
-    data: Floats
-    mode: int
+    rows: Floats
+    columns: Floats
 
     def __reduce__(self) -> tuple[Callable[[Floats], Instances], tuple[Floats]]:
         # Pickles hold the instances only; the layout is made again.
         return prepare_instances, (self.X1,)
 
 
-def prepare_instances(X1: Floats) -> Instances:
+def prepare_instances(X1: Floats, incremental: bool | None = None) -> Instances:
     """Lay out instances (n, D + 1, intercept first) once for all problems that use them.
 
     Parameters
     ----------
     X1 : ndarray of shape (n, D + 1)
         Instances, intercept column first.
+    incremental : bool or None
+        How the kernel follows the scores; None: what is faster for their number.
 
     Returns
     -------
     Instances
     """
-    from imrc.solvers import _subgradient
-    from imrc.solvers._scores import prepare
+    from imrc.solvers._subgradient import PADDING
 
     n, p = X1.shape
-    mode = _subgradient.DIRECT
-    if incremental_pays(n, p):
-        mode = _subgradient.GRAM if n <= GRAM_ROWS else _subgradient.LAZY
     X1 = np.ascontiguousarray(X1)
-    return Instances(X1, prepare(X1, mode == _subgradient.GRAM), mode)
+    rows = np.zeros((n, -(-p // PADDING) * PADDING))
+    rows[:, :p] = X1
+    follow = incremental_pays(n) if incremental is None else incremental
+    return Instances(X1, rows, np.ascontiguousarray(X1.T) if follow else np.empty((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem (3) for the subgradient method, on trusted input.
+    """One problem (3), on trusted input.
 
     Attributes
     ----------
@@ -94,7 +92,8 @@ class Problem:
     tau, lam : ndarray of shape (m,)
         Mean and confidence vectors.
     start : Solution or None
-        Where to start: its last iterate, its best point as first candidate. None: zeros.
+        Where to start: its last iterate, its best point as first candidate; for the exact method, which parameters of
+        its best point are not zero. None: zeros.
     """
 
     instances: Instances
@@ -118,9 +117,8 @@ def run_subgradient(
     shape = (n_classes, instances.X1.shape[1])
     best, last = np.empty(shape), np.empty(shape)
     value, last_value = _subgradient.run(
-        instances.data,
-        len(instances.X1),
-        instances.mode,
+        instances.rows,
+        instances.columns,
         GRAM_NUMBERS,
         tau.reshape(shape),
         lam.reshape(shape),
@@ -147,7 +145,8 @@ def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solu
     if method == "exact":
         from imrc.solvers._exact import prepare_exact, solve_exact
 
-        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes)
+        start = None if problem.start is None else problem.start.mu
+        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes, start=start)
     zeros = np.zeros_like(problem.tau) if problem.start is None else None
     start = zeros if problem.start is None else problem.start.last
     candidate = zeros if problem.start is None else problem.start.mu
@@ -204,7 +203,7 @@ def solve_many(
         1: no threads. None: all cores if there is more than one problem. Never call with more than 1 from a function
         that itself runs inside `solve_many`.
     method : {"subgradient", "exact"}
-        As in `solve`; the exact method ignores `max_iter` and the starting points.
+        As in `solve`; the exact method ignores `max_iter`.
 
     Returns
     -------

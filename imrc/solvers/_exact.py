@@ -1,88 +1,88 @@
-"""The linear program behind problem (3), solved to a certified gap.
+"""The linear program behind problem (3), solved by HiGHS to a certified gap.
 
-Interior point on the compact form (see `_interior`), instance generation where the set X is large, and HiGHS where
-rounding stops the interior point early. Whatever solved it, the value is the objective at the mu returned and the lower
-bound comes from dual weights put into the bound's formula, so the gap holds without trusting the solver.
+The compact dual has a weight p(x, y) for every instance and class, and their largest t(x):
+
+    maximise   1 - sum_x t_x
+    subject to p(x, y) <= t_x,  sum p = 1,  p >= 0,
+               |sum_x p(x, y) x - tau_y| <= lambda_y     for each class y, one row per component
+
+and mu are the duals of the last rows. A bound |mu| <= box lets those rows be missed at that price. Few of them matter,
+so they are added as they are found to be missed; a warm start begins with the rows in which mu was not zero. A large
+set X is treated the same way, a group of instances at a time.
+
+Whatever HiGHS did, the value is the objective (3) at the mu returned, and any weights give a lower bound,
+
+    1 - sum_x max_y p(x, y) - box' max(|X'p - tau| - lambda, 0),
+
+so the gap holds without trusting the solver.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from imrc.solvers._solution import Solution
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 EMPTY_BOX = 1.0
 """Bound on |mu| used where the uncertainty set restricted to X is empty and no box was given."""
 GAP = 1e-6
 """Relative gap up to which a result counts as optimal."""
-_GOAL = 1e-9  # what the interior point aims at; it costs one or two iterations more than GAP
-_DEVICE_BOX = 1e4  # in units of 1 / largest entry of the column: stands for "no box", see `_Prepared.boxes`
-_MAX_ITERATIONS = 80
+_TOLERANCE = 1e-9
+_FAR = 1e4  # in units of 1 / largest entry of the column: stands for "no box" where a bound needs one
+_LEAST_ROWS = 10
+_MAX_ROUNDS = 200
 _DENSE = 600  # n C up to which all instances are taken at once
-_ROWS_PER_ROUND = 60
-_MAX_ROUNDS = 100
+_INSTANCES_PER_ROUND = 60
+_OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "presolve": "off",
+    "solver": "simplex",
+    "primal_feasibility_tolerance": _TOLERANCE,
+    "dual_feasibility_tolerance": _TOLERANCE,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """Instances scaled to largest entry 1 per column and padded; made once for one X, used for many tau and lambda."""
+    """Instances scaled to largest entry 1 per column; made once for one X, used for many tau and lambda."""
 
     X1: Floats
     scale: Floats
-    rows: Floats  # (n, pp), aligned
+    rows: Floats
 
-    @property
-    def padded(self) -> int:
-        return int(self.rows.shape[1])
-
-    def vector(self, values: Floats, n_classes: int, padding: float) -> Floats:
-        """Scale a flat vector over components and pad it."""
-        out = np.full((n_classes, self.padded), padding)
-        out[:, : len(self.scale)] = values.reshape(n_classes, -1) / self.scale
-        return out.ravel()
-
-    def boxes(self, box: float | None, n_classes: int) -> Floats:
-        """Bounds on the scaled parameters."""
-        sizes = np.ones(self.padded)
-        sizes[: len(self.scale)] = _DEVICE_BOX if box is None else box * self.scale
-        return np.tile(sizes, n_classes)
-
-    def unscaled(self, mu: Floats, n_classes: int) -> Floats:
-        """Return parameters (C, p) in the user's units."""
-        return np.asarray(mu.reshape(n_classes, -1)[:, : len(self.scale)] / self.scale)
+    def prices(self, box: float, n_classes: int) -> Floats:
+        """Bounds on the parameters of the scaled features."""
+        return np.tile(box * self.scale, n_classes)
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one attempt gave; `mu` (C, p) is a direction without lower end if `empty`."""
+    """What one attempt gave; `mu` is (C, p) in the user's units, `empty` if no weights meet the constraints."""
 
     mu: Floats
     value: float
     bound: float
     iterations: int
     empty: bool
-    reach: float = 0.0
 
-    def solved(self, tolerance: float) -> bool:
+    def solved(self, tolerance: float = GAP) -> bool:
         return self.value - self.bound <= tolerance * max(1.0, abs(self.value))
 
 
 def prepare_exact(X1: Floats) -> _Prepared:
     """Lay out instances (n, D + 1, intercept first) for `solve_exact`."""
-    from imrc.solvers._simd import aligned
-
-    n, p = X1.shape
     scale = np.abs(X1).max(axis=0)
     scale[scale == 0.0] = 1.0
-    pp = (p + 7) // 8 * 8
-    rows = aligned(n * pp).reshape(n, pp)
-    rows[:, :p] = X1 / scale
-    return _Prepared(np.ascontiguousarray(X1), scale, rows)
+    return _Prepared(np.ascontiguousarray(X1), scale, np.ascontiguousarray(X1 / scale))
 
 
 def _subset_values(scores: Floats) -> Floats:
@@ -91,166 +91,186 @@ def _subset_values(scores: Floats) -> Floats:
     return np.asarray(((np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, scores.shape[1] + 1)).max(axis=1))
 
 
-def _interior(
-    prepared: _Prepared, rows: Floats, tau: Floats, lam: Floats, n_classes: int, box: float | None, goal: float
-) -> _Outcome:
-    from imrc.solvers import _interior as interior
+def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401 - highspy has no annotations
+    """Return the program without its rows for components; variables are p by class, then t."""
+    pairs = n * n_classes
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = pairs + n, 1 + pairs
+    program.col_cost_ = np.repeat([0.0, 1.0], [pairs, n])
+    program.col_lower_ = np.zeros(pairs + n)
+    program.col_upper_ = np.full(pairs + n, np.inf)
+    program.row_lower_ = np.concatenate([[1.0], np.full(pairs, -np.inf)])
+    program.row_upper_ = np.concatenate([[1.0], np.zeros(pairs)])
+    each = np.arange(pairs, dtype=np.int32)
+    below = np.stack([each, pairs + each % n], axis=1).ravel()
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = np.concatenate([[0], pairs + 2 * np.arange(pairs + 1)]).astype(np.int32)
+    program.a_matrix_.index_ = np.concatenate([each, below])
+    program.a_matrix_.value_ = np.concatenate([np.ones(pairs), np.tile([1.0, -1.0], pairs)])
+    make: Any = highspy.Highs  # ships types for part of its interface only
+    solver = make()
+    for name, value in (_OPTIONS | ({"presolve": "on"} if presolve else {})).items():
+        solver.setOptionValue(name, value)
+    solver.passModel(program)
+    return solver
 
-    padded_mu = np.zeros(n_classes * prepared.padded)
-    scaled_lam = prepared.vector(lam, n_classes, 1.0)
-    least = max(1e-2, float(scaled_lam.reshape(n_classes, -1)[:, : len(prepared.scale)].mean()))
-    status, value, bound, iterations, reach = interior.run(
-        rows.reshape(-1),
-        len(rows),
-        prepared.padded,
-        n_classes,
-        prepared.vector(tau, n_classes, 0.0),
-        scaled_lam,
-        prepared.boxes(box, n_classes),
-        box is None,
-        least,
-        goal,
-        _MAX_ITERATIONS,
-        padded_mu,
-    )
-    return _Outcome(prepared.unscaled(padded_mu, n_classes), value, bound, iterations, status == interior.EMPTY, reach)
+
+def _add_rows(solver: Any, rows: Floats, new: Integers, low: Floats, high: Floats, prices: Floats | None) -> None:  # noqa: ANN401
+    """Add the constraints of the components `new`, with ways to miss them if that has a price."""
+    n, p = rows.shape
+    count, old = len(new), solver.getNumRow()
+    starts = np.arange(count, dtype=np.int32)
+    index = ((new // p * n)[:, None] + np.arange(n)).astype(np.int32).ravel()
+    solver.addRows(count, low[new], high[new], count * n, starts * np.int32(n), index, rows[:, new % p].T.ravel())
+    if prices is not None:
+        places = np.repeat(old + starts, 2).astype(np.int32)
+        bounds = np.zeros(2 * count), np.full(2 * count, np.inf)
+        cost, signs = np.repeat(prices[new], 2), np.tile([1.0, -1.0], count)
+        solver.addCols(2 * count, cost, *bounds, 2 * count, np.arange(2 * count, dtype=np.int32), places, signs)
+
+
+def _highs(
+    prepared: _Prepared,
+    used: Integers,
+    tau: Floats,
+    lam: Floats,
+    prices: Floats | None,
+    first: Integers,
+    presolve: bool = False,
+) -> _Outcome:
+    """Solve over the instances `used`, beginning with the rows of the components `first`.
+
+    `prices` bound the parameters of the scaled features; None: no bound.
+    """
+    rows, n_classes = prepared.rows[used], len(tau)
+    (n, p), m = rows.shape, tau.size
+    middle, width = (tau / prepared.scale).ravel(), (lam / prepared.scale).ravel()
+    batch = max(_LEAST_ROWS, n * n_classes // 4)
+    solver = _new_program(n, n_classes, presolve)
+    weights, mu = np.full((n_classes, n), 1.0 / (n * n_classes)), np.zeros(m)
+    there = np.zeros(m, dtype=bool)
+    order: list[Integers] = []
+    new, iterations = first, 0
+    for _ in range(_MAX_ROUNDS):
+        if len(new) == 0:
+            missed = np.abs((weights @ rows).ravel() - middle) - width
+            missed[there] = 0.0
+            new = np.flatnonzero(missed > _TOLERANCE)
+            new = np.sort(new[np.argsort(-missed[new], kind="stable")[:batch]])
+            if len(new) == 0:
+                break
+        _add_rows(solver, rows, new, middle - width, middle + width, prices)
+        there[new] = True
+        order.append(new)
+        solver.run()
+        status = solver.getModelStatus()
+        iterations += max(int(solver.getInfo().simplex_iteration_count), 0)
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return _Outcome(np.zeros((n_classes, p)), -np.inf, -np.inf, iterations, True)
+        if status != highspy.HighsModelStatus.kOptimal:
+            break
+        solution = solver.getSolution()
+        weights = np.maximum(np.array(solution.col_value)[: n * n_classes], 0.0).reshape(n_classes, n)
+        weights /= weights.sum()
+        mu[np.concatenate(order)] = np.array(solution.row_dual)[1 + n * n_classes :]
+        new = new[:0]
+    prices = np.maximum(_FAR, 2.0 * np.abs(mu)) if prices is None else prices
+    bound = 1.0 - weights.max(axis=0).sum()
+    bound -= float(np.maximum(np.abs((weights @ rows).ravel() - middle) - width, 0.0) @ prices)
+    mu = np.clip(mu, -prices, prices).reshape(n_classes, p) / prepared.scale
+    return _Outcome(mu, _objective(prepared.X1[used], tau, lam, mu), float(bound), iterations, False)
+
+
+def _objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats) -> float:
+    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + _subset_values(X1 @ mu.T).max())
 
 
 def _generate(
-    prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box: float | None, goal: float
+    prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, first: Integers, presolve: bool
 ) -> _Outcome:
     """Solve over few instances, add those that are worse than assumed, until none is.
 
-    Fewer instances make the problem easier, so every round's lower bound holds for all of X.
+    Fewer instances make the problem easier, so every round's lower bound holds for all of X. They can also leave the
+    uncertainty set empty, so missing a constraint always has a price.
     """
-    n = len(prepared.X1)
+    n, n_classes = len(prepared.X1), len(tau)
     active = np.zeros(n, dtype=bool)
     active[np.linspace(0, n - 1, max(2, _DENSE // (4 * n_classes))).astype(np.int64)] = True
-    best, best_value, bound, iterations = np.zeros((n_classes, prepared.X1.shape[1])), np.inf, -np.inf, 0
-    reach = 0.0
+    best, best_value, bound, iterations = np.zeros_like(tau), np.inf, -np.inf, 0
+    prices = np.full(tau.size, _FAR) if box is None else prepared.prices(box, n_classes)
     for _ in range(_MAX_ROUNDS):
-        part = _interior(prepared, _aligned_rows(prepared.rows[active]), tau, lam, n_classes, box, goal)
+        part = _highs(prepared, np.flatnonzero(active), tau, lam, prices, first, presolve)
         iterations += part.iterations
-        linear = float(lam @ np.abs(part.mu).ravel() - tau @ part.mu.ravel())
-        scores = prepared.X1 @ part.mu.T
-        if part.empty:
-            worst = scores.max(axis=1)
-            level = worst[active].max()
-            size = float(lam @ np.abs(part.mu).ravel() + np.abs(tau) @ np.abs(part.mu).ravel())
-            if linear + worst.max() < -1e-9 * (size + abs(worst.max())):
-                return _Outcome(part.mu, -np.inf, -np.inf, iterations, True)
-        else:
-            worst = _subset_values(scores)
-            level = worst[active].max() + 0.5 * goal
-            value = 1.0 + linear + float(worst.max())
-            if value < best_value:
-                best, best_value, reach = part.mu, value, part.reach
-            bound = max(bound, part.bound)
-            if best_value - bound <= goal * max(1.0, abs(best_value)):
-                break
+        first = np.flatnonzero(part.mu)
+        worst = _subset_values(prepared.X1 @ part.mu.T)
+        value = float(1.0 + (lam * np.abs(part.mu)).sum() - (tau * part.mu).sum() + worst.max())
+        if value < best_value:
+            best, best_value = part.mu, value
+        bound = max(bound, part.bound)
+        level = worst[active].max() + 0.5 * _TOLERANCE
         worst[active] = -np.inf
-        candidates = np.argsort(-worst, kind="stable")[:_ROWS_PER_ROUND]
+        candidates = np.argsort(-worst, kind="stable")[:_INSTANCES_PER_ROUND]
         candidates = candidates[worst[candidates] > level]
-        if len(candidates) == 0:
+        if best_value - bound <= _TOLERANCE * max(1.0, abs(best_value)) or len(candidates) == 0:
             break
         active[candidates] = True
-    return _Outcome(best, best_value, bound, iterations, False, reach)
+    if box is None and np.abs(best * prepared.scale).max() > 0.5 * _FAR:  # the price decided, and nobody gave one
+        return _highs(prepared, np.arange(n), tau, lam, None, first, presolve)
+    return _Outcome(best, best_value, bound, iterations, False)
 
 
-def _aligned_rows(rows: Floats) -> Floats:
-    from imrc.solvers._simd import aligned
-
-    out = aligned(rows.size).reshape(rows.shape)
-    out[:] = rows
-    return np.asarray(out)
-
-
-def _highs(prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box: float | None) -> _Outcome | None:
-    """Solve the same program by HiGHS; None if it cannot either. An unbounded program comes back as `empty`."""
-    from scipy.optimize import linprog
-    from scipy.sparse import block_array, csr_array, eye_array, kron
-
-    n, p = prepared.X1.shape
-    m, pairs = n_classes * p, n * n_classes
-    X = csr_array(prepared.rows[:, :p])
-    features = kron(eye_array(n_classes), X, format="csr")  # rows ordered by class
-    limits = block_array([[features, -features, -eye_array(pairs), csr_array(np.full((pairs, 1), -1.0))]], format="csr")
-    sums = block_array(
-        [[csr_array((n, 2 * m)), kron(np.ones((1, n_classes)), eye_array(n)), csr_array((n, 1))]], format="csr"
-    )
-    scale = np.tile(prepared.scale, n_classes)
-    cost = np.concatenate([(lam - tau) / scale, (lam + tau) / scale, np.zeros(pairs), [1.0]])
-    upper = np.full(2 * m + pairs + 1, np.inf)
-    if box is not None:
-        upper[: 2 * m] = np.tile(box * scale, 2)
-    lower = np.zeros_like(upper)
-    lower[-1] = -np.inf
-    limit = np.column_stack([lower, upper])
-    result = linprog(cost, limits, np.zeros(pairs), sums, np.ones(n), limit, method="highs")
-    if result.status not in (0, 3):  # presolve may not tell unbounded from infeasible
-        result = linprog(
-            cost, limits, np.zeros(pairs), sums, np.ones(n), limit, method="highs", options={"presolve": False}
-        )
-    if result.status == 3:
-        return _Outcome(np.zeros((n_classes, p)), -np.inf, -np.inf, int(result.nit), True)
-    if result.status != 0:
-        return None
-    mu = ((result.x[:m] - result.x[m : 2 * m]) / scale).reshape(n_classes, p)
-    weights = np.maximum(-result.ineqlin.marginals.reshape(n_classes, n), 0.0)
-    weights /= weights.sum()
-    excess = np.maximum(np.abs((weights @ prepared.X1).ravel() - tau) - lam, 0.0)
-    bound = (
-        1.0 - weights.max(axis=0).sum() - float(excess @ np.full(m, box if box is not None else _DEVICE_BOX / scale))
-    )
-    value = 1.0 + float(lam @ np.abs(mu).ravel() - tau @ mu.ravel()) + float(_subset_values(prepared.X1 @ mu.T).max())
-    return _Outcome(mu, value, float(bound), int(result.nit), False)
-
-
-def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box: float | None, goal: float) -> _Outcome:
-    if len(prepared.X1) * n_classes <= _DENSE:
-        outcome = _interior(prepared, prepared.rows, tau, lam, n_classes, box, goal)
-    else:
-        outcome = _generate(prepared, tau, lam, n_classes, box, goal)
-    # A solution at the device box means that the box decided, which it must not when none was asked for.
-    at_device = box is None and outcome.reach > 0.5
-    if outcome.empty or (outcome.solved(GAP) and not at_device):
-        return outcome
-    other = _highs(prepared, tau, lam, n_classes, box)
-    if other is None or (not other.empty and other.value - other.bound > outcome.value - outcome.bound):
-        return outcome
-    return other
+def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, first: Integers) -> _Outcome:
+    """Solve; if rounding kept the gap open, once more with presolve and from scratch."""
+    outcomes = []
+    for presolve in (False, True):
+        if len(prepared.X1) * len(tau) <= _DENSE:
+            prices = None if box is None else prepared.prices(box, len(tau))
+            outcome = _highs(prepared, np.arange(len(prepared.X1)), tau, lam, prices, first, presolve)
+        else:
+            outcome = _generate(prepared, tau, lam, box, first, presolve)
+        if outcome.empty or outcome.solved():
+            return outcome
+        outcomes.append(outcome)
+        first = first[:0]
+    return min(outcomes, key=lambda outcome: outcome.value - outcome.bound)
 
 
 def certified_bound(X1: Floats, tau: Floats, lam: Floats, n_classes: int) -> tuple[float | None, str]:
-    """Return a certified lower bound of (3) to about 1e-3, or None and the reason."""
+    """Return a certified lower bound of (3), or None and the reason."""
     if len(X1) * n_classes > _DENSE:
         return None, f"there are more than {_DENSE} pairs of instance and class"
-    prepared = prepare_exact(X1)
-    outcome = _interior(prepared, prepared.rows, tau, lam, n_classes, None, 1e-3)
-    if outcome.empty:
+    solution = solve_exact(prepare_exact(X1), tau, lam, n_classes)
+    if solution.box is not None:
         return None, "the uncertainty set restricted to X is empty, so the objective has no lower end"
-    if not np.isfinite(outcome.bound) or outcome.reach > 0.5:
-        return None, "the interior-point run found none that is certain"
-    return outcome.bound, ""
+    if not solution.converged:
+        return None, "the linear program was not solved to its tolerance"
+    return solution.lower_bound, ""
 
 
 def solve_exact(
-    prepared: _Prepared, tau: Floats, lam: Floats, n_classes: int, box: float | None = None, goal: float = _GOAL
+    prepared: _Prepared,
+    tau: Floats,
+    lam: Floats,
+    n_classes: int,
+    box: float | None = None,
+    start: Floats | None = None,
 ) -> Solution:
     """Solve on trusted input; vectors are flat.
 
     Without a box the optimum over all mu is sought. If there is none, because the uncertainty set restricted to X is
     empty, the problem is solved over |mu| <= `EMPTY_BOX` and the status says so.
     """
-    outcome = _attempt(prepared, tau, lam, n_classes, box, goal)
+    tau, lam = tau.reshape(n_classes, -1), lam.reshape(n_classes, -1)
+    first = np.flatnonzero(np.zeros(0) if start is None else start)
+    outcome = _attempt(prepared, tau, lam, box, first)
     note = "" if box is None else f" over |mu| <= {box:g}"
     iterations = outcome.iterations
     if outcome.empty:
         box = EMPTY_BOX
         note = f" over |mu| <= {box:g}: the uncertainty set restricted to X is empty, without a box there is no optimum"
-        outcome = _attempt(prepared, tau, lam, n_classes, box, goal)
+        outcome = _attempt(prepared, tau, lam, box, first)
         iterations += outcome.iterations
-    converged = outcome.solved(GAP)
+    converged = outcome.solved()
     mu = outcome.mu.ravel()
     return Solution(
         mu=mu,

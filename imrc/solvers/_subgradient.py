@@ -1,276 +1,255 @@
 """Compiled kernels of the paper's accelerated subgradient method for problem (3).
 
-One iteration evaluates the objective at the extrapolated point y and takes a step from it. In the numbering of the
-paper's code (iteration l = 1..K, step (l + 1)^(-3/2), momentum c_l = 0 for l <= 3, else (l - 3) / l):
+In the numbering of the paper's code, with iteration l = 1..K, step a_l = (l + 1)^(-3/2), and momentum c_l = 0 for
+l <= 3, else (l - 3) / l, all vectors having one block per class:
 
-    y = w + c_l (w - w_prev);   row, subset = arg max over instances and label subsets at y
-    w_prev = w;                 w = y - step (lambda sign(y) - tau + Phi_row,subset)
+    y      = w + c_l (w - w_prev)                  extrapolate
+    i, S   = the instance and label subset that attain the max term of (3) at y
+    w_prev = w
+    w      = y - a_l (lambda sign(y) - tau + Phi)  Phi holds x_i / |S| in the blocks of the classes in S, else 0
 
-The update of w and the next extrapolation are one sweep over the m components. The scores X y come either from a
-product with X (*direct*) or from the scores before, the Gram matrix X X' and the columns of X whose sign(y) changed
-(*incremental*); the second is cheaper from a few dozen instances on. Incremental scores are computed from scratch
-every `REFRESH` iterations so that rounding errors cannot build up to the size of a near tie.
+The point with the smallest objective is the solution: the first candidate, one of the y, or the last w.
 
-Storage: every vector of C blocks is padded to a multiple of eight per block, every vector over instances to a
-multiple of sixteen; padding is zero and stays zero. All vectors of a problem live in one array (see `_layout`), all
-of an instance set in another (see `prepare`).
+Only the scores y'x of all instances are needed to find i and S. They come from a product with X (*direct*), or they
+follow w and y (*incremental*): a step moves the scores of w by
+
+    -a_l (drift + Gram_i / |S|),      drift = X (lambda sign(y) - tau),      Gram_i = X x_i,
+
+the extrapolation is the same for scores as for points, and the drift changes by one column of X for every component
+of y whose sign changed, which are few. Incremental scores and drift are computed from scratch every `REFRESH`
+iterations so that rounding cannot grow to the size of a near tie.
+
+Vectors over components are (C, pp): blocks are padded with zeros to a multiple of `PADDING`, so that the loops have no
+remainder. Everything is written as loops over contiguous memory that the compiler turns into vector instructions; it
+may reorder sums (`_fast`), which is why results are the same to rounding, not to the bit, on another processor.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numba import njit
 
-from imrc.solvers._scores import all_scores, block_scores, padded
-from imrc.solvers._simd import (
-    aligned,
-    entry,
-    first_bit,
-    fma,
-    get,
-    kernel,
-    lane_sum,
-    load,
-    put,
-    splat,
-    store,
-    unequal_bits,
-    with_sign,
-)
-from imrc.solvers._worst import LOWEST, find_worst
-
+PADDING = 16
 REFRESH = 256
-DIRECT, GRAM, LAZY = 0, 1, 2
+_strict = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+_fast = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
 
 
-@kernel
-def _linear(work, y, tau, lam, slope, m):  # type: ignore[no-untyped-def]
-    """Return lambda'|y| - tau'y; writes the slope lambda sign(y) - tau."""
-    total = splat(0.0)
-    for j in range(0, m, 8):
-        value = load(work, y + j)
-        rate = with_sign(load(work, lam + j), value) - load(work, tau + j)
-        store(work, slope + j, rate)
-        total = fma(rate, value, total)
-    return lane_sum(total)
+@_fast
+def _scores(X, y, out):
+    """out[c, i] = x_i'y_c, two classes and two instances at a time; where their number is odd the last comes twice."""
+    n_classes, n = len(y), len(X)
+    for c in range(0, n_classes, 2):
+        d = min(c + 1, n_classes - 1)
+        for i in range(0, n, 2):
+            k = min(i + 1, n - 1)
+            ci, ck, di, dk = 0.0, 0.0, 0.0, 0.0
+            for j in range(X.shape[1]):
+                ci += X[i, j] * y[c, j]
+                ck += X[k, j] * y[c, j]
+                di += X[i, j] * y[d, j]
+                dk += X[k, j] * y[d, j]
+            out[c, i], out[c, k], out[d, i], out[d, k] = ci, ck, di, dk
 
 
-@kernel
-def _sweep(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum):  # type: ignore[no-untyped-def]
-    """Step from y, extrapolate; returns the linear part at the new y.
+@_strict
+def _row_value(scores, i, value):
+    """Return the max over label subsets of (sum of scores - 1) / size of one instance, from a value not above it.
 
-    The slope at y is computed again rather than kept: the sweep is bound by its stores, not by arithmetic.
+    The maximum v solves sum over y of max(s_y - v, 0) = 1, and its subset is {y: s_y > v}. From below,
+    v <- (sum of the scores above v - 1) / (their number) rises to it: that set only shrinks, so C rounds are enough.
     """
-    even, odd = splat(0.0), splat(0.0)
-    down, ahead = splat(-step), splat(momentum)
+    for _ in range(len(scores)):
+        total, count = -1.0, 0.0
+        for c in range(len(scores)):
+            above = scores[c, i] > value
+            total += scores[c, i] if above else 0.0
+            count += 1.0 if above else 0.0
+        if not total > count * value:
+            break
+        value = total / count
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc", "nnan"})
+def _largest(values):
+    top = values[0]
+    for i in range(len(values)):
+        top = max(top, values[i])
+    return top
+
+
+@_strict
+def _worst(scores, row, values):
+    """Return the max term of (3) and its row, the first of equal ones; `row` is one that is likely to be it."""
+    n_classes, n = scores.shape
+    if n_classes == 2:
+        for i in range(n):
+            a, b = scores[0, i], scores[1, i]
+            values[i] = max(max(a, b) - 1.0, 0.5 * (a + b - 1.0))
+        worst = _largest(values)
+        for i in range(n):
+            if values[i] == worst:
+                return worst, i
+        return worst, 0
+    worst = scores[0, row]
+    for c in range(1, n_classes):
+        worst = max(worst, scores[c, row])
+    worst = _row_value(scores, row, worst - 1.0)
+    # A row is worse if its sum of max(s_y - v, 0) is above 1. Rows that tie must be found too, hence a little less.
+    floor = worst - 1e-12 * (1.0 + abs(worst))
+    values[:] = 0.0
     for c in range(n_classes):
-        share = splat(-step * get(work, flags + c))
-        for k in range(0, pp, 8):
-            j = c * pp + k
-            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
-            moved = fma(down, with_sign(size, here) - t, here)
-            new = fma(share, load(data, row * pp + k), moved)
-            point = fma(ahead, new - load(work, w + j), new)
-            store(work, w + j, new)
-            store(work, y_next + j, point)
-            even, odd = odd, fma(with_sign(size, point) - t, point, even)
-    return lane_sum(even + odd)
+        for i in range(n):
+            values[i] += max(scores[c, i] - floor, 0.0)
+    for i in range(n):
+        if values[i] > 1.0 and i != row:
+            value = _row_value(scores, i, floor)
+            if value > worst or (value == worst and i < row):
+                worst, row = value, i
+    return worst, row
 
 
-@kernel
-def _sweep_marking(data, work, row, w, y, y_next, tau, lam, flags, n_classes, pp, step, momentum, marks):  # type: ignore[no-untyped-def]
-    """`_sweep` that also marks, one bit per component, where lambda sign(y) changes."""
-    even, odd = splat(0.0), splat(0.0)
-    down, ahead = splat(-step), splat(momentum)
-    for c in range(n_classes):
-        share = splat(-step * get(work, flags + c))
-        first = c * (len(marks) // n_classes)
-        for k in range(0, pp, 8):
-            j = c * pp + k
-            t, size, here = load(work, tau + j), load(work, lam + j), load(work, y + j)
-            before = with_sign(size, here)
-            moved = fma(down, before - t, here)
-            new = fma(share, load(data, row * pp + k), moved)
-            point = fma(ahead, new - load(work, w + j), new)
-            store(work, w + j, new)
-            store(work, y_next + j, point)
-            after = with_sign(size, point)
-            put(marks, first + (k >> 3), np.uint8(unequal_bits(before, after)))
-            even, odd = odd, fma(after - t, point, even)
-    return lane_sum(even + odd)
+@_fast
+def _slope(y, tau, lam, slope):
+    """Write lambda sign(y) - tau; return lambda'|y| - tau'y."""
+    linear = 0.0
+    for c in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            value = (math.copysign(lam[c, j], y[c, j]) if y[c, j] != 0.0 else 0.0) - tau[c, j]
+            slope[c, j] = value
+            linear += value * y[c, j]
+    return linear
 
 
-@kernel
-def _change(work, y, y_next, lam, j):  # type: ignore[no-untyped-def]
-    """Lambda sign(y) before minus after, without branches."""
-    a, b = get(work, y + j), get(work, y_next + j)
-    return get(work, lam + j) * ((a > 0.0) - (a < 0.0) - (b > 0.0) + (b < 0.0))
+@_fast
+def _slope_marking(y, tau, lam, before, slope, changed):
+    """`_slope` that also marks where the slope is not what it was before."""
+    linear = 0.0
+    for c in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            value = (math.copysign(lam[c, j], y[c, j]) if y[c, j] != 0.0 else 0.0) - tau[c, j]
+            changed[c, j] = value != before[c, j]
+            slope[c, j] = value
+            linear += value * y[c, j]
+    return linear
 
 
-@kernel
-def _apply_changes(data, columns, work, y, y_next, lam, drift, n_classes, pp, nn, words, flipped):  # type: ignore[no-untyped-def]
-    """Bring drift = X (tau - lambda sign(y)) to the new y: one column of X per marked component."""
-    per_class = len(words) // n_classes
-    for c in range(n_classes):
+@_fast
+def _move(direction, row, share, step, momentum, slope, y, w):
+    """One update of y and w along `slope` and the shares of direction[row].
+
+    Points move by the slope and a row of X, their scores by the drift and a row of the Gram matrix.
+    """
+    for c in range(w.shape[0]):
+        part = step * share[c]
+        for j in range(w.shape[1]):
+            new = y[c, j] - step * slope[c, j] - part * direction[row, j]
+            y[c, j] = new + momentum * (new - w[c, j])
+            w[c, j] = new
+
+
+@_fast
+def _follow(columns, eights, before, slope, where, drift):
+    """Bring drift = X slope up to date, two changed components at a time; `eights` views eight marks as one number."""
+    for c in range(drift.shape[0]):
         count = 0
-        for word in range(per_class):
-            bits = get(words, c * per_class + word)
-            while bits != 0:
-                put(flipped, count, (word << 6) + first_bit(bits))
-                count += 1
-                bits &= bits - 1
-        target, at = drift + c * nn, c * pp
-        k = 0
-        while k + 4 <= count:
-            j0, j1, j2, j3 = get(flipped, k), get(flipped, k + 1), get(flipped, k + 2), get(flipped, k + 3)
-            d0, d1 = splat(_change(work, y, y_next, lam, at + j0)), splat(_change(work, y, y_next, lam, at + j1))
-            d2, d3 = splat(_change(work, y, y_next, lam, at + j2)), splat(_change(work, y, y_next, lam, at + j3))
-            p0, p1, p2, p3 = columns + j0 * nn, columns + j1 * nn, columns + j2 * nn, columns + j3 * nn
-            for i in range(0, nn, 8):
-                value = fma(d0, load(data, p0 + i), load(work, target + i))
-                value = fma(d1, load(data, p1 + i), value)
-                value = fma(d2, load(data, p2 + i), value)
-                store(work, target + i, fma(d3, load(data, p3 + i), value))
-            k += 4
-        while k < count:
-            j0 = get(flipped, k)
-            d0, p0 = splat(_change(work, y, y_next, lam, at + j0)), columns + j0 * nn
-            for i in range(0, nn, 8):
-                store(work, target + i, fma(d0, load(data, p0 + i), load(work, target + i)))
-            k += 1
+        for word in range(eights.shape[1]):
+            if eights[c, word] != 0:
+                for j in range(8 * word, 8 * word + 8):
+                    where[count] = j
+                    count += 1 if slope[c, j] != before[c, j] else 0
+        where[count] = len(columns) - 1  # a partner for the last one of an odd number, with a change of zero
+        for k in range(0, count, 2):
+            one, two = where[k], where[k + 1]
+            by_one = slope[c, one] - before[c, one]
+            by_two = slope[c, two] - before[c, two] if k + 1 < count else 0.0
+            for i in range(drift.shape[1]):
+                drift[c, i] += by_one * columns[one, i] + by_two * columns[two, i]
 
 
-@kernel
-def _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, step, momentum):  # type: ignore[no-untyped-def]
-    """Scores of w and y after `_sweep`, from those before it."""
-    up, ahead = splat(step), splat(momentum)
-    for c in range(n_classes):
-        share = splat(-step * get(work, flags + c))
-        for i in range(c * nn, (c + 1) * nn, 8):
-            new = fma(up, load(work, drift + i), load(work, at_y + i))
-            new = fma(share, load(gram, at_gram + i - c * nn), new)
-            store(work, at_y + i, fma(ahead, new - load(work, at_w + i), new))
-            store(work, at_w + i, new)
+@_fast
+def _gram_place(X, row, places, gram):
+    """Return the place in `gram` of X x_row, computed when first needed; the last place is used again and again."""
+    n = len(X)
+    if places[row] < 0:
+        place = min(places[n], len(gram) - 1)
+        _scores(X, X[row : row + 1], gram[place : place + 1])
+        if place < len(gram) - 1:
+            places[row] = place
+            places[n] += 1
+        return place
+    return places[row]
 
 
-@kernel
-def _gram_row(data, columns, p, pp, nn, row, gram, slots):  # type: ignore[no-untyped-def]
-    """Offset of row `row` of X X' in `gram`, computed when first needed; the last place is used again and again."""
-    places = len(gram) // nn
-    count = slots[len(slots) - 1]
-    place = slots[row]
-    if place < 0:
-        place = min(count, places - 1)
-        block_scores(data, columns, p, nn, data, row * pp, gram, place * nn)
-        if count < places - 1:
-            slots[row] = place
-            slots[len(slots) - 1] = count + 1
-    return place * nn
-
-
-@kernel
-def _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn):  # type: ignore[no-untyped-def]
-    """Compute the scores of w and y and the drift from scratch."""
-    all_scores(data, columns, p, nn, pp, n_classes, work, slope, work, drift)
-    for i in range(0, n_classes * nn, 8):
-        store(work, drift + i, splat(0.0) - load(work, drift + i))
-    all_scores(data, columns, p, nn, pp, n_classes, work, w, work, at_w)
-    all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
-
-
-@kernel
-def _copy_in(source, work, to, pp):  # type: ignore[no-untyped-def]
+@_strict
+def _copy(source, target):
     for c in range(source.shape[0]):
         for j in range(source.shape[1]):
-            work[to + c * pp + j] = source[c, j]
+            target[c, j] = source[c, j]
 
 
-@kernel
-def _copy_out(work, at, pp, target):  # type: ignore[no-untyped-def]
-    for c in range(target.shape[0]):
-        for j in range(target.shape[1]):
-            target[c, j] = work[at + c * pp + j]
+@_strict
+def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, last_out):
+    """Run the method; writes best point and last iterate, returns their values.
 
-
-@kernel
-def _move(work, at, to, m):  # type: ignore[no-untyped-def]
-    for j in range(0, m, 8):
-        store(work, to + j, load(work, at + j))
-
-
-@entry
-def run(data, n, mode, room, tau, lam, start, candidate, max_iter, best_out, last_out):  # type: ignore[no-untyped-def]
-    """Run the method on a prepared instance set; writes best point and last iterate, returns their values.
-
-    data from `imrc.solvers._scores.prepare`, with the Gram matrix if mode is GRAM; `room` for numbers of Gram rows
-    if mode is LAZY; the vectors and outputs are (C, p).
-    Round 0 evaluates the candidate and round max_iter + 1 the last iterate, so that every part is compiled once.
+    X (n, pp) instances with the intercept column, padded; columns (p, n) the same transposed, or (0, 0) for direct
+    scores; `room` for numbers of Gram rows; the vectors and outputs are (C, p).
     """
-    n_classes, p = tau.shape
-    nn, pp = padded(n, p)
-    m = n_classes * pp
-    columns, first_gram = n * pp, n * pp + pp * nn
-    gram = aligned(min(n, max_iter, max(2, room // nn)) * nn) if mode == LAZY else data
-    slots = np.full(n + 1 if mode == LAZY else 1, -1)
-    slots[-1] = 0
-    work = aligned(7 * m + (3 * n_classes + 2) * nn + (n_classes + 7) // 8 * 8)
-    w, y, y_next, t, size, best, slope = 0 * m, m, 2 * m, 3 * m, 4 * m, 5 * m, 6 * m
-    at_y = 7 * m
-    at_w, drift, values = at_y + n_classes * nn, at_y + 2 * n_classes * nn, at_y + 3 * n_classes * nn
-    pad, flags = values + nn, values + 2 * nn
-    words = np.zeros(n_classes * ((pp + 63) // 64), dtype=np.int64)
-    marks = words.view(np.uint8)
-    flipped = np.zeros(pp, dtype=np.int64)
-    for i in range(n, nn):
-        work[pad + i] = LOWEST
-    _copy_in(tau, work, t, pp)
-    _copy_in(lam, work, size, pp)
-    _copy_in(candidate, work, y, pp)
-    row = 0 * n  # not a literal, which would be a type of its own
-    linear, best_value, value = 0.0, np.inf, np.inf
-    pending = False
-    for iteration in range(max_iter + 2):
-        from_scratch = iteration == 0 or iteration > max_iter
-        refresh = mode != DIRECT and iteration % REFRESH == 1
-        if from_scratch or refresh:
-            linear = _linear(work, y, t, size, slope, m)
-        if from_scratch or mode == DIRECT:
-            all_scores(data, columns, p, nn, pp, n_classes, work, y, work, at_y)
-        elif refresh:
-            _refresh(data, columns, work, w, y, slope, at_w, at_y, drift, n_classes, p, pp, nn)
-        most, row = find_worst(work, at_y, values, pad, nn, n_classes, flags, row)
-        value = 1.0 + linear + most
-        if value < best_value:
-            best_value = value
-            pending = True
-        elif pending:
-            # The point before this one was the best so far and is still in the other buffer.
-            _move(work, y_next, best, m)
-            pending = False
-        if iteration > max_iter:
-            break
-        if iteration == 0:
-            _move(work, y, best, m)
-            pending = False
-            _copy_in(start, work, w, pp)
-            _copy_in(start, work, y, pp)
-            linear = _linear(work, y, t, size, slope, m)
-            continue
-        step = 1.0 / ((iteration + 1.0) * np.sqrt(iteration + 1.0))
-        momentum = 0.0 if iteration < 3 else (iteration - 2.0) / (iteration + 1.0)
-        if mode == DIRECT:
-            linear = _sweep(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum)
+    (n_classes, p), (n, pp) = tau_in.shape, X.shape
+    incremental = len(columns) > 0
+    w, y, best = np.zeros((n_classes, pp)), np.zeros((n_classes, pp)), np.zeros((n_classes, pp))
+    tau, lam = np.zeros((n_classes, pp)), np.zeros((n_classes, pp))
+    slope, before = np.zeros((n_classes, pp)), np.zeros((n_classes, pp))
+    at_w, at_y, drift = np.zeros((n_classes, n)), np.zeros((n_classes, n)), np.zeros((n_classes, n))
+    gram = np.zeros((min(n, max_iter, max(1, room // n)) if incremental else 1, n))
+    places = np.full(n + 1, -1)
+    places[n] = 0
+    changed, where = np.zeros((n_classes, pp), dtype=np.bool_), np.zeros(pp + 2, dtype=np.int64)
+    eights = changed.view(np.int64)
+    share, values = np.zeros(n_classes), np.zeros(n)
+    _copy(tau_in, tau)
+    _copy(lam_in, lam)
+    _copy(candidate, best)
+    _copy(start, w)
+    _copy(start, y)
+    _scores(X, best, at_y)
+    worst, row = _worst(at_y, 0, values)
+    best_value = 1.0 + _slope(best, tau, lam, slope) + worst
+    linear = _slope(y, tau, lam, slope)
+    for iteration in range(1, max_iter + 1):
+        if not incremental or iteration % REFRESH == 1:
+            _scores(X, y, at_y)
+        if incremental and iteration % REFRESH == 1:
+            _scores(X, w, at_w)
+            _scores(X, slope, drift)
+        worst, row = _worst(at_y, row, values)
+        if 1.0 + linear + worst < best_value:
+            best_value = 1.0 + linear + worst
+            _copy(y, best)
+        size = 0.0
+        for c in range(n_classes):
+            share[c] = 1.0 if at_y[c, row] > worst else 0.0
+            size += share[c]
+        for c in range(n_classes):
+            share[c] /= max(size, 1.0)  # 0 only where scores are too large for floating-point numbers
+        step = 1.0 / ((iteration + 1.0) * math.sqrt(iteration + 1.0))
+        momentum = 0.0 if iteration < 3 else (iteration - 2.0) / (iteration + 1.0)  # for the y of the next iteration
+        _move(X, row, share, step, momentum, slope, y, w)
+        if incremental:
+            _move(gram, _gram_place(X, row, places, gram), share, step, momentum, drift, at_y, at_w)
+            before, slope = slope, before
+            linear = _slope_marking(y, tau, lam, before, slope, changed)
+            _follow(columns, eights, before, slope, where, drift)
         else:
-            linear = _sweep_marking(data, work, row, w, y, y_next, t, size, flags, n_classes, pp, step, momentum, marks)
-            at_gram = first_gram + row * nn
-            if mode == LAZY:
-                at_gram = _gram_row(data, columns, p, pp, nn, row, gram, slots)
-            _move_scores(gram, at_gram, work, at_w, at_y, drift, flags, n_classes, nn, step, momentum)
-            _apply_changes(data, columns, work, y, y_next, size, drift, n_classes, pp, nn, words, flipped)
-        y, y_next = y_next, y
-        if iteration == max_iter:
-            _move(work, w, y, m)
-    if pending:
-        _move(work, y, best, m)
-    _copy_out(work, best, pp, best_out)
-    _copy_out(work, w, pp, last_out)
-    return best_value, value
+            linear = _slope(y, tau, lam, slope)
+    _scores(X, w, at_y)
+    last_value = 1.0 + _slope(w, tau, lam, slope) + _worst(at_y, row, values)[0]
+    if last_value < best_value:
+        best_value = last_value
+        _copy(w, best)
+    _copy(best[:, :p], best_out)
+    _copy(w[:, :p], last_out)
+    return best_value, last_value

@@ -10,13 +10,7 @@ import numpy as np
 
 from imrc._checks import check_choice
 
-Kernels = Literal["subgradient", "log loss", "exact"]
-
-
-def _layout() -> None:
-    from imrc.solvers._scores import prepare
-
-    prepare(np.ones((2, 2)), True)
+Kernels = Literal["subgradient", "log loss"]
 
 
 def _subgradient() -> None:
@@ -26,12 +20,6 @@ def _subgradient() -> None:
     run_subgradient(prepare_instances(np.ones((2, 2))), zeros, zeros, 2, 1, zeros, zeros)
 
 
-def _exact() -> None:
-    from imrc.solvers._exact import prepare_exact, solve_exact
-
-    solve_exact(prepare_exact(np.ones((2, 2))), np.zeros(4), np.zeros(4), 2)
-
-
 def _log_loss() -> None:
     from imrc.solvers.log_loss import solve_log_loss
 
@@ -39,9 +27,8 @@ def _log_loss() -> None:
 
 
 STAGES: dict[Kernels, tuple[tuple[str, Callable[[], None], float], ...]] = {
-    "subgradient": (("layout of instances", _layout, 1.0), ("subgradient method", _subgradient, 4.5)),
+    "subgradient": (("subgradient method", _subgradient, 4.5),),
     "log loss": (("rule for log loss", _log_loss, 6.5),),
-    "exact": (("exact method", _exact, 6.5),),
 }
 """Per group: name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
 
@@ -58,8 +45,8 @@ def warm_up(
     ----------
     progress : callable or None
         Called as ``progress(fraction, text)`` before each stage and at the end with 1.0.
-    kernels : sequence of {"subgradient", "log loss", "exact"}
-        What will be used; the presets need the first two.
+    kernels : sequence of {"subgradient", "log loss"}
+        What will be used; the exact method needs none.
 
     Returns
     -------

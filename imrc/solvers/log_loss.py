@@ -6,12 +6,9 @@ exp(Phi(x, y)'mu), where mu minimises
 
     -tau'mu + sum_i w_i log sum_y exp(Phi(x_i, y)'mu) + penalty(mu).
 
-The penalty is the support function of the set:
-
-* L1: lambda'|mu| for a box, |E Phi - tau| <= lambda in every component, as in problem (3) of the paper;
-* L2: the norm of mu for a ball, used here in its squared form. Since tau is a weighted mean of the samples' own Phi,
-  the solution is then a combination of the samples and everything follows from their Gram matrix: an iteration costs
-  N^2 C, whatever the number of features.
+The penalty is the support function of the set, the norm of mu for a ball, used here in its squared form. Since tau is
+a weighted mean of the samples' own Phi, the solution is then a combination of the samples and everything follows from
+their Gram matrix: an iteration costs N^2 C, whatever the number of features.
 """
 
 from __future__ import annotations
@@ -28,8 +25,6 @@ INTERCEPT_SCALE = 10.0
 
 MAX_ITER = 200
 TOLERANCE = 3e-3
-MAX_ITER_L1 = 50
-TOLERANCE_L1 = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +40,13 @@ class LogLossSolution:
     iterations : int
         Iterations done.
     gradient_norm : float
-        Norm of the gradient at the end; NaN for the L1 penalty.
-    gap : float
-        Duality gap in nats for the L1 penalty: `value` is at most this far above the minimum. NaN otherwise.
+        Norm of the gradient at the end.
     """
 
     coefficients: Floats
     value: float
     iterations: int
     gradient_norm: float
-    gap: float = float("nan")
 
 
 def scaled(X1: Floats) -> Floats:
@@ -134,59 +126,3 @@ def solve_log_loss(
         tolerance,
     )
     return LogLossSolution(solved[0], float(solved[1]), int(solved[2]), float(solved[3]))
-
-
-def solve_log_loss_l1(
-    columns: Floats,
-    y: NDArray[np.int64],
-    weights: Floats,
-    lam: Floats,
-    start: Floats,
-    *,
-    max_iter: int = MAX_ITER_L1,
-    tolerance: float = TOLERANCE_L1,
-) -> LogLossSolution:
-    """Minimise weighted log loss plus ``lam'|mu|`` by a proximal Newton method, with a certificate.
-
-    By duality the minimum is the largest entropy of labels given instances among the distributions whose expectation
-    of Phi is within lam of tau; a distribution inside that set bounds the minimum from below.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (D + 1, N)
-        Mapped samples, one row per feature, intercept first (not `scaled`: its own lambda is its penalty).
-    y : ndarray of shape (N,)
-        Classes 0..C-1.
-    weights : ndarray of shape (N,)
-        Not negative, summing to 1.
-    lam : ndarray of shape (C, D + 1)
-        Confidence vector lambda, positive wherever the feature is not zero throughout.
-    start : ndarray of shape (C, D + 1)
-        Parameters to start from.
-    max_iter : int
-        Newton steps at most.
-    tolerance : float
-        Stop when the duality gap, in nats, is below this.
-
-    Returns
-    -------
-    LogLossSolution
-
-    Examples
-    --------
-    >>> columns = np.array([[1.0, 1.0], [-1.0, 1.0]])
-    >>> lam = np.full((2, 2), 0.2)
-    >>> y, weights = np.array([0, 1]), np.array([0.5, 0.5])
-    >>> solution = solve_log_loss_l1(columns, y, weights, lam, np.zeros((2, 2)), tolerance=1e-9)
-    >>> mu = solution.coefficients  # h(y|x) = 0.8 = 1 - lambda, so the odds are 4
-    >>> round(float(np.exp(mu[1, 1] - mu[0, 1])), 3), solution.gap <= 1e-9
-    (4.0, True)
-    """
-    from imrc.solvers._logistic_l1 import fit_log_loss_l1
-
-    targets = np.zeros((len(start), len(y)))
-    targets[y, np.arange(len(y))] = weights
-    mu, value, iterations, gap = fit_log_loss_l1(
-        np.ascontiguousarray(columns), targets, weights, lam, np.ascontiguousarray(start), max_iter, tolerance
-    )
-    return LogLossSolution(mu, float(value), int(iterations), float("nan"), float(gap))

@@ -98,7 +98,7 @@ def _spec(options: argparse.Namespace) -> Any:  # noqa: ANN401 - imported late
 
 def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported late
     """Say how far a sweep is."""
-    from imrc.sweeps.plan import duration
+    from imrc.wording import duration
 
     last = progress.done + progress.failed == progress.total
     # No estimate yet: not a number.

@@ -17,6 +17,7 @@ from imrc.sweeps.spec import SweepSpec
 from imrc.sweeps.store import ResultStore
 from imrc.sweeps.version import code_version
 from imrc.tasks import TaskSequence
+from imrc.wording import duration
 
 _FIRST_CELL_S = 0.004
 """Seconds a cell takes besides learning and testing."""
@@ -74,21 +75,6 @@ class SweepPlan:
             + (f", about {duration(self.seconds(jobs))} with {jobs} worker{'s' * (jobs > 1)}." if left else ".")
         ]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in words.
-
-    Examples
-    --------
-    >>> duration(0.3), duration(42.4), duration(200), duration(9000), duration(400_000)
-    ('1 s', '42 s', '3 min', '2.5 h', '4.6 days')
-    """
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
 class _Notes:

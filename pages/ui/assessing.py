@@ -6,7 +6,7 @@ import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, assess
-from imrc.diagnostics.guarantees import PlugIn, plug_in
+from imrc.evaluation.guarantees import PlugIn, plug_in
 from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
 from pages.ui import data

@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from imrc.core.settings import RULE_NAMES
-from imrc.diagnostics import Assessment, guarantees, words
-from imrc.evaluation import RunResult
+from imrc.diagnostics import Assessment
+from imrc.evaluation import RunResult, guarantees
 from imrc.plots import ess
+from imrc.wording import LOSSES
 from pages.ui import charts, formulas, links
 from pages.ui.choice import PRESET_TITLES
 
@@ -50,12 +50,12 @@ def show(
     )
     table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
-        words.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
-        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, "
+        guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
+        + f" Risks and errors below are those of the {LOSSES['0-1']}, "
         + f"preset *{PRESET_TITLES[run.settings.preset]}*. "
-        + words.order_sentence(diagnosis.verdict)
+        + guarantees.order_sentence(diagnosis.verdict)
     )
-    st.caption(f"{words.constants_sentence(stand_in)} {words.kappa_sentence(limit)}")
+    st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     charts.show(
         ess.bound_chart,
         ess.with_reached(table, run),

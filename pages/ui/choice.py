@@ -9,7 +9,7 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESET_VALUES, PRESETS, IMRCSettings
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
 from imrc.evaluation import PARAMETERS, RunSettings, largest_n
 from imrc.features import KINDS, FeatureSpec
 from pages.ui.words import quoted
@@ -27,7 +27,7 @@ UI_PRESETS = (*PRESETS, "custom")
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = frozenset(
-    (*NUMBERS, "dataset", "features", "frequencies", "sigma2", "preset", "lambda0", "instances", "max_iter")
+    (*NUMBERS, "dataset", "features", "frequencies", "sigma2", "preset", "lambda0", "instances", "solver", "max_iter")
 )
 """Names a choice has in a link."""
 
@@ -78,6 +78,7 @@ class Choice:
             "preset": self.preset,
             "lambda0": learner.lambda0,
             "instances": learner.instances,
+            "solver": learner.solver,
             "max_iter": learner.max_iter,
         }
 
@@ -89,7 +90,7 @@ class Choice:
         if self.settings.features.kind != "rff":
             values.pop("sigma2")
         if self.preset != "custom":
-            for name in ("lambda0", "instances", "max_iter"):
+            for name in ("lambda0", "instances", "solver", "max_iter"):
                 values.pop(name)
         return {name: "all" if value is None else _exact(value) for name, value in values.items()}
 
@@ -158,6 +159,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
         overrides = {
             "lambda0": number("lambda0", 0.0, 100.0, 1.0, float),
             "instances": word("instances", INSTANCES, "own"),
+            "solver": word("solver", SOLVERS, "subgradient"),
             "max_iter": number("max_iter", 1, MAX_ITERATIONS, 2000, int),
         }
     k = numbers.pop("k")

@@ -11,12 +11,13 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
-from imrc.core.settings import RULE_NAMES, resolve_settings
+from imrc.core.settings import resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.methods import expected_seconds
 from imrc.evaluation.words import UNTUNED
 from imrc.features import make
+from imrc.wording import LOSSES
 from pages.ui import data
 from pages.ui.running import ensure_compiled, store
 
@@ -43,7 +44,7 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
 
 def rules_sentence() -> str:
     """Say which rule each preset of IMRC learns, and what was tuned."""
-    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
+    rules = [f"{preset}, {LOSSES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
         "sentence above and in the charts, standard deviations over repetitions in the table, as in the paper. "
@@ -97,17 +98,6 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
             format="localized", help="Parameters, memories, statistics and samples held after the last task."
         ),
     }
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in words.
-
-    >>> duration(42), duration(200), duration(9000)
-    ('42 s', '3 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

@@ -7,9 +7,10 @@ from typing import Literal
 import streamlit as st
 
 import imrc
-from imrc.diagnostics import Assessment, tracks, words
+from imrc.diagnostics import Assessment, tracks
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.plots import diagnostics as pictures
+from imrc.wording import number, p_text
 from pages.ui import charts, links
 
 
@@ -18,14 +19,14 @@ def cards(result: Assessment, n: int) -> None:
     row = st.container(horizontal=True)
     row.metric(
         "Are the tasks different?",
-        words.p_text(result.p_same),
+        p_text(result.p_same),
         border=True,
         help=f"p-value of *all tasks share one distribution* ({result.same_method}). Variance between tasks over its "
         f"expectation for identical tasks: Q = {result.q:.3g} (1 if nothing changes).",
     )
     row.metric(
         "Does their order matter?",
-        words.p_text(result.p_order),
+        p_text(result.p_order),
         border=True,
         help="Exact permutation test of *every order of the tasks is equally likely*; it combines neighbours alike, "
         "slow change and periods. Below 5 tasks no order is unusual enough.",
@@ -34,8 +35,8 @@ def cards(result: Assessment, n: int) -> None:
         ratio, low, high = result.ratio_at(n)
         row.metric(
             f"n d² / σ² at n = {n}",
-            words.number(ratio),
-            f"{words.number(low)} to {words.number(high)}",
+            number(ratio),
+            f"{number(low)} to {number(high)}",
             delta_color="off",
             delta_arrow="off",
             border=True,

@@ -6,27 +6,25 @@ from typing import Literal
 
 import streamlit as st
 
-from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
+from imrc.core.settings import DESCRIPTIONS
 from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.results import HEADLINES, Headline
-from imrc.evaluation.words import borrowing_note, decimal, interval_text, with_error
-from imrc.plots._style import NAMES
+from imrc.evaluation.words import borrowing_note, interval_text, with_error
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
+from imrc.wording import LOSSES, RISKS, RULES, decimal
 from pages.ui import charts
 from pages.ui.running import current_result
 
-RISK = {
+_RISK_NOTES = {
     "0-1": (
-        "Minimax risk",
         "Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of the "
         "randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
-        "instances can make it too low.",
+        "instances can make it too low."
     ),
     "log": (
-        "Minimax log loss",
         "Worst-case log loss (in nats) of the forward and backward rule over its uncertainty set, penalty included. No "
-        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted.",
+        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted."
     ),
 }
 
@@ -55,7 +53,7 @@ def cards(result: RunResult) -> None:
     for rule, headline in result.headline().items():
         difference = result.difference(rule)
         row.metric(
-            f"Error, {NAMES[rule].lower()}",
+            f"Error, {RULES[rule].lower()}",
             with_error(headline),
             "reference" if rule == "single" else change_text(difference),
             delta_color=change_colour(difference) if rule != "single" else "off",
@@ -81,9 +79,8 @@ def cards(result: RunResult) -> None:
     )
     if note:
         card.caption(note)
-    name, text = RISK[result.loss]
     risk = float(result.risk_tables["forward_backward"].average().mean())
-    row.metric(name, decimal(risk), border=True, help=text)
+    row.metric(RISKS[result.loss], decimal(risk), border=True, help=_RISK_NOTES[result.loss])
     row.metric(
         "Time per task",
         f"{1000 * result.time_s.mean() / repetitions:.1f} ms",
@@ -110,7 +107,7 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper")
     if paper is None:
         return
-    st.caption(f"Rules shown: Paper, {RULE_NAMES[paper.loss]}; Recommended, {RULE_NAMES[result.loss]}. Same draws.")
+    st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; Recommended, {LOSSES[result.loss]}. Same draws.")
     charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
         run_choices,

@@ -10,7 +10,7 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS
+from imrc.core.settings import INSTANCES, MAX_ITERATIONS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
@@ -26,6 +26,7 @@ _INSTANCE_TITLES = {
     "recent": "about the last 100 samples",
     "all": "all samples so far",
 }
+_SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
 _WIDGETS = (
     "dataset",
     "features",
@@ -34,6 +35,7 @@ _WIDGETS = (
     "sigma2",
     "lambda0",
     "instances",
+    "solver",
     "max_iter",
     *NUMBERS,
 )
@@ -217,6 +219,16 @@ def _custom_values() -> None:
         key="instances",
         help="The maximum in problem (3) runs over these instances.",
     )
+    st.selectbox(
+        "Solver of the worst case",
+        SOLVERS,
+        index=_index("solver", SOLVERS),
+        format_func=_SOLVER_TITLES.__getitem__,
+        key="solver",
+        help="**Subgradient**: the paper's accelerated scheme, stopped after K iterations. **Exact**: the optimum of "
+        "problem (3), to a certified gap; slower, and without the effect of early stopping. Where the uncertainty set "
+        "is empty, |mu| is bounded by 1.",
+    )
     st.number_input(
         "Iterations K",
         1,
@@ -224,7 +236,7 @@ def _custom_values() -> None:
         value=st.session_state["max_iter"],
         step=100,
         key="max_iter",
-        help="Iterations of the subgradient method. The paper's 2000 act as early stopping.",
+        help="Iterations of the subgradient method. The paper's 2000 act as early stopping. Exact: not used.",
     )
 
 

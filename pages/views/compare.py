@@ -12,6 +12,7 @@ from imrc.evaluation.comparison import (
 )
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.plots import method_differences, method_errors
+from imrc.wording import duration
 from pages.ui import charts, comparing, comparison_charts, data
 
 choice = st.session_state["choice"]
@@ -41,7 +42,7 @@ kind = st.radio(
 long = comparing.long_methods(sequence, settings, tuple(names))
 for name, seconds in long.items():
     st.checkbox(
-        f"Run {method_title(name)} too: about {comparing.duration(seconds)}",
+        f"Run {method_title(name)} too: about {duration(seconds)}",
         key=f"compare_long_{name}",
         help="It is left out until you tick this box, because it takes longer than a minute.",
     )

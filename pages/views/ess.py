@@ -21,7 +21,7 @@ run = current_result()
 ratio = result.ratio_at(n) if result.change is not None else None
 own = ess.OwnRatio(*ratio, title) if ratio else None
 
-PAIRS = ("10, 13", "10, 20", "100, 103", "100, 110")
+PAIRS = tuple(f"{j}, {k}" for j, k in ess.PAIRS)
 texts = st.multiselect(
     "Pairs (task j, tasks k)",
     PAIRS,

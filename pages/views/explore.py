@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from imrc.core.settings import RULE_NAMES
 from imrc.evaluation.words import summary, with_error
-from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_story
+from imrc.wording import LOSSES, RISKS, RULES
 from pages.ui import assessing, charts, data, exporting, links, overview, stored
 from pages.ui.running import current_result
 
@@ -22,9 +21,7 @@ if result is None:
 diagnosis = assessing.assessment(choice)
 with headline_slot:
     st.markdown(f"# {summary(result, title)}")
-    st.caption(
-        f"Rules shown: {RULE_NAMES[result.loss]}. Verdict on the page *Evolving?*: **{diagnosis.verdict.title}**."
-    )
+    st.caption(f"Rules shown: {LOSSES[result.loss]}. Verdict on the page *Evolving?*: **{diagnosis.verdict.title}**.")
     overview.cards(result)
 headlines = result.headline()
 
@@ -35,7 +32,7 @@ quantity = st.radio(
     format_func={
         "error": "Errors",
         "difference": "Difference to single task",
-        "risk": overview.RISK[result.loss][0],
+        "risk": RISKS[result.loss],
     }.get,
     key="quantity",
     bind="query-params",
@@ -46,10 +43,10 @@ event = charts.show(
     run_heatmaps,
     result,
     quantity,
-    overview.RISK[result.loss][0].lower(),
+    RISKS[result.loss].lower(),
     name=f"heatmaps-{quantity}",
     alt=f"{TITLES[quantity]}. Average over steps and tasks: "
-    + ", ".join(f"{NAMES[rule]} {with_error(headlines[rule])}" for rule in NAMES),
+    + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in RULES),
     select=True,
 )
 
@@ -76,9 +73,9 @@ charts.show(
     run_story,
     result,
     task,
-    overview.RISK[result.loss][0],
+    RISKS[result.loss],
     name="task-story",
-    alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, "
+    alt=f"Error and {RISKS[result.loss].lower()} of task {task} at the steps from {task} on, per rule, "
     "with confidence bands.",
 )
 

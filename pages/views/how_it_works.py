@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from imrc.core.settings import RULE_NAMES
-from imrc.diagnostics import teaching
-from imrc.evaluation.words import decimal
+from imrc import teaching
 from imrc.plots import teaching as pictures
-from imrc.plots._style import NAMES
+from imrc.wording import LOSSES, RULES, decimal
 from pages.ui import charts, formulas, screen
 from pages.ui.choice import PRESET_TITLES
 
@@ -85,11 +83,11 @@ lesson = teaching.teach(n, change, b, TASKS, int(seed))
 average = teaching.average_lesson(n, change, b, TASKS).set_index("rule")
 st.markdown(teaching.lesson_sentence(average, lesson.ratio, n, b))
 cards = st.container(horizontal=True)
-for rule in (*NAMES, "bayes"):
+for rule in (*RULES, "bayes"):
     row = average.loc[rule]
     gain = f"{decimal(row['all_gain'])} ± {decimal(row['all_gain_se'])}".replace("-", "−")
     cards.metric(
-        f"Error, {NAMES[rule].lower()}" if rule in NAMES else "Best possible",
+        f"Error, {RULES[rule].lower()}" if rule in RULES else "Best possible",
         f"{decimal(row['all'])} ± {decimal(row['all_se'])}",
         gain if rule in ("forward", "forward_backward") else "reference" if rule == "single" else "with known truth",
         delta_color="green" if rule in ("forward", "forward_backward") and row["all_gain"] < 0 else "off",
@@ -98,7 +96,7 @@ for rule in (*NAMES, "bayes"):
         help="Exact error probability at the last step, mean over 15 tasks and 20 simulated sequences ± standard "
         "error; below, the paired difference to single-task learning.",
     )
-st.caption(f"Rules shown: preset *{PRESET_TITLES['paper']}*, {RULE_NAMES['0-1']}.")
+st.caption(f"Rules shown: preset *{PRESET_TITLES['paper']}*, {LOSSES['0-1']}.")
 charts.show(
     pictures.lesson_animation,
     lesson,

@@ -151,7 +151,3 @@ def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     assert not test.exception
     assert "Stopped" not in texts(test)
     assert "ELLA" in set(shown(test)["Method"])
-
-
-def test_durations_in_words():
-    assert [comparing.duration(s) for s in (42, 200, 9000)] == ["42 s", "3 min", "2.5 h"]

@@ -11,12 +11,13 @@ import pytest
 import imrc
 from imrc import report
 from imrc.cli import main
-from imrc.diagnostics import assess, guarantees, words
-from imrc.diagnostics.teaching import average_lesson
-from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.words import decimal, interval_text, samples_text, theorem_4_sentence, worth_sentence
+from imrc.diagnostics import assess
+from imrc.evaluation import effective_samples, guarantees, theorem_4
+from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence, worth_sentence
 from imrc.features import FeatureSpec
 from imrc.plots import ess
+from imrc.teaching import average_lesson
+from imrc.wording import decimal, number, p_text
 from pages.ui.registry import PAGES
 from tests.app.conftest import texts
 from tests.app.test_copies import page_result
@@ -147,7 +148,7 @@ def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
     stand_in = guarantees.plug_in(sequence, FeatureSpec())
     limit = guarantees.admissible_kappa(stand_in, assess(sequence, features=FeatureSpec()))
-    assert words.kappa_sentence(limit) in texts(test)
+    assert guarantees.kappa_sentence(limit) in texts(test)
     assert limit.value <= test.number_input(key="ess_kappa").value < limit.value + 1
     before = charts(test)[-1]["data"][2]["y"]
     test = test.number_input(key="ess_kappa").set_value(1.0).run()
@@ -177,8 +178,8 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     )
     assert f"Periodic: {result.verdict.title}" in texts(test)
     assert result.verdict.sentence in texts(test)
-    assert metrics(test)["Does their order matter?"] == words.p_text(result.p_order)
-    assert metrics(test)["n d² / σ² at n = 10"] == words.number(result.ratio_at(10)[0])
+    assert metrics(test)["Does their order matter?"] == p_text(result.p_order)
+    assert metrics(test)["n d² / σ² at n = 10"] == number(result.ratio_at(10)[0])
     assert len(titles(test)) == 6
 
 
@@ -187,7 +188,7 @@ def test_changing_n_converts_rho_and_keeps_the_verdict(app):
     more = app(dataset="random_walk", k="10", n="100", repetitions="1").switch_page(EVOLVING).run()
     result = assess(imrc.datasets.load("random_walk", tasks=10, seed=0), features=FeatureSpec())
     for n, test in ((10, few), (100, more)):
-        assert metrics(test)[f"n d² / σ² at n = {n}"] == words.number(result.ratio_at(n)[0])
+        assert metrics(test)[f"n d² / σ² at n = {n}"] == number(result.ratio_at(n)[0])
     assert metrics(few)["Does their order matter?"] == metrics(more)["Does their order matter?"]
 
 

@@ -81,9 +81,6 @@ VARIANTS: dict[str, dict[str, object]] = {
     # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
     "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
     # L1 in place of L2: lambda = sqrt(s) as in the derivation, and the scales that predict better.
-    "l1": {"preset": "recommended", "penalty": "l1"},
-    "l1_over_ess": {"preset": "recommended", "penalty": "l1", "confidence": "over_ess"},
-    "l1_over_ess_03": {"preset": "recommended", "penalty": "l1", "confidence": "over_ess", "lambda0": 0.3},
     # Ablation: one ingredient of "recommended" removed.
     "without_selection": {"preset": "recommended", "selection": "none"},
     "without_choice_of_transfer": {"preset": "recommended", "selection": "penalty"},

@@ -35,8 +35,8 @@ from imrc.evaluation import RunSettings  # noqa: E402
 from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 from imrc.evaluation.printed import printed_errors  # noqa: E402
-from imrc.evaluation.words import decimal  # noqa: E402
 from imrc.paper.measure import TOLERANCE  # noqa: E402
+from imrc.wording import decimal  # noqa: E402
 
 STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}
 SEED = 0
@@ -142,7 +142,8 @@ def print_agreement(table: pd.DataFrame, methods: list[str]) -> None:
         cells = table[(table["method"] == method) & table["printed"].notna()]
         for kind in ("average", "newest"):
             gap = (cells[kind] - cells["printed"]).abs()
-            print(f"{method}, {kind}: {int((gap <= TOLERANCE).sum())} of {len(cells)}, {gap.median():.3f}")
+            if len(gap):
+                print(f"{method}, {kind}: {int((gap <= TOLERANCE).sum())} of {len(gap)}, {gap.median():.3f}")
 
 
 def mu_table(only: list[str], sizes: list[int], repetitions: int) -> None:

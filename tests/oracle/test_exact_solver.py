@@ -135,26 +135,10 @@ def test_many_instances_are_generated_as_needed():
     assert check(X1, tau + 0.5, lam)  # no weights on X have such means
 
 
-def test_highs_takes_over_where_the_interior_point_stalls(monkeypatch):
-    X1, tau, lam = random_problem(10, 15, 3, seed=4)
-    good = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
-    poor = _exact._Outcome(np.zeros_like(tau), 1.0, -1.0, 7, False)
-    monkeypatch.setattr(_exact, "_interior", lambda *_: poor)
-    for box, reference in ((None, good.value), (0.1, highs(X1, tau, lam, 0.1))):
-        solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact", box=box)
-        assert solution.converged
-        assert solution.value == pytest.approx(reference, abs=1e-7)
-        assert solution.lower_bound <= reference + 1e-9
-    empty = solve(X1[:, 1:], tau.ravel() + 1.0, lam.ravel(), n_classes=3, method="exact")
-    assert "is empty" in empty.status
-    assert empty.value == pytest.approx(highs(X1, tau + 1.0, lam, 1.0), abs=1e-7)
-
-
 def test_unsolved_is_not_called_optimal(monkeypatch):
     X1, tau, lam = random_problem(10, 15, 2, seed=4)
     poor = _exact._Outcome(np.zeros_like(tau), 0.9, 0.1, 7, False)
-    monkeypatch.setattr(_exact, "_interior", lambda *_: poor)
-    monkeypatch.setattr(_exact, "_highs", lambda *_: None)
+    monkeypatch.setattr(_exact, "_highs", lambda *_: poor)
     solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, method="exact")
     assert not solution.converged
     assert "before the gap was closed" in solution.status

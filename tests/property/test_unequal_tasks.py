@@ -32,7 +32,6 @@ OPTIONS = st.one_of(
     st.fixed_dictionaries({"preset": st.just("paper"), "instances": st.sampled_from(["reach", "recent", "all"])}),
     st.fixed_dictionaries({"preset": st.just("recommended"), "W": st.integers(1, 5)}),
     st.fixed_dictionaries({"preset": st.just("recommended"), "selection": st.sampled_from(["none", "penalty"])}),
-    st.fixed_dictionaries({"preset": st.just("recommended"), "penalty": st.just("l1")}),
     st.fixed_dictionaries({"preset": st.just("recommended_01"), "rate": st.sampled_from([0.0, 0.3])}),
 )
 

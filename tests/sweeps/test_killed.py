@@ -100,6 +100,8 @@ def sweep(path: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "imrc.cli", "sweep", *FLAGS, "--store", str(path), *more],
         cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # Tests that run in the background of a script inherit that Ctrl-C is ignored.
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) if os.name == "posix" else None,
     )  # fmt: skip
 
 

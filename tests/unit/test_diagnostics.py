@@ -512,11 +512,11 @@ def test_sentences_never_contradict_each_other(kind):
 
 
 def test_vacuous_bounds_are_called_vacuous():
-    from imrc.diagnostics.guarantees import PlugIn
+    from imrc.evaluation.guarantees import PlugIn, vacuous_sentence
 
     stand_in = PlugIn(np.arange(3), np.full(3, 0.2), np.full(3, 1.0), 1.0, 10, 2)
-    assert "vacuous for every task" in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
-    assert "2 of the 3 tasks" in words_.vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
-    assert "below the risk of guessing" in words_.vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
+    assert "vacuous for every task" in vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "2 of the 3 tasks" in vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
+    assert "below the risk of guessing" in vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
     # 2 sqrt(2 log(400)) / sqrt(ESS) = .3 at ESS = 533.
-    assert "size of 533 " in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "size of 533 " in vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 import imrc
+from imrc import teaching
 from imrc.core import theory
 from imrc.core.learner import RULES
-from imrc.diagnostics import assess, guarantees, teaching, tracks
-from imrc.evaluation.words import decimal
+from imrc.diagnostics import assess, tracks
+from imrc.evaluation import guarantees
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
 from imrc.plots import teaching as lessons
+from imrc.wording import decimal
 
 
 @pytest.fixture(scope="module")

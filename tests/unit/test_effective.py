@@ -10,8 +10,8 @@ from scipy import stats
 
 import imrc
 from imrc.core import theory
-from imrc.diagnostics import assess, guarantees
-from imrc.evaluation import LagTable, effective_samples, theorem_4
+from imrc.diagnostics import assess
+from imrc.evaluation import LagTable, effective_samples, guarantees, theorem_4
 from imrc.evaluation.significance import mean_interval
 from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence, worth_sentence
 

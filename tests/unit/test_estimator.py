@@ -137,7 +137,6 @@ def degenerate_tasks():
         {"preset": "paper", "instances": "recent"},
         {"preset": "paper", "instances": "all"},
         {"preset": "recommended"},
-        {"preset": "recommended", "penalty": "l1"},
         {"preset": "recommended_01"},
     ],
     ids=lambda settings: "-".join(settings.values()),
@@ -187,7 +186,6 @@ def test_classes_must_not_change(sequence):
     ("parameters", "solver"),
     [
         ({}, "imrc.core.log_loss_rules.solve_log_loss"),
-        ({"penalty": "l1"}, "imrc.core.log_loss_rules.solve_log_loss_l1"),
         ({"preset": "paper", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
     ],
 )

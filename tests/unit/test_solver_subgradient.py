@@ -12,13 +12,11 @@ from imrc.solvers import _batch as batch
 from tests.benchmarks.numpy_reference import subgradient_numpy
 from tests.benchmarks.problems import random_problem
 
-MODES = {"direct": 0, "gram": 1, "lazy": 2}
+MODES = ("direct", "incremental")
 
 
 def instances_in_mode(X1, mode):
-    from imrc.solvers._scores import prepare
-
-    return batch.Instances(X1, prepare(X1, mode == "gram"), MODES[mode])
+    return prepare_instances(X1, incremental=mode == "incremental")
 
 
 def run(instances, tau, lam, start, candidate, max_iter):
@@ -111,11 +109,11 @@ def test_value_belongs_to_mu_and_improves_on_the_candidate(rng):
 def test_duplicate_rows_and_constant_columns_change_nothing():
     X1, tau, lam = random_problem(20, 60, 2, seed=6)
     zeros = np.zeros_like(tau)
-    plain = run(instances_in_mode(X1, "gram"), tau, lam, zeros, zeros, 500)
-    doubled = run(instances_in_mode(np.vstack([X1, X1[::-1]]), "gram"), tau, lam, zeros, zeros, 500)
+    plain = run(instances_in_mode(X1, "incremental"), tau, lam, zeros, zeros, 500)
+    doubled = run(instances_in_mode(np.vstack([X1, X1[::-1]]), "incremental"), tau, lam, zeros, zeros, 500)
     np.testing.assert_allclose(doubled.mu, plain.mu, rtol=0, atol=1e-11)
     wider = [np.hstack([part, np.zeros((len(part), 1))]) for part in (X1, tau, lam)]
-    padded = run(instances_in_mode(wider[0], "gram"), wider[1], wider[2], *np.zeros((2, *wider[1].shape)), 500)
+    padded = run(instances_in_mode(wider[0], "incremental"), wider[1], wider[2], *np.zeros((2, *wider[1].shape)), 500)
     np.testing.assert_allclose(padded.mu.reshape(2, -1)[:, :-1], plain.mu.reshape(2, -1), rtol=0, atol=1e-11)
     assert (padded.mu.reshape(2, -1)[:, -1] == 0).all()
 
@@ -126,14 +124,14 @@ def test_lazy_rows_survive_a_full_store(monkeypatch):
     zeros = np.zeros_like(tau)
     _, value, last, _ = subgradient_numpy(X1, tau, lam, zeros, zeros, 400)
     monkeypatch.setattr(batch, "GRAM_NUMBERS", 3 * 48)
-    solution = run(instances_in_mode(X1, "lazy"), tau, lam, zeros, zeros, 400)
+    solution = run(instances_in_mode(X1, "incremental"), tau, lam, zeros, zeros, 400)
     np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
     assert solution.value == pytest.approx(value, abs=1e-11)
 
 
-def test_mode_is_chosen_by_size():
-    chosen = {n: prepare_instances(np.ones((n, 101))).mode for n in (5, 16, 17, 1024, 1025)}
-    assert chosen == {5: 0, 16: 0, 17: 1, 1024: 1, 1025: 2}
+def test_scores_are_followed_where_there_are_many():
+    follows = {n: prepare_instances(np.ones((n, 101))).columns.size > 0 for n in (5, 16, 17, 2000)}
+    assert follows == {5: False, 16: False, 17: True, 2000: True}
 
 
 def test_many_problems_in_threads_are_the_problems_one_by_one():
@@ -189,26 +187,15 @@ def test_bad_input_is_named(change, message):
         solve(X, tau, lam, **arguments)
 
 
-def test_compiled_code_on_disk_follows_every_kernel_file():
-    """Numba alone would keep `run` when only a file of its callees changed."""
-    from imrc.solvers import _interior, _scores, _simd, _subgradient
-
-    for function in (_scores.prepare, _subgradient.run, _interior.run):
-        stamp = function._cache._cache_file._source_stamp
-        assert stamp[1] == _simd._FINGERPRINT
-        assert len(_simd._FINGERPRINT) == 64
-
-
 def test_warm_up_tells_its_progress_and_knows_its_groups():
     news = []
-    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "exact"))
+    warm_up(lambda share, text: news.append((share, text)), kernels=("subgradient", "log loss"))
     shares = [share for share, _ in news]
     assert shares == sorted(shares)
     assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
     assert [text for _, text in news[:-1]] == [
-        "Compiling: layout of instances",
         "Compiling: subgradient method",
-        "Compiling: exact method",
+        "Compiling: rule for log loss",
     ]
     with pytest.raises(ValueError, match="kernels must be one of"):
         warm_up(kernels=("simplex",))

@@ -1,9 +1,4 @@
-"""A simulation for a class: two-dimensional tasks whose means drift, with the truth known.
-
-`teach` learns one simulated sequence step by step and keeps what a picture needs: boundaries, tracked components with
-their bands, uncertainty sets, exact errors. `coverage_study` repeats the tracking over many runs and counts how often
-the truth lies inside the bands. `average_lesson` repeats the learning and averages the exact errors.
-"""
+"""Lessons: the learner on simulated sequences, step by step or averaged, and the coverage of its bands."""
 
 from __future__ import annotations
 
@@ -20,10 +15,18 @@ from imrc.core.change import backward_change, forward_change, squared_difference
 from imrc.core.learner import RULES, Learner
 from imrc.core.settings import resolve_settings
 from imrc.core.tracking import revise, track_forward
+from imrc.teaching._simulated import (
+    bayes_error,
+    class_paths,
+    component_means,
+    component_variance,
+    draw_samples,
+    linear_error,
+    true_change,
+)
 
 Floats = NDArray[np.float64]
 
-SEPARATION = 2.5
 COMPONENTS = (
     "share of class 1",
     "class 1, first feature",
@@ -77,82 +80,7 @@ class Lesson:
     @property
     def ratio(self) -> float:
         """Ratio n d^2 / sigma^2 of the features' components, averaged over tasks (truth)."""
-        return float(self.n * _true_change(self.change) / component_variance(self.class_means)[:, [1, 2, 4, 5]].mean())
-
-
-def _true_change(change: float) -> float:
-    """Return d^2 of a component: E{1(y = c) x_f} moves by half the class mean's step."""
-    return change**2 / 4.0
-
-
-def class_paths(k: int, change: float, generator: np.random.Generator, runs: int = 1) -> Floats:
-    """Random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
-    angle = generator.uniform(0.0, 2.0 * np.pi, runs)
-    start = SEPARATION / 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    steps = change * generator.standard_normal((runs, k, 2, 2))
-    steps[:, 0] = np.stack([start, -start], axis=1)
-    return np.asarray(np.cumsum(steps, axis=1))
-
-
-def component_means(class_means: Floats) -> Floats:
-    """Return the expectation of Phi(x, y) with equally likely classes, shape (..., 6)."""
-    share = np.full((*class_means.shape[:-1], 1), 1.0)
-    return np.asarray(0.5 * np.concatenate([share, class_means], axis=-1).reshape(*class_means.shape[:-2], 6))
-
-
-def component_variance(class_means: Floats) -> Floats:
-    """Variance of Phi(x, y) of one sample, shape (..., 6): E x^2 / 2 - (E x / 2)^2 for unit-variance features."""
-    second = np.concatenate([np.full((*class_means.shape[:-1], 1), 1.0), class_means**2 + 1.0], axis=-1)
-    second = 0.5 * second.reshape(*class_means.shape[:-2], 6)
-    return np.asarray(second - component_means(class_means) ** 2)
-
-
-def linear_error(w: Floats, class_means: Floats) -> Floats:
-    """Exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
-
-    Parameters
-    ----------
-    w : ndarray of shape (..., 3)
-        Boundary; where w1 = w2 = 0 the sign of w0 decides.
-    class_means : ndarray of shape (..., 2, 2)
-        Means of class 1 and class 2.
-
-    Returns
-    -------
-    ndarray of shape (...)
-
-    Examples
-    --------
-    >>> means = np.array([[-1.0, 0.0], [1.0, 0.0]])
-    >>> float(linear_error(np.array([0.0, 1.0, 0.0]), means).round(4))
-    0.1587
-    """
-    from scipy.special import ndtr
-
-    length = np.linalg.norm(w[..., 1:], axis=-1)
-    score = w[..., None, 0] + (w[..., None, 1:] * class_means).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        margin = np.where(length[..., None] > 0, score / length[..., None], np.sign(score) * np.inf)
-    margin = np.where(np.isnan(margin), 0.0, margin)
-    return np.asarray(0.5 * (ndtr(margin[..., 0]) + ndtr(-margin[..., 1])))
-
-
-def bayes_error(class_means: Floats) -> Floats:
-    """Smallest possible error of two unit-variance normal classes, equally likely, shape (...)."""
-    from scipy.special import ndtr
-
-    gap = class_means[..., 0, :] - class_means[..., 1, :]
-    return np.asarray(ndtr(-0.5 * np.linalg.norm(gap, axis=-1)))
-
-
-def _draw(class_means: Floats, n: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
-    """Draw n samples per task: X (..., k, n, 2) and classes; both classes occur in every task of two or more."""
-    shape = (*class_means.shape[:-2], n)
-    y = generator.integers(2, size=shape)
-    if n >= 2:
-        y[..., :2] = [0, 1]
-    picked = np.take_along_axis(class_means[..., None, :, :], y[..., None, None], axis=-2)[..., 0, :]
-    return picked + generator.standard_normal((*shape, 2)), y
+        return float(self.n * true_change(self.change) / component_variance(self.class_means)[:, [1, 2, 4, 5]].mean())
 
 
 def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int = 0) -> Lesson:
@@ -187,7 +115,7 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
     change = check_real("change", change, 0.0, 5.0)
     generator = np.random.default_rng([check_int("seed", seed, 0), 17])
     class_means = class_paths(k, change, generator)[0]
-    X, y = _draw(class_means, n, generator)
+    X, y = draw_samples(class_means, n, generator, both_classes=True)
     learner = Learner(resolve_settings("paper", b=b, W=2), 2)
     table = {
         name: {rule: np.full((k, k, size), np.nan) for rule in RULES}
@@ -315,7 +243,7 @@ def coverage_study(
     n, runs = check_int("n", n, 2, 1000), check_int("runs", runs, 2, 10_000)
     generator = np.random.default_rng([check_int("seed", seed, 0), 23])
     class_means = class_paths(k, change, generator, runs)
-    X, y = _draw_free(class_means, n, generator)
+    X, y = draw_samples(class_means, n, generator, both_classes=False)
     phi = np.zeros((runs, k, n, 2, 2))
     np.put_along_axis(phi, y[..., None, None], X[..., None, :], axis=-2)
     flat = phi.reshape(runs, k, n, 4)
@@ -331,7 +259,7 @@ def coverage_study(
     variance = side(component_variance(class_means)[..., features])
     frames = []
     for knowledge, tracks in (
-        ("known", _track_known(tau, variance / n, _true_change(change), b)),
+        ("known", _track_known(tau, variance / n, true_change(change), b)),
         ("estimated", _track_with_window(tau, s, W, b)),
     ):
         for rule, (mean, mse) in tracks.items():
@@ -350,14 +278,6 @@ def coverage_study(
                 )
             )
     return pd.concat(frames, ignore_index=True)
-
-
-def _draw_free(class_means: Floats, n: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
-    """Draw like `_draw` but with free class counts, so that averages are unbiased."""
-    shape = (*class_means.shape[:-2], n)
-    y = generator.integers(2, size=shape)
-    picked = np.take_along_axis(class_means[..., None, :, :], y[..., None, None], axis=-2)[..., 0, :]
-    return picked + generator.standard_normal((*shape, 2)), y
 
 
 def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:

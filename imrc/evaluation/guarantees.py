@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
 from imrc.core.moments import sample_moments
-from imrc.core.theory import AdmissibleKappa, risk_bound
+from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
-from imrc.diagnostics._assess import Assessment
+from imrc.diagnostics import Assessment, Verdict
 from imrc.diagnostics._reduction import CONSTANT, mapped, reduce_moments, resolve_transform
 from imrc.solvers._api import solve_subgradient
 from imrc.tasks import TaskSequence
+from imrc.wording import huge, number
 
 Floats = NDArray[np.float64]
 
@@ -157,3 +159,60 @@ def bound_table(
         table[rule] = bound.value
         trivial = bound.trivial
     return table, trivial
+
+
+def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta: float, kappa: float) -> str:
+    """Say for how many tasks the bound says nothing, and what it would take."""
+    flags = np.asarray(vacuous, dtype=bool)
+    middle = int(np.argsort(stand_in.mu_norm)[len(stand_in.mu_norm) // 2])
+    room = trivial - stand_in.risk[middle]
+    count = int(flags.sum())
+    if count == 0:
+        return "The bound is below the risk of guessing for every task shown."
+    all_of = "every task shown" if count == len(flags) else f"{count} of the {len(flags)} tasks shown"
+    text = f"The bound is vacuous for {all_of}: it is above the risk of guessing."
+    if room > 0:
+        norm = float(stand_in.mu_norm[middle])
+        size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
+        text += f" For a typical task it would take an effective sample size of {huge(size)} to say anything."
+    return text
+
+
+def order_sentence(verdict: Verdict) -> str:
+    """Say on which conditions the bounds at least order the rules rightly, or that they do not here."""
+    if verdict.assumption == "contradicted":
+        return (
+            "Theorems 1 and 3 assume changes that are independent and zero-mean. The verdict on these tasks is "
+            f"*{verdict.title}*, so here neither these bounds nor their order are guaranteed."
+        )
+    seen = {
+        "supported": "which the diagnosis supports",
+        "open": "which the diagnosis neither supports nor contradicts",
+    }[verdict.assumption]
+    return (
+        f"More effective samples mean a smaller margin, provided that the tasks evolve as assumed, {seen}, and that "
+        "variances and changes are known; here they are estimated."
+    )
+
+
+def constants_sentence(stand_in: PlugIn) -> str:
+    """Say which constants a bound was computed with."""
+    low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
+    return (
+        f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
+        f"‖μ‖₁ from {number(low)} to {number(high)}."
+    )
+
+
+def kappa_sentence(limit: AdmissibleKappa) -> str:
+    """Say which kappa the paper allows for the data at hand.
+
+    Examples
+    --------
+    >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
+    κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.
+    """
+    text = "κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d)"
+    if math.isinf(limit.from_changes):
+        return f"{text}; no change is seen, so d = 0 and only M / min σ = {number(limit.from_features)} is finite."
+    return f"{text} = max({number(limit.from_features)}, {number(limit.from_changes)}) = {number(limit.value)}."
