@@ -253,13 +253,6 @@ class AUE(Baseline):
         """Mean of (1 - share of the true class)^2; without a vote a sample counts 1."""
         return float(((1.0 - member.shares(X1)[np.arange(len(y)), y]) ** 2).mean())
 
-    @classmethod
-    def expected_seconds(cls, settings: AUESettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
-        """Return about how long one repetition takes on one core: every member sees every sample, tests included."""
-        trees = settings.base == "hoeffding"
-        learning, testing = (1e-8 * n_classes, 6e-10 * n_classes) if trees else (5e-10, 5e-10)
-        return tasks * settings.members * (2e-4 + n_features * (learning * n + testing * 50 * tasks))
-
     def _predict(self, X: Floats, task: int) -> Labels:
         X1 = with_intercept(X)
         total = np.zeros((len(X), self.n_classes))

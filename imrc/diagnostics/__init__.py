@@ -1,8 +1,7 @@
 """Is the sequence evolving? Partial autocorrelation, variogram, tests of change and order, and a verdict.
 
-The assumption of evolving tasks: changes between consecutive distributions are independent and zero-mean.
-`assess` collects the evidence and puts it into words; `partial_autocorrelation` and `variogram` give the two
-pictures alone.
+Tasks evolve if the changes between consecutive distributions are independent and zero-mean. `assess` collects the
+evidence and words a verdict; `partial_autocorrelation` and `variogram` compute one piece of evidence each.
 """
 
 from imrc.diagnostics._assess import Assessment, assess

@@ -1,4 +1,4 @@
-"""The whole diagnosis of a sequence, from data to verdict."""
+"""Diagnosis of a sequence, from data to verdict."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class Assessment:
     labels: tuple[str, ...]
     """Names of the tasks."""
     k: int
-    """Tasks."""
+    """Number of tasks."""
     m: int
-    """Components used."""
+    """Number of components used."""
     dropped: int
-    """Components left out because they do not vary."""
+    """Components dropped because they do not vary."""
     n: float | None
-    """Samples behind each average (harmonic mean over tasks); None if only means were given."""
+    """Samples per average (harmonic mean over tasks); None if only means were given."""
     is_bounded: bool
     """Whether all features lie in [-1, 1]."""
     m_noise: float | None
@@ -81,7 +81,7 @@ class Assessment:
     p_same: float
     """p-value of "all tasks share one distribution"."""
     same_method: SameMethod
-    """How it was computed."""
+    """How p_same was computed."""
     p_change: float
     """Twice the smaller of p_same and p_order: the p-value of "nothing changes"."""
     order: OrderTests | None
@@ -108,7 +108,7 @@ class Assessment:
 
     @property
     def gaps(self) -> dict[Group, float]:
-        """BIC of the best model of each group behind the best of all."""
+        """BIC of the best model of each group minus that of the best overall."""
         return group_gaps(self.models)
 
     @property
@@ -137,11 +137,11 @@ class Assessment:
             If nothing could be estimated, or `n` is given although only means are known.
         """
         if self.change is None:
-            raise InputError("There are too few tasks or components to estimate the size of the change.")
+            raise InputError("Too few tasks or components to estimate the size of the change.")
         factor = 1.0
         if n is not None:
             if self.n is None:
-                raise ValueError("The samples behind the given means are not known: leave n out.")
+                raise ValueError("The number of samples behind the given means is not known; leave n out.")
             factor = check_real("n", n, 0.0, low_open=True) / self.n
         return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
@@ -195,7 +195,7 @@ class Assessment:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return numbers as Python floats, infinite ones as None."""
+    """Convert numbers to Python floats, infinite or missing ones to None."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -253,7 +253,7 @@ def assess(
     reading: Reading | None = None
     if isinstance(data, TaskSequence):
         if mse is not None:
-            raise ValueError("mse goes with given means only; the tasks of a sequence bring their own.")
+            raise ValueError("mse is for given means only; a sequence provides its own.")
         transform, told = resolve_transform(features, data, seed)
         reading = read_sequence(data, transform, streams[0], WORK_LIMIT / SHUFFLES)
         moments, name, labels = reading.moments, data.name, data.labels
@@ -288,7 +288,7 @@ def assess(
 
 
 def _nothing_to_say(head: dict[str, Any], reduced: Reduced) -> Assessment:
-    """One task, or no component that varies."""
+    """Return the assessment of a single task, or of components that never vary."""
     k = head["k"]
     verdict = word_verdict(
         "too_few", None, k=k, change=None, pairs=(), share=0.0, fits=(), tests=None, is_bounded=False

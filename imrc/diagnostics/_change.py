@@ -31,9 +31,9 @@ class ChangeEstimate:
     ratio: float
     """Restricted maximum likelihood estimate of n rho = n d^2 / sigma^2."""
     low: float
-    """Lower end of the 95 % interval; 0 if no change cannot be excluded."""
+    """Lower end of the 95 % interval; 0 if "no change" cannot be ruled out."""
     high: float
-    """Upper end of the 95 % interval; infinity if the data set no limit."""
+    """Upper end of the 95 % interval; infinity if the data put no upper limit on it."""
     lr: float
     """Likelihood ratio against "no change at all"; above 2.706 is significant at 5 %."""
     m_eff: float
@@ -45,7 +45,7 @@ class ChangeEstimate:
 
     @property
     def is_significant(self) -> bool:
-        """Whether "no change at all" is rejected at 5 %; independent scatter does that too."""
+        """Whether "no change at all" is rejected at 5 %; independent scatter also leads to rejection."""
         return self.lr > LR_LIMIT
 
 
@@ -123,7 +123,7 @@ def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
 
 
 def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
-    """Add test and interval, for which the effective number of components is needed."""
+    """Add test and interval to an estimate; both need the effective number of components."""
     grid = GRID
     likelihood = log_likelihood(grid, values, projections)
     best = int(np.argmax(likelihood))

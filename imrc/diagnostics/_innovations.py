@@ -1,6 +1,6 @@
-"""The changes themselves: tests for zero mean and independence.
+"""Tests of the changes between consecutive tasks for zero mean and independence.
 
-Increments of sample averages are negatively correlated by noise alone, so they are never tested as they are.
+Noise alone makes increments of sample averages negatively correlated, so raw increments are never tested.
 With the noise filtered out by the Cholesky factor of their covariance the innovations are uncorrelated under
 the assumption of evolving tasks.
 """
@@ -22,7 +22,7 @@ ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
 LAGS = (2, 3, 4, 5)
 MEAN_LIMIT = 2.33
 """1 % point: a departure qualifies a verdict that other tests gave. On simulated random walks that are called evolving
-it is said in under 1 % (`tests/benchmarks/diagnostics_study.py`)."""
+it is reported for under 1 % (`tests/benchmarks/diagnostics_study.py`)."""
 FLAG_LIMIT = 3.0
 
 
@@ -31,19 +31,19 @@ class Innovations:
     """Tests on the changes between consecutive tasks."""
 
     z_mean: float
-    """Standardised: large if changes keep a direction; negative if they cancel."""
+    """Standardised mean: large if changes drift in one direction, negative if they cancel."""
     z_lags: dict[int, float]
     """Standardised correlation of changes 2 to 5 tasks apart; lag 1 is absorbed by the ratio n rho."""
     raw_correlation: float
-    """Lag-1 correlation of raw increments ..."""
+    """Lag-1 correlation of raw increments."""
     expected_raw_correlation: float
-    """... and what noise and n rho alone make of it, -1 / (2 + n rho)."""
+    """Its expectation from noise and n rho alone, -1 / (2 + n rho)."""
     m_eff: float
     """Effective number of independent components of the changes, in [1, m]."""
 
     @property
     def largest(self) -> float:
-        """The z value of largest size, 0 if there is none."""
+        """The z value of largest magnitude, 0 if there is none."""
         return max(self.z_lags.values(), key=abs, default=0.0)
 
     @property
@@ -53,7 +53,7 @@ class Innovations:
 
     @property
     def pattern(self) -> ChangePattern:
-        """What the two tests show; the one rule behind every sentence about changes.
+        """Finding of the two tests; every sentence about changes follows from it.
 
         "direction": not zero-mean. "same_way", "come_back": not independent. "unremarkable": neither is seen.
         """
@@ -79,7 +79,7 @@ def innovation_products(reduced: Reduced, ratio: float) -> Floats:
 
 
 def _ratio(values: Floats) -> float:
-    """Sum over the root of the sum of squares; 0 for no variation."""
+    """Return the sum over the root of the sum of squares; 0 without variation."""
     size = float(np.sqrt((values**2).sum()))
     return float(values.sum()) / size if size > 0 else 0.0
 

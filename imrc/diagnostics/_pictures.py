@@ -1,4 +1,4 @@
-"""The two pictures: partial autocorrelation and variogram, with permutation bands."""
+"""Partial autocorrelation and variogram over the tasks, with permutation bands."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PartialAutocorrelation:
 
 @dataclass(frozen=True, eq=False)
 class Variogram:
-    """Squared distance of tasks by lag, minus what sampling noise adds."""
+    """Squared distance of tasks by lag, corrected for sampling noise."""
 
     lags: Ints
     """1, ..., largest lag."""
@@ -47,7 +47,7 @@ class Variogram:
     """Average over pairs, in units of the noise variance of one sample average; unbiased, so it may be
     negative."""
     pairs: Ints
-    """Pairs of tasks behind each value."""
+    """Number of pairs of tasks behind each value."""
     exponent: float | None
     """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
     envelope_lags: Ints | None = None
@@ -71,39 +71,11 @@ def _centred_components(means: Floats) -> Floats:
     return np.ascontiguousarray(centred[:, varying] / np.sqrt(squares[varying]))
 
 
-def durbin_levinson(autocovariance: Floats) -> Floats:
-    """Partial autocorrelations of many series at once.
-
-    Parameters
-    ----------
-    autocovariance : ndarray of shape (nlags + 1, m)
-        Autocovariances at lags 0, ..., nlags; lag 0 positive.
-
-    Returns
-    -------
-    ndarray of shape (nlags, m)
-        Zero beyond the lag at which a series is predicted without error.
-    """
-    nlags = len(autocovariance) - 1
-    phi = np.zeros((nlags + 1, autocovariance.shape[1]))
-    out = np.zeros((nlags, autocovariance.shape[1]))
-    variance = autocovariance[0].copy()
-    for t in range(1, nlags + 1):
-        top = autocovariance[t] - (phi[1:t] * autocovariance[t - 1 : 0 : -1]).sum(axis=0)
-        alive = variance > 1e-14 * autocovariance[0]
-        last = np.where(alive, top / np.where(alive, variance, 1.0), 0.0)
-        phi[1:t] -= last * phi[t - 1 : 0 : -1].copy()
-        phi[t] = last
-        variance = variance * (1.0 - last**2)
-        out[t - 1] = last
-    return out
-
-
 def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
     """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
 
-    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` for every component; all components are
-    done at once.
+    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` component by component; that function takes one
+    series at a time, several hundred times as long for the components of a mean vector.
 
     Parameters
     ----------
@@ -129,6 +101,8 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     >>> partial_autocorrelation(walk, 3).mean.round(2).tolist()
     [0.97, -0.01, 0.01]
     """
+    from imrc.diagnostics._kernels import component_pacf
+
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:
@@ -137,8 +111,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     x = _centred_components(means)
     if x.shape[1] == 0:
         raise InputError("Every component of means is constant over the tasks.")
-    autocovariance = np.stack([(x[: k - t] * x[t:]).sum(axis=0) for t in range(nlags + 1)])
-    values = durbin_levinson(autocovariance)
+    values = component_pacf(x, np.arange(k), nlags)
     return PartialAutocorrelation(np.arange(1, nlags + 1), values, values.mean(axis=1), values.std(axis=1))
 
 

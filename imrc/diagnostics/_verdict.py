@@ -1,4 +1,4 @@
-"""From evidence to verdict, and its wording."""
+"""The verdict that follows from the evidence, and its wording."""
 
 from __future__ import annotations
 
@@ -54,34 +54,34 @@ TITLES: dict[VerdictName, str] = {
 
 CHANGES: dict[ChangePattern, str] = {
     "unremarkable": "look independent and zero-mean",
-    "direction": "keep a direction",
-    "same_way": "go the same way for a while",
-    "come_back": "tend to come back",
+    "direction": "drift in one direction",
+    "same_way": "look positively correlated",
+    "come_back": "look negatively correlated",
 }
 _FAILS: dict[ChangePattern, str] = {
     "direction": "not zero-mean",
     "same_way": "not independent",
     "come_back": "not independent",
 }
-_BY_THEMSELVES = "nothing unusual by themselves"
+_ON_THEIR_OWN = "nothing unusual on their own"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the evidence says."""
+    """Conclusion drawn from the evidence."""
 
     name: VerdictName
-    """Best supported name."""
+    """The best supported verdict."""
     second: VerdictName | None
-    """Second name, when the models cannot be told apart."""
+    """A second verdict that the models cannot tell apart from the first."""
     title: str
-    """A few words, for a heading."""
+    """Short title."""
     sentence: str
-    """What speaks for it, in one sentence."""
+    """The evidence for it, in one sentence."""
     notes: tuple[str, ...]
     """Reservations: short sequence, bounded features."""
     changes: ChangePattern | None = None
-    """What the tests on the changes show; None where they are not judged, because no order of the tasks is seen."""
+    """Finding of the tests on the changes; None where they are not judged because the order does not matter."""
 
     @property
     def assumption(self) -> Assumption:
@@ -92,11 +92,11 @@ class Verdict:
 
     @property
     def changes_text(self) -> str:
-        """What is said about the changes, in a few words: the same as in the sentence."""
+        """Short description of the changes, worded as in the sentence."""
         if self.changes is None:
             return f"not judged: {_NOT_JUDGED.get(self.name, 'too few tasks')}"
         if self.changes == "unremarkable" and "evolving" not in (self.name, self.second):
-            return _BY_THEMSELVES
+            return _ON_THEIR_OWN
         return CHANGES[self.changes]
 
 
@@ -170,7 +170,7 @@ def decide(
 
 
 def _shape(name: VerdictName, fit: ModelFit) -> str:
-    """Return what the best model of a kind says about the distances of the tasks; nothing about single changes."""
+    """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
     if name == "evolving":
         return "neighbours are alike and distance grows with lag"
     if name == "mean_reverting":
@@ -180,13 +180,13 @@ def _shape(name: VerdictName, fit: ModelFit) -> str:
         return f"the tasks move along a {'smooth curve' if fit.name == 'smooth' else 'straight line'}"
     if name == "jump":
         return f"abrupt change at task {int(fit.parameters['c']) + 1}"
-    return f"the tasks come back about every {1.0 / fit.parameters['f']:.1f} tasks"
+    return f"the pattern repeats about every {round(1.0 / fit.parameters['f'], 1):g} tasks"
 
 
 def _named_sentence(
     name: VerdictName, second: VerdictName | None, best: dict[str, ModelFit], changes: ChangePattern | None
 ) -> str:
-    """Return what supports one or two of the named kinds of change, and what the tests on the changes add."""
+    """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
     shape = _shape(name, best[name])
     if name == "evolving" and second is None:
         if changes in ("unremarkable", None):
@@ -201,7 +201,7 @@ def _named_sentence(
     elif changes is not None and "evolving" in (name, second):
         sentence += f" The changes {CHANGES[changes]}."
     elif changes is not None and "trend" in (name, second):
-        sentence += f" The changes show {_BY_THEMSELVES}."
+        sentence += f" The changes show {_ON_THEIR_OWN}."
     return sentence
 
 
@@ -212,9 +212,12 @@ def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
 
 def _limit_text(change: ChangeEstimate, n: float | None) -> str:
     if math.isinf(change.high):
-        return "The data set no limit to the change per step."
+        return "The data put no upper limit on the change per step."
     average = "one given average" if n is None else f"an average over all samples (about {n:.0f} per task)"
-    return f"Change per step at most {change.high:.2g} times the noise of {average} (95 %, from the random-walk model)."
+    return (
+        f"The change per step is at most {change.high:.2g} times the noise of {average} (95 % limit from the "
+        "random-walk model)."
+    )
 
 
 def word_verdict(
@@ -230,7 +233,7 @@ def word_verdict(
     is_bounded: bool,
     n: float | None = None,
 ) -> Verdict:
-    """Put the verdict into words; nothing is ever called proved."""
+    """Put the verdict into words, which never claim a proof."""
     notes: list[str] = []
     changes: ChangePattern | None = None
     title = TITLES[name]
@@ -238,21 +241,20 @@ def word_verdict(
         title = f"{TITLES[name]} or {TITLES[second]}"
     best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
     if name == "no_change":
-        sentence = "Tasks look identical. " + (_limit_text(change, n) if change else "")
+        sentence = "The tasks look identical. " + (_limit_text(change, n) if change else "")
     elif name == "too_few":
-        sentence = "A change cannot be seen, but a large one cannot be excluded. "
+        sentence = "No change is detectable, but a large one cannot be ruled out. "
         sentence += _limit_text(change, n) if change else "No component varies."
     elif name == "differ":
-        sentence = f"The tasks are not all alike, but with {k} tasks the order can hardly be judged."
+        sentence = f"The tasks are not all alike, but {k} tasks are too few to judge their order."
     elif name == "recurring":
-        verb = "are" if pairs else "is"
-        sentence = f"Tasks {_pairs_text(pairs)} {verb} alike, while tasks between them are not."
+        sentence = f"Tasks {_pairs_text(pairs)} are alike, while the tasks between them are not."
     elif name == "iid":
         sentence = "The tasks differ, but neighbours are no more alike than other pairs."
         if share >= RECURRING_SHARE and k <= SHORT_BELOW:
-            notes.append(f"Some tasks come back: {_pairs_text(pairs)}.")
+            notes.append(f"Some tasks recur: {_pairs_text(pairs)}.")
         if k < SHORT_BELOW:
-            notes.append("With fewer than 20 tasks a slow change could be missed.")
+            notes.append(f"With fewer than {SHORT_BELOW} tasks a slow change can go unnoticed.")
     else:
         changes = tests.pattern if tests is not None else None
         sentence = _named_sentence(name, second, best, changes)
@@ -260,11 +262,10 @@ def word_verdict(
             title += f", but the changes {CHANGES[changes]}"
         if is_bounded and "mean_reverting" in (name, second):
             notes.append(
-                "The features are bounded, and bounded mean vectors cannot walk for ever: "
-                "long walks are read as pulled back."
+                "The features are bounded, so mean vectors cannot drift indefinitely: long walks look mean-reverting."
             )
     if k < SHORT_BELOW and name != "too_few":
-        notes.append(f"{k} tasks only.")
+        notes.append(f"Only {k} tasks.")
     return Verdict(name, second, title, sentence.strip(), tuple(notes), changes)
 
 

@@ -1,4 +1,4 @@
-"""One component over the tasks, and the change at each step: tables behind the pictures."""
+"""Tables behind the charts: one component over the tasks, the change at each step, the evidence by lag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
-    """Sample averages of one component with forward and smoothed estimates.
+    """Return the sample averages of one component with forward and smoothed estimates.
 
     Variances are pooled over tasks, and the change per step is the estimated n rho times the noise of one
     average, as in the diagnosis: one rate of change for all components.
@@ -62,7 +62,7 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 
 
 def step_changes(result: Assessment) -> pd.DataFrame:
-    """Change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
+    """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
 
     Parameters
     ----------

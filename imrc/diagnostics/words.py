@@ -1,4 +1,4 @@
-"""Sentences about diagnoses and effective sample sizes, for pages and reports."""
+"""Sentences about diagnoses, for pages and reports."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from imrc.wording import number, p_text
 
 
 def regime_sentence(result: Assessment, n: float) -> str:
-    """Say how large the change per step is beside the noise of one average over n samples."""
+    """Compare the change per step with the noise of one average over n samples."""
     ratio, low, high = result.ratio_at(n)
-    head = f"Its n d² / σ² at n = {n:g} is {number(ratio)} (95 % interval {number(low)} to {number(high)})"
+    head = f"At n = {n:g}, n d² / σ² is {number(ratio)} (95 % interval {number(low)} to {number(high)})"
     if high <= 0.01:
         return f"{head}: tasks change so slowly that nearly all samples could be pooled."
     if high < 1:
-        return f"{head}: tasks change less than the noise of one average."
+        return f"{head}: tasks change by less than the noise of one average."
     if low < 1:
         return f"{head}: the change may be smaller or larger than the noise of one average."
-    return f"{head}: tasks change more than the noise of one average."
+    return f"{head}: tasks change by more than the noise of one average."
 
 
 def setting_sentence(result: Assessment) -> str:
-    """Say what a verdict rests on: representation, samples, components."""
+    """State what a verdict is based on: representation, samples, components."""
     samples = "given means" if result.n is None else f"all samples (about {number(result.n)} per task)"
     dropped = f", {result.dropped} constant ones left out" if result.dropped else ""
     return (
@@ -31,24 +31,24 @@ def setting_sentence(result: Assessment) -> str:
 
 
 def meaning_sentence(result: Assessment, n: float) -> str:
-    """Say what the size of the change means for learning with n samples per task, and on which condition."""
+    """State what the size of the change means for learning with n samples per task, and on which condition."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
     if verdict.name == "too_few":
-        return "Without more tasks or samples the gain of forward and backward learning cannot be foreseen."
+        return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
     if high < 0.3:
-        gain = "can be expected to help much"
+        gain = "should help a lot"
     elif high < 1:
-        gain = "can be expected to help clearly"
+        gain = "should clearly help"
     elif low < 1:
-        gain = "may help (the interval reaches from below to above 1)"
+        gain = "may help (the interval contains 1)"
     else:
-        gain = "can help only a little" if ratio < 5 else "can hardly help"
-    size = f"For learning with n = {n:g} samples per task the size of the change counts: n d² / σ² = {number(ratio)}"
+        gain = "can help only a little" if ratio < 5 else "will hardly help"
+    size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
     if verdict.assumption == "contradicted":
         return (
-            f"{size}. By itself this would mean that forward and backward learning {gain}; but that is so for tasks "
-            "that evolve as the theorems assume, and these do not seem to, so only the errors can tell."
+            f"{size}. If the tasks evolved as the theorems assume, forward and backward learning {gain}; these tasks "
+            "do not seem to, so only the errors can tell."
         )
     condition = {"supported": ", as the theorems promise", "open": " if the tasks evolve"}[verdict.assumption]
     if verdict.name == "no_change":

@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PlugIn:
-    """Stand-ins, from all samples of a task, for the quantities of the bounds that only the truth would give."""
+    """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
 
     tasks: NDArray[np.int64]
-    """Tasks treated, from 0."""
+    """Tasks evaluated, from 0."""
     risk: Floats
     """Minimax risk with the averages over all samples of the task taken as exact: stands for R_inf."""
     mu_norm: Floats
@@ -52,7 +52,7 @@ def plug_in(
     features : object
         Representation, as in `imrc.diagnostics.assess`.
     largest : int
-        At most this many tasks, evenly spaced, are treated.
+        At most this many tasks, evenly spaced, are evaluated.
     max_iter : int
         Iterations of the subgradient method; it starts from zero, and stopping early keeps ||mu||_1 small, which
         favours the bound.
@@ -86,7 +86,7 @@ def plug_in(
 
 
 def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
-    """Value of kappa that the paper's remark after Theorem 1 allows for a sequence: max(M / min sigma, 2 M / min d).
+    """Return the kappa that the paper's remark after Theorem 1 allows: max(M / min sigma, 2 M / min d).
 
     Standard deviations sigma of each task and component come from all samples, those of the changes from the one rate
     of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
@@ -122,7 +122,7 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the treated tasks.
+    """Evaluate the bounds of the tasks in `stand_in`.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def bound_table(
 
 
 def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta: float, kappa: float) -> str:
-    """Say for how many tasks the bound says nothing, and what it would take."""
+    """State for how many tasks the bound is vacuous, and what would make it informative."""
     flags = np.asarray(vacuous, dtype=bool)
     middle = int(np.argsort(stand_in.mu_norm)[len(stand_in.mu_norm) // 2])
     room = trivial - stand_in.risk[middle]
@@ -174,16 +174,16 @@ def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta
     if room > 0:
         norm = float(stand_in.mu_norm[middle])
         size = samples_for_bound(room, m=stand_in.m, mu_norm=norm, delta=delta, M=stand_in.M, kappa=kappa)
-        text += f" For a typical task it would take an effective sample size of {huge(size)} to say anything."
+        text += f" For a typical task it needs an effective sample size of {huge(size)} to become informative."
     return text
 
 
 def order_sentence(verdict: Verdict) -> str:
-    """Say on which conditions the bounds at least order the rules rightly, or that they do not here."""
+    """State the conditions under which the bounds at least rank the rules correctly, or that they fail here."""
     if verdict.assumption == "contradicted":
         return (
             "Theorems 1 and 3 assume changes that are independent and zero-mean. The verdict on these tasks is "
-            f"*{verdict.title}*, so here neither these bounds nor their order are guaranteed."
+            f"*{verdict.title}*, so here neither these bounds nor their order is guaranteed."
         )
     seen = {
         "supported": "which the diagnosis supports",
@@ -196,7 +196,7 @@ def order_sentence(verdict: Verdict) -> str:
 
 
 def constants_sentence(stand_in: PlugIn) -> str:
-    """Say which constants a bound was computed with."""
+    """State the constants of a bound."""
     low, high = float(stand_in.mu_norm.min()), float(stand_in.mu_norm.max())
     return (
         f"Constants: M = {stand_in.M:.3g} (largest feature value seen), m = {stand_in.m} components, "
@@ -205,7 +205,7 @@ def constants_sentence(stand_in: PlugIn) -> str:
 
 
 def kappa_sentence(limit: AdmissibleKappa) -> str:
-    """Say which kappa the paper allows for the data at hand.
+    """State the kappa that the paper allows for the data at hand.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice
 
@@ -120,7 +120,7 @@ def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float, fl
     return mean, mean - half, mean + half
 
 
-def holm(p: Floats) -> Floats:
+def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 
     Examples
@@ -128,11 +128,11 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
+    from statsmodels.stats.multitest import multipletests
+
     p = np.asarray(p, dtype=np.float64)
+    tested = np.isfinite(p)
     corrected = np.full(len(p), np.nan)
-    order = [i for i in np.argsort(p, kind="stable") if np.isfinite(p[i])]
-    largest = 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p[i]))
-        corrected[i] = largest
+    if tested.any():
+        corrected[tested] = multipletests(p[tested], method="holm")[1]
     return corrected

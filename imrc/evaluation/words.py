@@ -1,4 +1,4 @@
-"""Results in words: numbers with their uncertainty, one sentence, and code that repeats a run."""
+"""Results in words: numbers with their uncertainty, summaries, and code that reproduces a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNTUNED = (
     "The methods compared run with published default hyper-parameters, of their authors or of the nearest public code; "
     "they were not tuned to these data."
 )
-"""Said wherever they are judged."""
+"""Caveat shown wherever methods are compared."""
 
 
 def with_error(headline: Headline) -> str:
@@ -62,7 +62,7 @@ def interval_text(worth: EffectiveSamples) -> str:
 
 
 def borrowing_note(worth: EffectiveSamples) -> str:
-    """Say in how many steps borrowing was switched off; nothing if it never was.
+    """State in how many steps borrowing was switched off; empty if it never was.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def borrowing_note(worth: EffectiveSamples) -> str:
 
 
 def worth_sentence(worth: EffectiveSamples, title: str) -> str:
-    """Say what the effective sample size of a run means, in Markdown.
+    """State what the effective sample size of a run means, in Markdown.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def worth_sentence(worth: EffectiveSamples, title: str) -> str:
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
-    """Say what Theorem 4 gives at the ratio measured on all samples, and why the run differs from it.
+    """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
 
 
 def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:
-    """Return one sentence on what forward and backward learning did, in Markdown.
+    """Return one sentence on the gain of forward and backward learning, in Markdown.
 
     A difference below two standard errors of the paired difference is called no clear difference.
     """
@@ -136,7 +136,7 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
         change = "makes **no clear difference** to"
         return f"On *{title}*, learning forward and backward {change} learning each task alone ({numbers})."
     if single.mean <= 0:
-        return f"On *{title}*, single-task rules make no errors already ({numbers})."
+        return f"On *{title}*, single-task rules already make no errors ({numbers})."
     share = abs(difference.mean) / single.mean
     word = "fewer" if difference.mean < 0 else "more"
     caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
@@ -147,18 +147,18 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
 
 
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return a script that repeats a run.
+    """Return a script that reproduces a run.
 
     Parameters
     ----------
     dataset : str
-        Name for `imrc.datasets.load`, or of a person's own file.
+        Name for `imrc.datasets.load`, or the path of a file.
     tasks : int
         Number of tasks.
     settings : RunSettings
         What was run.
     file_options : mapping, optional
-        Options of `imrc.datasets.read_table`, if `dataset` is a file.
+        Options of `imrc.datasets.read_table` for a file.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
 
 
 def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return the command that repeats a run, with the parameters of `as_python`.
+    """Return the command that reproduces a run, with the parameters of `as_python`.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
 
 
 def _numbers(settings: RunSettings) -> dict[str, Any]:
-    """Return the settings that every copy of a run states, with the window in use."""
+    """Return the settings that every description of a run states, with the resolved window."""
     stated = {name: getattr(settings, name) for name in ("n", "b", "W", "preset", "repetitions", "seed")}
     return {**stated, "W": settings.learner.W}
 
@@ -232,7 +232,7 @@ def _feature_code(spec: FeatureSpec) -> str:
 
 
 def comparison_summary(table: pd.DataFrame, title: str) -> str:
-    """Return one sentence on who makes the fewest errors and what cannot be told apart from it, in Markdown.
+    """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown.
 
     Parameters
     ----------
@@ -250,16 +250,16 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
         return first
     if (verdicts == "untested").any():
         return f"{first} With one repetition no difference can be tested."
-    better, noise = int((verdicts == "better").sum()), int((verdicts == "no clear difference").sum())
-    worse = int((verdicts == "worse").sum())
+    better, worse, noise = (int((verdicts == v).sum()) for v in ("better", "worse", "no clear difference"))
     return (
-        f"{first} Against **{reference['title']}**, {better} of {len(verdicts)} others are clearly better, "
-        f"{worse} clearly worse, and for {noise} the difference may be noise."
+        f"{first} Compared with **{reference['title']}**, {better or 'none'} of the other methods "
+        f"{'are' if better > 1 else 'is'} clearly better, {worse or 'none'} clearly worse; {noise or 'none'} cannot be "
+        "told apart from it."
     )
 
 
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison as people read it: texts with uncertainty, columns named in words.
+    """Return the comparison for display: values with their uncertainty, columns with titles.
 
     Parameters
     ----------
@@ -284,12 +284,12 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
             "Before learning": [with_spread(row["before"], math.nan) for row in rows],
         }
     )
-    # Columns without a single entry say nothing.
+    # Drop empty columns.
     return view.loc[:, [column for column in view if not (view[column] == "").all()]]
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:
-    """Return what was tested and what the answer is about."""
+    """Return which test was used and what its result covers."""
     used = sorted(set(table["test"]) - {"none"})
     if not used:
         return "One repetition: no test is possible. Choose at least 5 repetitions to compare methods."

@@ -175,7 +175,7 @@ def measure(
     progress : callable, optional
         Called with (what is running, steps done, steps in all) after every step.
     announce : callable, optional
-        Called with one sentence before a method that is expected to take longer than a minute.
+        Called with one sentence when a method will probably take longer than a minute, see `run_methods`.
 
     Returns
     -------

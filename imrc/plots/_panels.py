@@ -1,4 +1,4 @@
-"""Panels side by side, written down at once: Plotly checks a finished description ten times faster than its updates."""
+"""Side-by-side panels built in one go: Plotly validates a finished description ten times faster than its updates."""
 
 from __future__ import annotations
 

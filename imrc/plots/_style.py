@@ -23,13 +23,13 @@ COLOURS = {
 NAMES, SHORT_NAMES = RULES, SHORT_RULES
 
 DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
-"""Line styles repeat what the colours say, for print and for eyes that do not tell them apart."""
+"""Line styles repeat the colour code, for print and for colour-blind readers."""
 
 SEQUENTIAL = [[0.0, "#F5F9FD"], [0.25, "#C3DAEE"], [0.5, "#7FB2D9"], [0.75, "#3379B5"], [1.0, "#0A2F66"]]
-"""Light is small."""
+"""Sequential scale, light = small values."""
 
 DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A25A"], [1.0, "#9A4A00"]]
-"""Green: better than the reference, brown: worse; white at 0."""
+"""Diverging scale, white at 0; green = better than the reference, brown = worse."""
 
 GRID = "rgba(128,136,150,0.22)"
 

@@ -1,4 +1,4 @@
-"""What the recommended preset chose from past data, and what it changed against the paper's choices."""
+"""What the recommended preset selected from past data, and how it differs from the paper's choices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS: dict[HeadlineKind, str] = {
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return what was chosen at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
+    """Return the selection at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
 
     `transfer` is the share of repetitions that used the past, `penalty` the geometric mean of the penalty's factor.
     Columns that the preset does not choose are NaN.
@@ -44,7 +44,7 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
+    """Return the selection at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
     titles = {
         "rate": "Rate ρ = d² / σ²",
         "transfer": "Use of the past",
@@ -81,7 +81,7 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         [axis("step (tasks learnt)", tickformat="d", nticks=8) for _ in titles],
         [axis(**axes[name]) for name in titles],
         gap=0.09,
-        title="What was chosen when, from past data only?",
+        title="What was selected at each step, from past data only?",
         height=340,
         margin={**MARGIN, "t": 84},
     )

@@ -1,4 +1,4 @@
-"""How the rows of a sequence are spread over tasks and classes."""
+"""Distribution of the rows of a sequence over tasks and classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from imrc.plots._style import finish
 
 _COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
-"""None of the colours of the rules, so that a class is never taken for a rule."""
+"""Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
 
 
 def class_balance(table: pd.DataFrame) -> go.Figure:
@@ -49,7 +49,7 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
                 hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
             )
         )
-    finish(figure, title="How many samples of which class does each task have?", height=320)
+    finish(figure, title="How many samples of each class does each task have?", height=320)
     figure.update_layout(barmode="stack", legend_traceorder="normal", bargap=0.12 if len(table) <= 100 else 0.0)
     figure.update_xaxes(title_text="task", showgrid=False)
     figure.update_yaxes(title_text="samples", rangemode="tozero")

@@ -1,4 +1,4 @@
-"""Figures of the comparison: errors side by side, differences against noise, curves by step, n and k."""
+"""Figures of the comparison: errors side by side, differences with noise bands, curves by step, n and k."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         )
     finish(
         figure,
-        title="Which differences are more than noise?",
+        title="Which differences exceed the noise?",
         height=190 + 26 * len(rows),
     )
     figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})
@@ -239,7 +239,7 @@ def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
     figure = go.Figure()
     _add_methods(figure, table)
     _band_key(figure, table)
-    finish(figure, title="Who gets better as tasks arrive?", height=430)
+    finish(figure, title="Which methods improve as tasks arrive?", height=430)
     figure.update_xaxes(title_text="step (tasks learnt)", **_whole_ticks(table))
     figure.update_yaxes(
         title_text="error on the newest task" if newest else "mean error of the tasks seen", tickformat=".2f"
@@ -272,7 +272,7 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     _add_methods(figure, by_n, column=1)
     _add_methods(figure, by_k, column=2, legend=False)
     _band_key(figure, by_n)
-    finish(figure, title="What do more samples and more tasks bring?", height=450)
+    finish(figure, title="How much do more samples and more tasks help?", height=450)
     ticks = sorted(by_n["x"].unique())
     figure.update_xaxes(
         title_text="samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks)), col=1

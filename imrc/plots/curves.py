@@ -110,7 +110,7 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
         [by_step, by_task],
         ("Mean error of the tasks seen", "Error at the last step"),
         ("step (tasks learnt)", "task"),
-        title="Does it get better as tasks arrive, and for which tasks?",
+        title="Do errors fall as tasks arrive, and for which tasks?",
         height=400,
         hovermode="x unified",
     )

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 _LONGEST = 1500
-"""Characters; nobody listens to more."""
+"""Longest description, in characters."""
 
 
 def plain_text(text: str | None) -> str:

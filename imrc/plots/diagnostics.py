@@ -1,4 +1,4 @@
-"""Pictures of the diagnosis: autocorrelation, variogram, distances, changes, models, components."""
+"""Figures of the diagnosis: autocorrelation, variogram, distances, changes, models, components."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from imrc.plots._style import COLOURS, SEQUENTIAL, band_outline, finish, rgba
 Floats = NDArray[np.float64]
 
 DATA = "#0072B2"
-"""Blue: what the data show, before any learning."""
+"""Blue: the data themselves, before any learning."""
 
 GROUP_NAMES = {
     "no_change": "no change",
@@ -45,7 +45,7 @@ def _band(x: Floats, low: Floats, high: Floats, colour: str, alpha: float, name:
 
 
 def _ratio_text(result: Assessment) -> str:
-    """Name the estimated change in the units of the charts: averages over all samples of a task."""
+    """Return the estimated change in the units of the charts: averages over all samples of a task."""
     if result.change is None:
         return ""
     samples = "" if result.n is None else f" at n = {result.n:.0f}, all samples"
@@ -78,7 +78,7 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
                 stretch(pacf.mean + pacf.std),
                 DATA,
                 0.15,
-                "± standard deviation: spread of components, not an error bar",
+                "± standard deviation over components (not an error bar)",
                 legendgroup="spread",
                 **shown,
             ),
@@ -93,7 +93,7 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
                     stretch(pacf.high),
                     COLOURS["single"],
                     0.45,
-                    "95 % of the averages if the order did not matter",
+                    "95 % of the averages if order did not matter",
                     legendgroup="reference",
                     **shown,
                 ),
@@ -308,7 +308,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
 
 
 def model_gaps(result: Assessment) -> go.Figure:
-    """Return how far the best model of each kind is behind the best of all, in BIC.
+    """Return the BIC of the best model of each kind minus that of the best overall.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
     )
-    finish(figure, title="What do single components do?", height=420)
+    finish(figure, title="How do single components change?", height=420)
     figure.update_xaxes(title_text="task", **whole_numbers(len(x)))
     figure.update_yaxes(title_text=html.escape(name))
     figure.update_layout(margin_b=124)

@@ -28,32 +28,12 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GREENS = ("#009E73", "#4DBF9F", "#00674B", "#7FD1BA", "#2C8F73", "#00442F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
-"""Task j of k tasks: the pairs that the paper draws."""
+"""Task j of k tasks: the pairs in the paper's figure."""
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
-REGIME_NOTES = """
-The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, with their borders
-at n d² = 1/j² (for the largest j shown) and n d² = 1. In these notes d² is in units of σ².
-
-* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
-* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
-* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
-
-The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
-n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
-k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
-r √(n d²) ≥ 0.21. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
-holds from one succeeding task on. The last regime needs at least one succeeding task as well.
-
-The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
-Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
-by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
-"""
-
-
 class OwnRatio(NamedTuple):
-    """A sequence's n d^2 / sigma^2 with its interval, to be marked on the curves."""
+    """A sequence's n d^2 / sigma^2 with its interval, marked on the curves."""
 
     value: float
     low: float
@@ -257,7 +237,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Effective sample sizes as tasks arrive, and as b grows.
+    """Return effective sample sizes as tasks arrive, and as b grows.
 
     Parameters
     ----------
@@ -472,7 +452,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
         line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    finish(figure, title="Does the guarantee say anything here?", height=420)
+    finish(figure, title="Is the guarantee informative here?", height=420)
     values = table[["single", "forward", "forward_backward"]].to_numpy()
     lowest = table[["risk", "error"]].to_numpy()
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
@@ -486,7 +466,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
 
 
 def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
-    """Read pairs (j, k) typed by people.
+    """Parse pairs (j, k) typed by a visitor.
 
     Parameters
     ----------

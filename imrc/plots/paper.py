@@ -1,4 +1,4 @@
-"""Figures of page *The paper*: tables coloured by the difference to print, and ours against the printed values."""
+"""Figures of page *The paper*: tables coloured by the difference from the printed values, ours against printed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from imrc.plots.compare import METHOD_COLOURS
 from imrc.wording import decimal
 
 _FULL = 0.2
-"""Differences from here on have the full colour."""
+"""Differences of at least this size have the full colour."""
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
 
 
 def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[list[str], list[str]]:
-    """Text of each cell, and what a pointer over it says."""
+    """Return the text and the hover text of each cell."""
 
     def value(number: float, digits: int, ms: bool) -> str:
         if not np.isfinite(number):
@@ -44,11 +44,11 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
 
 
 def _ink_on(share: float) -> str:
-    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever can be read better."""
+    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever is easier to read."""
     red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
     linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # White and black stand out alike where (1 + .05) / (L + .05) = (L + .05) / .05.
+    # White and black have equal contrast where (1 + .05) / (L + .05) = (L + .05) / .05.
     return INK["light"] if luminance > 0.18 else "#FFFFFF"
 
 
@@ -112,7 +112,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
             colorbar=bar,
         )
     )
-    # Plotly's own choice of text on cells is hard to read on middling colours.
+    # Plotly's own choice of text colour is hard to read on medium shades.
     inks = [COLOURS["reference"] if np.isnan(value) else _ink_on((value / full + 1) / 2) for value in grid.flat]
     figure.add_trace(
         go.Scatter(
@@ -182,7 +182,7 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
                 hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
             )
         )
-    finish(figure, title="Do we measure what the paper prints?", height=520)
+    finish(figure, title="Do our errors match the printed ones?", height=520)
     figure.update_xaxes(title_text="printed error", tickformat=".1f", range=[0.0, top])
     figure.update_yaxes(title_text="our error", tickformat=".1f", range=[0.0, top])
     figure.update_layout(margin_b=130)

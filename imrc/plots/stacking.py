@@ -1,4 +1,4 @@
-"""Panels side by side become panels below each other, for narrow pages."""
+"""Stack side-by-side panels for narrow pages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from imrc.plots.describing import plain_text
 
 PHONE_PX = 640
-"""Pages up to this width are those of phones."""
+"""Pages up to this width are treated as phones."""
 _LEGEND_PX = 300
-"""Width a legend has there."""
+"""Width available to a legend on a phone."""
 _GAP = 92
 """Pixels between two panels: tick labels and title of one axis, title of the next panel."""
 

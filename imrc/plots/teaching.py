@@ -248,7 +248,7 @@ def _moving(trace: dict[str, Any]) -> dict[str, Any]:
 def _frame_traces(
     lesson: Lesson, step: int, watched: int, component: int, pair: tuple[int, int]
 ) -> tuple[list[dict[str, Any]], str]:
-    """All traces of one step, and the sentence above them."""
+    """Return all traces of one step, and the sentence above them."""
     task = min(step, watched)
     traces = _sample_traces(lesson, step, task)
     traces += _box_traces(lesson, step, task, pair)

@@ -100,21 +100,21 @@ def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported
     """Say how far a sweep is."""
     from imrc.wording import duration
 
-    last = progress.done + progress.failed == progress.total
+    failures = len(progress.failed)
+    last = progress.done + failures == progress.total
     # No estimate yet: not a number.
     known = not last and progress.seconds_left == progress.seconds_left
     left = f", about {duration(progress.seconds_left)} left" if known else ""
-    failed = f", {progress.failed} failed" if progress.failed else ""
+    failed = f", {failures} failed" if failures else ""
     line.write(f"[{progress.done}/{progress.total}]{failed}{left}: {progress.cell.title}", last=last)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
     from imrc.solvers import cores
-    from imrc.sweeps.database import default_store_path
-    from imrc.sweeps.errors import SchedulerError, StoreError
-    from imrc.sweeps.store import ResultStore
-    from imrc.sweeps.texts import check_export
+    from imrc.sweeps.database import StoreError, default_store_path
+    from imrc.sweeps.execute import SchedulerError
+    from imrc.sweeps.store import ResultStore, check_export
 
     spec = _spec(options)
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
@@ -137,16 +137,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int:  # noqa: ANN401 - imported late
-    from imrc.sweeps.errors import SchedulerError
-    from imrc.sweeps.execute import run_sweep
+    from imrc.sweeps.execute import SchedulerError, run_sweep
     from imrc.sweeps.plan import make_plan
 
     plan = make_plan(spec, store, progress=lambda name: _say(f"Looking at {name} …") if sys.stderr.isatty() else None)
-    _say(plan.in_words(1 if options.scheduler else jobs))
+    _say(plan.in_words())
     _say(f"Results: {store.path}")
     if options.dry_run:
         if options.json:
-            print(json.dumps(_plan_values(plan, jobs)))
+            print(json.dumps({"cells": len(plan.cells), "stored": len(plan.done), "notes": plan.notes}))
         return 0
     try:
         with ProgressLine() as line:
@@ -169,15 +168,6 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
     if report.failed:
         _say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed; the same command tries them again.")
     return FAILED if report.failed else 0
-
-
-def _plan_values(plan: Any, jobs: int) -> dict[str, Any]:  # noqa: ANN401 - imported late
-    return {
-        "cells": len(plan.cells),
-        "stored": len(plan.done),
-        "seconds": plan.seconds(jobs),
-        "notes": list(plan.notes),
-    }
 
 
 def _print_summary(plan: Any, store: Any, options: argparse.Namespace) -> None:  # noqa: ANN401 - imported late

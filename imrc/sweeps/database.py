@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from imrc.sweeps.errors import StoreError
-
 APPLICATION_ID = 0x494D5243  # "IMRC"
 SCHEMA_VERSION = 1
 BUSY_S = 60.0
@@ -41,6 +39,10 @@ _SCHEMA = (
     ) WITHOUT ROWID""",
     "CREATE INDEX cells_by_run ON cells (method, dataset, features, tasks, n, b, W, preset, seed, repetition, code)",
 )
+
+
+class StoreError(RuntimeError):
+    """A results store that cannot be read or written; the message says which, why, and what to do."""
 
 
 def default_store_path() -> Path:

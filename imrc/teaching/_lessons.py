@@ -151,7 +151,7 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
 
 @lru_cache(maxsize=64)
 def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
-    """Exact errors averaged over simulated sequences.
+    """Average exact errors over simulated sequences.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
 def _tracked(
     tau: Floats, s: Floats, d: Floats, change: Callable[[int, int], Floats], b: int
 ) -> dict[str, tuple[Floats, Floats]]:
-    """Single, forward, and forward and backward mean vectors at the last step.
+    """Return single, forward, and forward and backward mean vectors at the last step.
 
     d is the change of each forward step; change(i, last) that from task i to i+1 when task `last` is the newest.
     """
@@ -222,7 +222,7 @@ def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[F
 def coverage_study(
     n: int, change: float, b: int, k: int = 15, W: int = 2, runs: int = 400, seed: int = 0
 ) -> pd.DataFrame:
-    """How often the truth lies within tau +- sqrt(s), over simulated sequences.
+    """Count how often the truth lies within tau +- sqrt(s), over simulated sequences.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def coverage_study(
 
 
 def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
-    """Say what forward and backward learning gain in the simulation, and why.
+    """State what forward and backward learning gain in the simulation, and why.
 
     Parameters
     ----------
@@ -297,15 +297,17 @@ def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
     str
     """
 
-    def effect(column: str, rule: str, what: str) -> str:
+    def effect(column: str, rule: str) -> str:
         gain, error = average.loc[rule, f"{column}_gain"], average.loc[rule, f"{column}_gain_se"]
         if abs(gain) <= 2.0 * error:
-            return f"{what} no clear difference ({gain:+.3f} ± {error:.3f})"
+            return f"no clear difference ({gain:+.3f} ± {error:.3f})"
         word = "fewer" if gain < 0 else "more"
-        return f"{what} {abs(gain) / average.loc['single', column]:.0%} {word} errors".replace("%", " %")
+        return f"{abs(gain) / average.loc['single', column]:.0%} {word} errors".replace("%", " %")
 
-    forward = effect("newest", "forward", "forward learning makes on the newest task")
-    both = effect("all", "forward_backward", f"with {b} backward steps, over all tasks, there are")
     size = "small: neighbours are nearly the same task" if ratio < 0.1 else "moderate"
-    size = "large: neighbours say little about a task, and nothing helps much" if ratio > 2 else size
-    return f"Here n d² / σ² = {ratio:.2g} at n = {n}, {size}. On average {forward}; {both}.".replace("-0.", "−0.")
+    size = "large: neighbours say little about a task, so nothing helps much" if ratio > 2 else size
+    return (
+        f"With n = {n}, n d² / σ² = {ratio:.2g}, which is {size}. On average, forward learning makes "
+        f"{effect('newest', 'forward')} on the newest task; forward and backward learning with b = {b} makes "
+        f"{effect('all', 'forward_backward')} over all tasks."
+    ).replace("-0.", "−0.")

@@ -16,7 +16,7 @@ def true_change(change: float) -> float:
 
 
 def class_paths(k: int, change: float, generator: np.random.Generator, runs: int = 1) -> Floats:
-    """Random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
+    """Draw random walks of both class means, shape (runs, k, 2, 2); classes start opposite each other."""
     angle = generator.uniform(0.0, 2.0 * np.pi, runs)
     start = SEPARATION / 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     steps = change * generator.standard_normal((runs, k, 2, 2))
@@ -41,7 +41,7 @@ def component_means(class_means: Floats) -> Floats:
 
 
 def component_variance(class_means: Floats) -> Floats:
-    """Variance of Phi(x, y) of one sample: E x^2 / 2 - (E x / 2)^2 for unit-variance features.
+    """Return the variance of Phi(x, y): E x^2 / 2 - (E x / 2)^2 for unit-variance features.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def component_variance(class_means: Floats) -> Floats:
 
 
 def linear_error(w: Floats, class_means: Floats) -> Floats:
-    """Exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
+    """Return the exact error probability of w0 + w x > 0 (class 2) on unit-variance normal classes.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def linear_error(w: Floats, class_means: Floats) -> Floats:
 
 
 def bayes_error(class_means: Floats) -> Floats:
-    """Smallest possible error of two unit-variance normal classes, equally likely.
+    """Return the smallest possible error of two unit-variance normal classes, equally likely.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The bounds of Theorems 1 and 3 beside what was reached, with their two constants to choose."""
+"""The bounds of Theorems 1 and 3 next to observed risks and errors, with controls for their two constants."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def show(
         bind="query-params",
         format="%g",
         help="Sub-Gaussian parameters of features and changes over the standard deviations used. 1 is the most "
-        "favourable value: normal features and changes whose standard deviations are known exactly. At first: what "
-        "the paper allows for any bounded features.",
+        "favourable value: normal features and changes whose standard deviations are known exactly. Default: the value "
+        "that the paper allows for any bounded features.",
     )
     delta = right.select_slider(
         "δ (1 − confidence)",

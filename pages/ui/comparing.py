@@ -14,15 +14,13 @@ from imrc.baselines import PUBLISHED, method_title, parse_method, registry
 from imrc.core.settings import resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
-from imrc.evaluation.methods import expected_seconds
 from imrc.evaluation.words import UNTUNED
-from imrc.features import make
 from imrc.wording import LOSSES
 from pages.ui import data
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
-"""A method expected to take longer than this is announced and waits for a click."""
+"""A method that would take longer than this, at the pace of its first task, is stopped there and waits for a click."""
 
 PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
@@ -100,37 +98,39 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     }
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def _expected(fingerprint: str, name: str, settings: RunSettings, _sequence: imrc.TaskSequence) -> float:
-    width = make(settings.features, _sequence, settings.seed).n_outputs
-    return expected_seconds(name, settings, _sequence, width)
-
-
-def long_methods(sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the methods that would take long and are not stored yet, with the seconds expected."""
-    found = {}
-    for name in names:
-        if store().get((sequence.fingerprint, replace(settings, methods=(name,), overrides=()))) is None:
-            seconds = _expected(sequence.fingerprint, name, settings, sequence)
-            if seconds > LONG_S:
-                found[name] = seconds
-    return found
-
-
 def go_on() -> None:
     """Forget that Stop was pressed."""
     st.session_state.pop("compare_stopped", None)
 
 
+def run_long(name: str) -> None:
+    """Run a method to its end although it takes long; called by its button."""
+    _estimates()[name] = 0.0
+
+
+def _estimates() -> dict[str, float]:
+    """Seconds that methods stopped after their first task would take, for what is shown; 0: run it."""
+    estimates: dict[str, float] = st.session_state["compare_long"][1]
+    return estimates
+
+
 def compared_results(
     sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]
-) -> tuple[list[RunResult], list[str]]:
+) -> tuple[list[RunResult], list[str], dict[str, float]]:
     """Run IMRC and the named methods, or take them from the store.
 
-    Returns the results and the names of methods left out because the visitor pressed Stop.
+    How long a method takes is known after its first task. One that would take longer than `LONG_S` ends there and
+    nothing of it is kept, until the visitor asks for it.
+
+    Returns the results, the names of methods left out because the visitor pressed Stop, and the methods stopped after
+    their first task with the seconds all of their tasks would take.
     """
+    place = (sequence.fingerprint, replace(settings, methods=("imrc",)))
+    if st.session_state.get("compare_long", (None,))[0] != place:
+        st.session_state["compare_long"] = (place, {})
+    long = _estimates()
     jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in names)]
-    missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None]
+    missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     if missing and st.session_state.get("compare_stopped") != (sequence.fingerprint, settings, names):
         ensure_compiled()
@@ -143,17 +143,22 @@ def compared_results(
                 on_click=lambda: st.session_state.update(compare_stopped=(sequence.fingerprint, settings, names)),
             )
         for position, job in enumerate(missing):
-            result = _run(sequence, job, bar, position, len(missing))
-            store().put((sequence.fingerprint, job), result)
+            name = job.methods[0]
+            result = _run(sequence, job, bar, position, len(missing), name != "imrc" and name not in long)
+            if isinstance(result, RunResult):
+                store().put((sequence.fingerprint, job), result)
+            else:
+                long[name] = result
     slot.empty()
     results, left_out = [], []
     for job in jobs:
         stored = store().get((sequence.fingerprint, job))
-        if stored is None:
-            left_out.append(_title(job))
-        else:
+        if stored is not None:
             results.append(data.named(stored, sequence))
-    return results, left_out
+        elif not long.get(job.methods[0]):
+            left_out.append(_title(job))
+    waiting = {name: long[name] for name in names if long.get(name)}
+    return results, left_out, waiting
 
 
 def _title(settings: RunSettings) -> str:
@@ -167,7 +172,9 @@ def _run(
     bar: st.delta_generator.DeltaGenerator,
     position: int,
     count: int,
-) -> RunResult:
+    may_stop: bool,
+) -> RunResult | float:
+    """Return the result; or, if the method may be stopped and is long, about how many seconds it would take."""
     steps: list[StepResult] = []
     started = time.monotonic()
 
@@ -183,5 +190,7 @@ def _run(
     with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
+            if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:
+                return step.time_s * step.total
             show()
     return RunResult.from_steps(settings, sequence, steps)

@@ -15,21 +15,21 @@ from pages.ui import charts, links
 
 
 def cards(result: Assessment, n: int) -> None:
-    """Show the main tests and the size of the change."""
+    """Show the main tests and the size of the change as cards."""
     row = st.container(horizontal=True)
     row.metric(
         "Are the tasks different?",
         p_text(result.p_same),
         border=True,
-        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Variance between tasks over its "
-        f"expectation for identical tasks: Q = {result.q:.3g} (1 if nothing changes).",
+        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Q = {result.q:.3g} is the "
+        "variance between tasks over its expectation for identical tasks (1 if nothing changes).",
     )
     row.metric(
         "Does their order matter?",
         p_text(result.p_order),
         border=True,
-        help="Exact permutation test of *every order of the tasks is equally likely*; it combines neighbours alike, "
-        "slow change and periods. Below 5 tasks no order is unusual enough.",
+        help="Exact permutation test of *every order of the tasks is equally likely*; it looks for similar "
+        "neighbours, slow change and periods. With fewer than 5 tasks no order is unusual enough.",
     )
     if result.change is not None:
         ratio, low, high = result.ratio_at(n)
@@ -53,10 +53,10 @@ def cards(result: Assessment, n: int) -> None:
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help="On increments with the sampling noise filtered out. First: do changes keep one direction all the way "
-            f"(said above {MEAN_LIMIT})? Second: are changes 2 to 5 tasks apart correlated (said beyond ± "
-            f"{FLAG_LIMIT:g}; positive: they go the same way for a while)? Both count only where the order of the "
-            f"tasks matters. Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
+            help="On increments with the sampling noise filtered out. First: do changes drift in one direction "
+            f"throughout (reported above {MEAN_LIMIT})? Second: are changes 2 to 5 tasks apart correlated "
+            f"(reported beyond ± {FLAG_LIMIT:g})? Both count only where the order of the tasks matters. "
+            f"Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
             f"noise and n ρ alone give {tests.expected_raw_correlation:.2f}.",
         )
 
@@ -101,7 +101,7 @@ def component_browser(
         format_func=lambda i: tracks.feature_label(i, width, names),
         key="evolving_component",
         bind=bind,
-        help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
+        help="Component of the mean vector: the share of the class, or a feature where the class occurs. Default: the "
         "one that changes most.",
     )
     component = tracks.component_tracks(result, block * width + position)

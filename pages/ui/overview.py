@@ -29,7 +29,7 @@ _RISK_NOTES = {
 }
 
 _SLOW_S = 3.0
-"""Above this the second run waits for a click."""
+"""Slower runs are repeated with the paper's choices only on request."""
 
 
 def change_text(difference: Headline) -> str:
@@ -73,9 +73,9 @@ def cards(result: RunResult) -> None:
         delta_color="off",
         delta_arrow="off",
         border=not note,
-        help="What a task is worth with forward and backward learning, in samples: effective sample size at the last "
-        "step by the recursions of Theorems 1 and 3 with the estimated variances and changes; mean over tasks and "
-        "repetitions with its 95 % interval. It holds if the tasks evolve as assumed.",
+        help="How many samples a task is worth with forward and backward learning: its effective sample size at the "
+        "last step, by the recursions of Theorems 1 and 3 with estimated variances and changes. Mean over tasks and "
+        "repetitions with a 95 % interval; valid if the tasks evolve as assumed.",
     )
     if note:
         card.caption(note)
@@ -85,12 +85,12 @@ def cards(result: RunResult) -> None:
         "Time per task",
         f"{1000 * result.time_s.mean() / repetitions:.1f} ms",
         border=True,
-        help="Learning and testing one task under all three rules, per repetition.",
+        help="Time to learn and test one task with all three rules, per repetition.",
     )
 
 
 def against_the_paper(result: RunResult) -> None:
-    """Show what the preset changes against the paper's choices, both on the same draws."""
+    """Compare the preset with the paper's choices on the same draws."""
     preset = result.settings.preset
     if preset == "paper" or result.settings.overrides:
         return
@@ -101,7 +101,8 @@ def against_the_paper(result: RunResult) -> None:
         value=result.time_s.sum() <= _SLOW_S,
         key="against_paper",
         bind="query-params",
-        help="Runs the paper's choices too, about as long as the run itself, and shows what was chosen when.",
+        help="Also runs the paper's choices, which takes about as long as the run itself, and shows what was selected "
+        "at each step.",
     ):
         return
     paper = current_result(preset="paper")

@@ -42,7 +42,7 @@ alt = (
 charts.show(ess.ess_curves, ess.ess_curve_table(pairs or [(10, 20)]), own, name="ess-curves", alt=alt)
 formulas.show("ess_closed")
 with st.expander("Notes on the three regimes", icon=":material/info:"):
-    st.markdown(ess.REGIME_NOTES)
+    st.markdown(formulas.REGIME_NOTES)
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
 if run is None:

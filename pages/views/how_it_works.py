@@ -10,11 +10,11 @@ from pages.ui.choice import PRESET_TITLES
 
 TASKS = 15
 
-st.markdown("# Each task alone is learnt badly from few samples. Its neighbours know more.")
+st.markdown("# A few samples are not enough to learn a task well. Its neighbours can help.")
 st.markdown(
     "Two classes in two dimensions; both class means take a random step from task to task, so the best boundary "
-    "moves. *Forward* learning carries what was learnt to the newest task; *backward* learning repairs earlier tasks "
-    "with what came later. Everything here is simulated, so the truth is known."
+    "moves. *Forward* learning passes what was learnt on to the newest task; *backward* learning improves earlier "
+    "tasks with what came later. Everything here is simulated, so the truth is known."
 )
 controls = st.container(horizontal=True)
 n = controls.slider(
@@ -76,7 +76,7 @@ seed = controls.number_input(
     key="teach_seed",
     bind="query-params",
     width=220,
-    help="Seed. Number 46 shows it more clearly than most.",
+    help="Seed. Number 46 is a particularly clear example.",
 )
 
 lesson = teaching.teach(n, change, b, TASKS, int(seed))

@@ -100,19 +100,40 @@ def test_results_come_from_the_store_the_second_time(compare, monkeypatch):
     assert not test.exception
 
 
-def test_long_methods_wait_for_a_tick(compare, monkeypatch):
+def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, monkeypatch):
     monkeypatch.setattr(comparing, "LONG_S", -1.0)  # everything counts as long
+    run, steps = comparing.iter_run, []
+
+    def counted(sequence, settings, **options):
+        for step in run(sequence, settings, **options):
+            steps.append((settings.methods[0], step.number))
+            yield step
+
+    monkeypatch.setattr(comparing, "iter_run", counted)
     test = compare()
     assert not test.exception
-    assert {box.label.split(" too")[0] for box in test.checkbox if "compare_long" in box.key} == {
+    assert [number for name, number in steps if name == "gem"] == [1]
+    assert [number for name, number in steps if name == "imrc"][-1] == 5  # always there, however long
+    assert [button.label.split(" (about ")[0] for button in test.button if "compare_long" in (button.key or "")] == [
         "Run GEM",
         "Run Condor",
         "Run Majority class",
-    }
+    ]
     assert "GEM" not in set(shown(test)["Method"])
-    test.checkbox(key="compare_long_gem").check().run()
+    assert "not run" not in texts(test)  # nobody pressed Stop
+    steps.clear()
+    test.run()
+    assert steps == []  # what is known to be long is not started again
+    test.button(key="compare_long_gem").click().run()
     assert not test.exception
+    assert steps == [("gem", number) for number in range(1, 6)]
     assert "GEM" in set(shown(test)["Method"])
+    # With other settings nothing is known yet.
+    test.number_input(key="n").set_value(7)
+    steps.clear()
+    test.button(key="FormSubmitter:settings-Run").click().run()
+    assert not test.exception
+    assert [number for name, number in steps if name == "gem"] == [1]
 
 
 def test_curves_against_n_and_k(compare):

@@ -85,17 +85,6 @@ def test_every_setting_of_a_run_is_part_of_the_key_of_its_result():
     assert len({base, *(replace(base, **{name: value}) for name, value in other.items())}) == len(other) + 1
 
 
-@pytest.mark.parametrize("change", ["fingerprint", "name", "settings"])
-def test_the_expected_time_of_a_method_is_kept_for_its_data_and_settings(change, sequence, monkeypatch):
-    asked: list[object] = []
-    monkeypatch.setattr(comparing, "expected_seconds", lambda *args: asked.append(args) or 1.0)
-    place = {"fingerprint": "f", "name": "mer", "settings": RunSettings()}
-    other = {"fingerprint": "g", "name": "gem", "settings": RunSettings(n=11)}
-    for values in (place, place, {**place, change: other[change]}):
-        comparing._expected(**values, _sequence=sequence)
-    assert len(asked) == 2
-
-
 @pytest.mark.parametrize("name", [field.name for field in fields(RunResult)])
 def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, result):
     value = getattr(result, name)

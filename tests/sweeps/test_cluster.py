@@ -81,7 +81,7 @@ def test_a_cluster_with_a_killed_worker_gives_the_serial_result_bit_for_bit(tmp_
 
 
 def test_a_cluster_that_loses_all_workers_says_so_and_keeps_what_is_done(tmp_path, monkeypatch):
-    monkeypatch.setattr("imrc.sweeps.pools._NO_WORKER_S", 1.0)
+    monkeypatch.setattr("imrc.sweeps.execute._NO_WORKER_S", 1.0)
     spec = small_spec(repetitions=10)
     with cluster(tmp_path, workers=1) as (address, workers), ResultStore(tmp_path / "r.sqlite") as store:
 

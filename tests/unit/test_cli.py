@@ -147,7 +147,7 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
         ("imrc.datasets._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
         ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"]),
         ("imrc.datasets.command.datasets.status", ["datasets"]),
-        ("imrc.sweeps.plan.estimate", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
+        ("imrc.sweeps.plan.largest_n", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
     ],
 )
 @pytest.mark.parametrize("error", [ValueError("no such axis"), TypeError("not iterable"), KeyError("mean")])

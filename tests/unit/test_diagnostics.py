@@ -294,14 +294,14 @@ def test_wording():
     assert word("evolving").sentence.startswith("Supported: neighbours are alike, distance grows with lag")
     assert "half-life about 1.0 tasks" in word("mean_reverting").sentence
     assert "at task 5" in word("jump").sentence
-    assert "every 5.0 tasks" in word("periodic").sentence
+    assert "pattern repeats about every 5 tasks" in word("periodic").sentence
     assert "straight line" in word("trend").sentence
     assert word("evolving", "trend").title == "evolving or trend"
     assert "at most 0.5 times the noise of one given average" in word("no_change").sentence
-    assert "no limit" in word("too_few", high=np.inf).sentence
+    assert "put no upper limit on the change" in word("too_few", high=np.inf).sentence
     assert "Tasks 2 and 4 are alike" in word("recurring", k=5, pairs=((1, 3),), share=0.2).sentence
-    assert word("iid", k=15).notes == ("With fewer than 20 tasks a slow change could be missed.", "15 tasks only.")
-    assert "cannot walk for ever" in word("mean_reverting", is_bounded=True).notes[0]
+    assert word("iid", k=15).notes == ("With fewer than 20 tasks a slow change can go unnoticed.", "Only 15 tasks.")
+    assert "cannot drift indefinitely" in word("mean_reverting", is_bounded=True).notes[0]
     for name in ("evolving", "trend", "jump", "periodic", "mean_reverting", "iid", "differ", "recurring"):
         assert "prove" not in word(name).sentence
 
@@ -313,11 +313,11 @@ def innovations_of(z_mean, z_lag):
 @pytest.mark.parametrize(
     ("z_mean", "z_lag", "text"),
     [
-        (3.0, 0.0, "keep a direction: not zero-mean"),
-        (3.0, 4.0, "keep a direction: not zero-mean"),
-        (0.0, 4.0, "go the same way for a while: not independent"),
-        (0.0, -4.0, "tend to come back: not independent"),
-        (-3.0, 4.0, "go the same way for a while: not independent"),
+        (3.0, 0.0, "drift in one direction: not zero-mean"),
+        (3.0, 4.0, "drift in one direction: not zero-mean"),
+        (0.0, 4.0, "look positively correlated: not independent"),
+        (0.0, -4.0, "look negatively correlated: not independent"),
+        (-3.0, 4.0, "look positively correlated: not independent"),
     ],
 )
 @pytest.mark.parametrize("name", ["evolving", "trend", "periodic", "mean_reverting", "jump"])
@@ -334,7 +334,7 @@ def test_unremarkable_changes_support_evolving_only():
     assert word("evolving", tests=calm).assumption == "supported"
     assert word("evolving", tests=calm).changes_text == "look independent and zero-mean"
     assert word("evolving", "trend", tests=calm).assumption == "open"
-    assert word("trend", tests=calm).changes_text == "nothing unusual by themselves"
+    assert word("trend", tests=calm).changes_text == "nothing unusual on their own"
     assert word("trend", tests=calm).assumption == "contradicted"
     for name in ("no_change", "too_few", "iid", "differ", "recurring"):
         # Without an order among the tasks the tests on changes are not looked at.
@@ -410,7 +410,7 @@ def test_what_the_size_of_the_change_means(ratio, low, high, text):
 def test_too_few_gives_no_forecast():
     result = assess(gaussian("random_walk", k=2, n=4, change=0.1))
     assert result.verdict.name == "too_few"
-    assert "cannot be foreseen" in words_.meaning_sentence(result, 4)
+    assert "cannot be predicted" in words_.meaning_sentence(result, 4)
     assert "not testable" in words_.report(result, 4)
 
 
@@ -459,13 +459,14 @@ def test_sentences_never_contradict_each_other(kind):
 
     from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
     from imrc.diagnostics._verdict import CHANGES, NAMED
+    from imrc.evaluation.guarantees import order_sentence
 
     said = set()
     for seed in range(200):
         # As if each average stood for 10 samples, so that everything can be said.
         result = replace(assess(simulated_means(kind, seed), 1.0, permutations=99, seed=seed), n=10.0)
         verdict, tests = result.verdict, result.innovations
-        meaning, order = words_.meaning_sentence(result, 10), words_.order_sentence(verdict)
+        meaning, order = words_.meaning_sentence(result, 10), order_sentence(verdict)
         regime, card = words_.regime_sentence(result, 10), verdict.changes_text
         heading = " ".join((verdict.title, verdict.sentence, *verdict.notes))
         told = " ".join((heading, card, meaning, order, regime, words_.report(result, 10)))
@@ -475,15 +476,15 @@ def test_sentences_never_contradict_each_other(kind):
         for phrase in found:
             assert phrase in heading, (seed, told)
             assert phrase == card, (seed, told)
-        if "keep a direction" in found:
+        if "drift in one direction" in found:
             assert tests.z_mean > MEAN_LIMIT
         if "look independent and zero-mean" in found:
             assert tests.z_mean <= MEAN_LIMIT
             assert abs(tests.largest) <= FLAG_LIMIT
             assert "evolving" in (verdict.name, verdict.second)
-        if "go the same way" in told or "tend to come back" in told:
-            assert (tests.largest > FLAG_LIMIT) == ("go the same way" in told)
-            assert (tests.largest < -FLAG_LIMIT) == ("tend to come back" in told)
+        if "look positively correlated" in told or "look negatively correlated" in told:
+            assert (tests.largest > FLAG_LIMIT) == ("look positively correlated" in told)
+            assert (tests.largest < -FLAG_LIMIT) == ("look negatively correlated" in told)
         # Only where the order matters something is said about the changes; nothing says the opposite there.
         assert (card.startswith("not judged")) == (verdict.name not in NAMED)
         assert ("order does not matter" in told) == (verdict.name == "iid")
@@ -494,17 +495,17 @@ def test_sentences_never_contradict_each_other(kind):
             "which the diagnosis supports" in order,
         }
         assert len(supported) == 1 or verdict.name == "too_few", (seed, told)
-        refused = {"these do not seem to" in meaning, "nor their order" in order}
+        refused = {"these tasks do not seem to" in meaning, "nor their order" in order}
         assert len(refused) == 1, (seed, told)
         assert not (True in supported and True in refused)
         # Size and gain.
         if verdict.name == "too_few":
-            assert "cannot be foreseen" in meaning
-            assert "help" not in told.replace("cannot be foreseen", "")
+            assert "cannot be predicted" in meaning
+            assert "help" not in told.replace("cannot be predicted", "")
         elif "more than the noise" in regime:
             assert "help only a little" in meaning or "hardly help" in meaning
         elif "less than the noise" in regime or "slowly" in regime:
-            assert "help much" in meaning or "help clearly" in meaning
+            assert "help a lot" in meaning or "clearly help" in meaning
         else:
             assert "may help" in meaning
         said.add(verdict.name)

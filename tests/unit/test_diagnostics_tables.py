@@ -215,8 +215,8 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     pacf = pictures.pacf_panels({"a": result.pacf, "b": result.pacf})
     shown = names(pacf)
     assert shown == [
-        "± standard deviation: spread of components, not an error bar",
-        "95 % of the averages if the order did not matter",
+        "± standard deviation over components (not an error bar)",
+        "95 % of the averages if order did not matter",
         "average over components",
         "zero",
     ]
@@ -297,8 +297,8 @@ def test_lesson_sentences_follow_the_numbers():
 
     rows = {"single": row(0.0, 0.0), "forward": row(-0.02, 0.001), "forward_backward": row(0.001, 0.002)}
     text = teaching.lesson_sentence(pd.DataFrame(rows).T, 3.0, 10, 3)
-    assert "10 % fewer errors" in text
-    assert "no clear difference (+0.001 ± 0.002)" in text
+    assert "forward learning makes 10 % fewer errors on the newest task" in text
+    assert "with b = 3 makes no clear difference (+0.001 ± 0.002) over all tasks" in text
     assert "nothing helps much" in text
     rows["forward"] = row(0.02, 0.001)
     assert "10 % more errors" in teaching.lesson_sentence(pd.DataFrame(rows).T, 0.05, 10, 3)

@@ -13,8 +13,7 @@ from imrc.core.settings import IMRCSettings
 from imrc.evaluation import RunSettings, iter_run
 from imrc.evaluation.run import MappedTasks
 from imrc.features import FeatureSpec
-from imrc.sweeps.cell import Cell, cell_key
-from imrc.sweeps.texts import features_text
+from imrc.sweeps.cell import Cell, cell_key, features_text
 from imrc.tasks import Task, TaskSequence
 
 X = [[0.0, 1.0], [1.0, 2.0], [0.0, 2.0]]
