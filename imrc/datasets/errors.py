@@ -18,10 +18,12 @@ class ChecksumError(DataError):
 class DownloadError(DataError):
     """A download that did not succeed; the message says how to get the file by hand.
 
-    Attributes
+    Parameters
     ----------
     reason : str
-        What went wrong, in one or two short sentences, without the way to do it by hand.
+        What went wrong in one or two short sentences; kept as an attribute.
+    by_hand : str
+        How to get the file without this program; ends the message.
     """
 
     def __init__(self, reason: str, by_hand: str = "") -> None:

@@ -35,6 +35,11 @@ def code_version(method: str) -> str:
     A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
     IMRC); one that alters those of several methods raises the release.
 
+    Parameters
+    ----------
+    method : str
+        "imrc" or the name of a compared method, with or without its profile.
+
     Examples
     --------
     >>> code_version("mer") == code_version("mer:argparse") == f"{imrc.__version__}/{registry['mer'].version}"
@@ -180,11 +185,17 @@ class Record:
     """What a finished cell leaves: rows for the table, and its arrays as bytes."""
 
     rows: tuple[dict[str, Any], ...]
+    """One per rule: its errors, risk and effective sample size."""
     seconds: float
+    """Processor time of learning."""
     wall_s: float
+    """Time of everything, loading included."""
     state: float
+    """Numbers the method keeps at the end."""
     versions: str
+    """Of Python and the libraries, as JSON."""
     content: bytes
+    """The run's arrays, as `RunResult.to_bytes` writes them."""
 
 
 @dataclass(frozen=True)
@@ -192,8 +203,11 @@ class Failure:
     """A cell that could not be finished: what went wrong, and after how many attempts."""
 
     message: str
+    """Kind and text of the error."""
     details: str = ""
+    """Its traceback."""
     attempts: int = 1
+    """How often the cell was started."""
 
 
 _lock = threading.RLock()
@@ -252,7 +266,17 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
 
 
 def run_cell(cell: Cell) -> Record | Failure:
-    """Run a cell in this process; what goes wrong is returned, not raised."""
+    """Run a cell in this process; what goes wrong is returned, not raised.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to run.
+
+    Returns
+    -------
+    Record or Failure
+    """
     try:
         return _run(cell)
     except Exception as error:  # a cell's own fault must not end the others

@@ -135,7 +135,20 @@ class ResultStore:
         return int(self._execute("SELECT count(*) FROM cells")[0][0])
 
     def put(self, cell: Cell, record: Record) -> bool:
-        """Keep a finished cell, in one transaction; return False if it was there already."""
+        """Keep a finished cell, in one transaction.
+
+        Parameters
+        ----------
+        cell : Cell
+            What was run.
+        record : Record
+            What it left.
+
+        Returns
+        -------
+        bool
+            False if it was there already.
+        """
         s, used = cell.settings, uses(cell.settings)
         row = (
             cell.key, cell.dataset, cell.fingerprint, cell.tasks, features_text(s.features), s.n, used.get("b"),
@@ -154,7 +167,15 @@ class ResultStore:
         return True
 
     def put_failure(self, cell: Cell, failure: Failure) -> None:
-        """Keep why a cell could not be finished; it counts as not done, and a later success removes this."""
+        """Keep why a cell could not be finished; it counts as not done, and a later success removes this.
+
+        Parameters
+        ----------
+        cell : Cell
+            What was run.
+        failure : Failure
+            What went wrong.
+        """
         row = (cell.key, cell.title, failure.message, failure.details, failure.attempts, _now())
         self._execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -162,7 +183,13 @@ class ResultStore:
         return bool(self._execute("SELECT 1 FROM cells WHERE key = ?", (key,)))
 
     def finished(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys whose cells are finished."""
+        """Return those of the keys whose cells are finished.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Of cells, see `cell_key`.
+        """
         return set(keys) & {row[0] for row in self._execute("SELECT key FROM cells")}
 
     def failures(self) -> list[dict[str, Any]]:
@@ -226,6 +253,11 @@ class ResultStore:
         -------
         RunResult or None
             Equal to what `evaluate` computes, except for the seconds, which are those of the stored run.
+
+        Raises
+        ------
+        StoreError
+            If a stored repetition is damaged.
         """
         keys = [cell_key(fingerprint, settings, repetition) for repetition in range(settings.repetitions)]
         content = [row for key in keys for row in self._execute("SELECT content FROM arrays WHERE key = ?", (key,))]
@@ -240,6 +272,11 @@ class ResultStore:
         """Return the runs of a method that can be shown without computing, newest first.
 
         A run counts up to its first missing repetition. Only cells made by the code that is running are listed.
+
+        Parameters
+        ----------
+        method : str
+            "imrc" or the name of a compared method.
         """
         rows = self._execute(
             "SELECT dataset, tasks, fingerprint, repetition, settings, finished_at, features, n, b, W, preset, seed "
@@ -260,7 +297,19 @@ class ResultStore:
         return sorted(runs, key=lambda run: run.finished_at, reverse=True)
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
-        """Write `frame` to a CSV or Parquet file, by its ending; return the number of rows.
+        """Write `frame` to a CSV or Parquet file, by its ending.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write; its ending is .csv or .parquet.
+        **filters
+            As for `frame`.
+
+        Returns
+        -------
+        int
+            Number of rows.
 
         Raises
         ------

@@ -23,6 +23,13 @@ _MEANS = ["risk", "ess", "seconds"]
 def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     """Return one row per run and rule of a plan, over the finished cells of its seeds and repetitions.
 
+    Parameters
+    ----------
+    plan : SweepPlan
+        Which cells, in which order.
+    store : ResultStore
+        Where finished ones are.
+
     Returns
     -------
     DataFrame

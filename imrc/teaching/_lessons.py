@@ -299,6 +299,10 @@ def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
         n d^2 / sigma^2.
     n, b : int
         Samples per task and backward steps.
+
+    Returns
+    -------
+    str
     """
 
     def effect(column: str, rule: str) -> str:

@@ -25,13 +25,33 @@ def class_paths(k: int, change: float, generator: np.random.Generator, runs: int
 
 
 def component_means(class_means: Floats) -> Floats:
-    """Return the expectation of Phi(x, y) with equally likely classes, shape (..., 6)."""
+    """Return the expectation of Phi(x, y) with equally likely classes.
+
+    Parameters
+    ----------
+    class_means : ndarray of shape (..., 2, 2)
+        Means of class 1 and class 2.
+
+    Returns
+    -------
+    ndarray of shape (..., 6)
+    """
     share = np.full((*class_means.shape[:-1], 1), 1.0)
     return np.asarray(0.5 * np.concatenate([share, class_means], axis=-1).reshape(*class_means.shape[:-2], 6))
 
 
 def component_variance(class_means: Floats) -> Floats:
-    """Return the variance of Phi(x, y), E x^2 / 2 - (E x / 2)^2 for unit-variance features, shape (..., 6)."""
+    """Return the variance of Phi(x, y): E x^2 / 2 - (E x / 2)^2 for unit-variance features.
+
+    Parameters
+    ----------
+    class_means : ndarray of shape (..., 2, 2)
+        Means of class 1 and class 2.
+
+    Returns
+    -------
+    ndarray of shape (..., 6)
+    """
     second = np.concatenate([np.full((*class_means.shape[:-1], 1), 1.0), class_means**2 + 1.0], axis=-1)
     second = 0.5 * second.reshape(*class_means.shape[:-2], 6)
     return np.asarray(second - component_means(class_means) ** 2)
@@ -68,7 +88,17 @@ def linear_error(w: Floats, class_means: Floats) -> Floats:
 
 
 def bayes_error(class_means: Floats) -> Floats:
-    """Return the smallest possible error of two unit-variance normal classes, equally likely, shape (...)."""
+    """Return the smallest possible error of two unit-variance normal classes, equally likely.
+
+    Parameters
+    ----------
+    class_means : ndarray of shape (..., 2, 2)
+        Means of class 1 and class 2.
+
+    Returns
+    -------
+    ndarray of shape (...)
+    """
     from scipy.special import ndtr
 
     gap = class_means[..., 0, :] - class_means[..., 1, :]

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 import imrc
 from imrc import report
@@ -142,18 +143,13 @@ def test_descriptions_give_the_numbers_drawn(run):
     assert "Mean error of the tasks seen" in words
 
 
-@pytest.mark.browser
-@pytest.mark.timeout(120)
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("data", ["run", "nasty"])
-def test_report_opens_offline(data, browser, tmp_path, request):
+def test_report_opens_offline(data, new_page, tmp_path, request):
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import expect
 
     sequence, result = request.getfixturevalue(data)
     file = report.write(result, tmp_path / "report.html", sequence=sequence)
-    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 900})
-    page = context.new_page()
+    page = new_page(1200, 900, offline=True)
     asked, problems, dialogs = [], [], []
     page.on("request", lambda sent: asked.append(sent.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -184,7 +180,6 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     expect(charts.nth(0).locator(".xtitle, .x2title, .x3title")).to_have_count(3)
     assert charts.nth(0).bounding_box()["height"] > 1.8 * first["height"]
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    context.close()
 
 
 def test_explore_offers_the_report_and_does_not_make_it(app, monkeypatch):

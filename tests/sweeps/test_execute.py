@@ -19,6 +19,7 @@ from tests.sweeps import cells
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @pytest.mark.timeout(180)  # as in test_killed

@@ -100,7 +100,9 @@ def samples_for_bound(
     ----------
     margin : float
         Wanted margin, above 0.
-    m, mu_norm, delta, M, kappa
+    m : int
+        As in `risk_bound`.
+    mu_norm, delta, M, kappa : float
         As in `risk_bound`.
 
     Returns

@@ -102,7 +102,9 @@ def ess_parts(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, b: int | None = No
 
     Parameters
     ----------
-    n, sigma2, d2, b
+    n, sigma2, d2 : array_like
+        As in `ess_recursion`.
+    b : int or None
         As in `ess_recursion`.
 
     Returns
@@ -126,7 +128,7 @@ def ess_by_b(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, largest: int) -> Fl
 
     Parameters
     ----------
-    n, sigma2, d2
+    n, sigma2, d2 : array_like
         As in `ess_recursion`.
     largest : int
         Largest b, at least 0.
