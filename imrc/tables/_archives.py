@@ -76,7 +76,7 @@ def kind_of(data: bytes) -> str:
     return "text"
 
 
-def _read_all(stream: IO[bytes], limit: int, name: str) -> bytes:
+def _read_all(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
     """Return what a stream holds. What a file says about its size is not trusted: reading stops at the limit."""
     parts, total = [], 0
     while chunk := stream.read(_CHUNK):
