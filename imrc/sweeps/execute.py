@@ -118,6 +118,10 @@ def _processes(count: int) -> Iterator[Workers]:
             executor.submit(int)  # the first call starts all processes
         yield executor, lambda: 2 * count
     finally:
+        # Told to kill its workers, the executor's thread fails at a cell it has not yet looked at; that takes a moment.
+        unseen, deadline = getattr(executor, "_work_ids", None), time.monotonic() + 1.0
+        while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
+            time.sleep(0.001)
         executor.shutdown(wait=True, kill_workers=True)
 
 
