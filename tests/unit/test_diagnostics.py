@@ -173,7 +173,7 @@ def test_one_sample_per_task_is_too_few():
     result = assess(cut(*pooled(gaussian("random_walk", k=2, n=6)), [1] * 12))
     assert result.verdict.name == "too_few"
     assert result.m == 0
-    with pytest.raises(ValueError, match="too few tasks or components"):
+    with pytest.raises(ValueError, match="Too few tasks or components"):
         result.ratio_at()
 
 

@@ -149,7 +149,7 @@ def test_e_periodic(results):
     assert results["E"].verdict.name == "periodic"
     assert results["E"].models[0].parameters["f"] == pytest.approx(0.125)
     assert results["E"].order.p_values["peak"] == pytest.approx(0.001)
-    assert "8.0 tasks" in results["E"].verdict.sentence
+    assert "8 tasks" in results["E"].verdict.sentence
 
 
 def test_f_trend(results):
