@@ -7,11 +7,7 @@ import pytest
 import imrc
 from imrc.evaluation.words import with_error
 from pages.ui import running
-from tests.app.conftest import link, texts
-
-
-def metrics(test) -> dict[str, str]:
-    return {metric.label: metric.value for metric in test.metric}
+from tests.app.conftest import link, metrics, texts
 
 
 def run(test, **values):
