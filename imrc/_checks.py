@@ -21,6 +21,17 @@ class InputError(ValueError):
     """What somebody gave cannot be used; the message says what, and what can be done."""
 
 
+class DataError(InputError):
+    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
+
+    Examples
+    --------
+    >>> raise DataError("The file is empty.")
+    Traceback (most recent call last):
+    imrc._checks.DataError: The file is empty.
+    """
+
+
 class InputTypeError(InputError, TypeError):
     """What somebody gave is of the wrong kind."""
 

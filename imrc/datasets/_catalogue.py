@@ -1,4 +1,4 @@
-"""The catalogue of data sets that are described but not shipped: facts from ``data/catalogue.toml``."""
+"""The catalogue of datasets that are described but not shipped: facts from ``data/catalogue.toml``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "m
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a data set.
+    """One file of a dataset.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """Facts about one data set of the catalogue.
+    """Facts about one dataset of the catalogue.
 
     Attributes
     ----------
@@ -180,19 +180,19 @@ def catalogue_path() -> Path:
 
 @lru_cache(maxsize=1)
 def catalogue() -> Mapping[str, CatalogueEntry]:
-    """Return the data sets of the catalogue by name, in the order of the file."""
+    """Return the datasets of the catalogue by name, in the order of the file."""
     with catalogue_path().open("rb") as stream:
         content = tomllib.load(stream)
     return {entry.name: entry for entry in map(_entry, content["dataset"])}
 
 
 def facts(name: str) -> CatalogueEntry:
-    """Return the facts about one data set.
+    """Return the facts about one dataset.
 
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def facts(name: str) -> CatalogueEntry:
     Raises
     ------
     ValueError
-        If there is no such data set; the message lists what there is.
+        If there is no such dataset; the message lists what there is.
     """
     entries = catalogue()
     return entries[check_choice("name", name, entries)]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.datasets import _archives, _files
+from imrc.datasets import _files
 from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
-from imrc.datasets._text import parse_delimited
 from imrc.datasets.errors import DataError
+from imrc.tables import _archives
+from imrc.tables._text import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
 Floats = NDArray[np.float64]

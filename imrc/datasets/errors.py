@@ -1,23 +1,14 @@
-"""Problems with data that a person can understand and mend."""
+"""Errors about data, with messages that say what to do."""
 
 from __future__ import annotations
 
-from imrc._checks import InputError
+from imrc._checks import DataError
 
-
-class DataError(InputError):
-    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
-
-    Examples
-    --------
-    >>> raise DataError("The file is empty.")
-    Traceback (most recent call last):
-    imrc.datasets.errors.DataError: The file is empty.
-    """
+__all__ = ["ChecksumError", "DataError", "DownloadError", "NotAvailableError"]
 
 
 class NotAvailableError(DataError):
-    """A data set of the catalogue whose files are not on this computer (or only in part)."""
+    """A dataset of the catalogue whose files are missing on this computer, all or some."""
 
 
 class ChecksumError(DataError):

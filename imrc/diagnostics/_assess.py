@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 MANY_TASKS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Assessment:
     """Verdict on the assumption of evolving tasks, with its evidence.
 
@@ -72,36 +72,36 @@ class Assessment:
     """Samples per average (harmonic mean over tasks); None if only means were given."""
     is_bounded: bool
     """Whether all features lie in [-1, 1]."""
-    m_noise: float | None
+    m_noise: float | None = None
     """Effective number of independent components of the sampling noise; None if only means were given."""
-    m_eff: float
+    m_eff: float = 1.0
     """Effective number of independent components used in likelihoods."""
-    q: float
+    q: float = math.nan
     """Variance between tasks over its value for identical tasks, expected 1 if nothing changes."""
-    p_same: float
+    p_same: float = 1.0
     """p-value of "all tasks share one distribution"."""
-    same_method: SameMethod
+    same_method: SameMethod = "chi-squared approximation"
     """How p_same was computed."""
-    p_change: float
+    p_change: float = 1.0
     """Twice the smaller of p_same and p_order: the p-value of "nothing changes"."""
-    order: OrderTests | None
+    order: OrderTests | None = None
     """Tests of the order; None below 5 tasks."""
-    pacf: PartialAutocorrelation | None
+    pacf: PartialAutocorrelation | None = None
     """Partial autocorrelation with its band; None below 4 tasks."""
-    variogram: Variogram | None
+    variogram: Variogram | None = None
     """Noise-corrected variogram with its envelope."""
     distance: Floats
     """Noise-corrected squared distances, shape (k, k)."""
-    returns: tuple[tuple[int, int], ...]
+    returns: tuple[tuple[int, int], ...] = ()
     """Pairs of tasks (from 0) that are alike although a task between them is not; not searched above 60
     tasks."""
-    returns_share: float
+    returns_share: float = 0.0
     """Their share of all pairs."""
-    change: ChangeEstimate | None
+    change: ChangeEstimate | None = None
     """n rho = n d^2 / sigma^2 with its interval; rho = d^2 / sigma^2 is the rate of change."""
-    innovations: Innovations | None
+    innovations: Innovations | None = None
     """Tests on the changes; None below 5 tasks."""
-    models: tuple[ModelFit, ...]
+    models: tuple[ModelFit, ...] = ()
     """Competing models, best first; empty below 5 tasks."""
     moments: Moments
     """Sample averages and their mean squared errors, all components."""
@@ -276,7 +276,8 @@ def assess(
     reduced = reduce_moments(moments)
     head |= {"m": reduced.m, "dropped": int((~reduced.kept).sum()), "n": reduced.n_ref}
     if k < 2 or reduced.m == 0:
-        return _nothing_to_say(head, reduced)
+        # A single task, or no component that varies.
+        return Assessment(verdict=word_verdict("too_few", None, k=k), distance=np.zeros((k, k)), **head)
     m_noise = None
     p_same: float | None = None
     if reading is not None and isinstance(data, TaskSequence):
@@ -285,33 +286,6 @@ def assess(
             classes = [data.encoded(j) for j in range(k)]
             p_same = exact_p_value(reading.rows, classes, data.n_classes, streams[1])
     return _judge(head, reduced, m_noise, p_same, drawn, streams[2])
-
-
-def _nothing_to_say(head: dict[str, Any], reduced: Reduced) -> Assessment:
-    """Return the assessment of a single task, or of components that never vary."""
-    k = head["k"]
-    verdict = word_verdict(
-        "too_few", None, k=k, change=None, pairs=(), share=0.0, fits=(), tests=None, is_bounded=False
-    )
-    return Assessment(
-        verdict=verdict,
-        m_noise=None,
-        m_eff=1.0,
-        q=math.nan,
-        p_same=1.0,
-        same_method="chi-squared approximation",
-        p_change=1.0,
-        order=None,
-        pacf=None,
-        variogram=None,
-        distance=np.zeros((k, k)),
-        returns=(),
-        returns_share=0.0,
-        change=None,
-        innovations=None,
-        models=(),
-        **head,
-    )
 
 
 def _judge(

@@ -15,27 +15,6 @@ def lag_sums(G: Floats, orders: Ints, lags: Ints) -> Floats:
     """Return sum_i G[p_i, p_(i + t)] for every order p (rows of `orders`) and lag t, shape (orders, lags)."""
     count, k = orders.shape
     out = np.zeros((count, lags.size))
-    permuted = np.empty((k, k))
-    for b in range(count):
-        p = orders[b]
-        for i in range(k):
-            row = G[p[i]]
-            for j in range(i + 1, k):
-                permuted[i, j] = row[p[j]]
-        for position in range(lags.size):
-            t = lags[position]
-            total = 0.0
-            for i in range(k - t):
-                total += permuted[i, i + t]
-            out[b, position] = total
-    return out
-
-
-@njit(cache=True)
-def lag_sums_direct(G: Floats, orders: Ints, lags: Ints) -> Floats:
-    """Return the sums of `lag_sums` without a permuted copy of G: faster for few lags of a long sequence."""
-    count, k = orders.shape
-    out = np.zeros((count, lags.size))
     for b in range(count):
         p = orders[b]
         for position in range(lags.size):

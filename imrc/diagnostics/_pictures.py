@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,7 +130,7 @@ def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) ->
         x = np.ascontiguousarray(x[:, np.linspace(0, m - 1, BAND_COMPONENTS).round().astype(int)])
     count = int(np.clip(2e8 / (x.size * nlags), 99, len(orders)))
     low, high = np.quantile(mean_pacf(x, orders[: count + 1], nlags), BAND, axis=0)
-    return PartialAutocorrelation(pacf.lags, pacf.values, pacf.mean, pacf.std, low, high)
+    return replace(pacf, low=low, high=high)
 
 
 def growth_exponent(lags: Ints, gamma: Floats, k: int) -> float | None:
@@ -194,14 +194,13 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
 
 def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogram:
     """Add the 2.5-97.5 % envelope of gamma under permuted orders."""
-    from imrc.diagnostics._kernels import lag_sums, lag_sums_direct
+    from imrc.diagnostics._kernels import lag_sums
 
     lags = result.lags.astype(np.int64)
-    kernel = lag_sums
     if reduced.k > 120:
         spaced = np.geomspace(1, lags[-1], ENVELOPE_LAGS).round().astype(np.int64)
-        lags, kernel = np.unique(spaced), lag_sums_direct
+        lags = np.unique(spaced)
         orders = orders[: max(100, int(2e8 / (reduced.k * len(lags))))]
-    sums = kernel(reduced.distance, orders, lags) / (reduced.k - lags)
+    sums = lag_sums(reduced.distance, orders, lags) / (reduced.k - lags)
     low, high = np.quantile(sums, BAND, axis=0)
-    return Variogram(result.lags, result.gamma, result.pairs, result.exponent, lags, low, high)
+    return replace(result, envelope_lags=lags, low=low, high=high)

@@ -36,6 +36,13 @@ class Moments:
     n: NDArray[np.int64] | None
     """Samples per task, shape (k,); None if only means are known."""
 
+    def pooled_variance(self) -> Floats:
+        """Return the variance of one sample pooled over tasks (of one average, if only means are known), shape (m,)."""
+        if self.n is None:
+            return np.asarray(self.s.mean(axis=0))
+        weights = (self.n - 1.0)[:, None]
+        return np.asarray((weights * self.s * self.n[:, None]).sum(axis=0) / max(float(weights.sum()), 1.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
@@ -148,12 +155,7 @@ def reduce_moments(moments: Moments) -> Reduced:
     tau, s, n = moments.tau, moments.s, moments.n
     k = len(tau)
     n_ref = None if n is None else float(k / (1.0 / n).sum())
-    if n is None:
-        variance = s.mean(axis=0)
-    else:
-        weights = (n - 1.0)[:, None]
-        freedom = max(float(weights.sum()), 1.0)
-        variance = (weights * s * n[:, None]).sum(axis=0) / freedom
+    variance = moments.pooled_variance()
     kept = variance > CONSTANT * max(float(variance.max()), 0.0) if variance.size else variance > 0
     if n is None or n_ref is None:
         noise = variance[kept]

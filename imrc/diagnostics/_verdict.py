@@ -225,12 +225,12 @@ def word_verdict(
     second: VerdictName | None,
     *,
     k: int,
-    change: ChangeEstimate | None,
-    pairs: tuple[tuple[int, int], ...],
-    share: float,
-    fits: tuple[ModelFit, ...],
-    tests: Innovations | None,
-    is_bounded: bool,
+    change: ChangeEstimate | None = None,
+    pairs: tuple[tuple[int, int], ...] = (),
+    share: float = 0.0,
+    fits: tuple[ModelFit, ...] = (),
+    tests: Innovations | None = None,
+    is_bounded: bool = False,
     n: float | None = None,
 ) -> Verdict:
     """Put the verdict into words, which never claim a proof."""

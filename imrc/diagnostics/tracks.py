@@ -37,12 +37,8 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
-    own, n = result.moments.s[:, component], result.moments.n
-    if n is None:
-        s = np.full_like(tau, own.mean())
-    else:
-        pooled = ((n - 1) * own * n).sum() / max(float((n - 1).sum()), 1.0)
-        s = (pooled / n)[:, None]
+    n, variance = result.moments.n, result.moments.pooled_variance()[component]
+    s = np.full_like(tau, variance) if n is None else (variance / n)[:, None]
     ratio = result.change.ratio if result.change is not None else 0.0
     d = np.full_like(s, ratio * s.mean())
     forward, s_fwd = track_forward(tau, s, d)

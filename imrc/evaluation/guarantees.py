@@ -14,7 +14,7 @@ from imrc.core.moments import sample_moments
 from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
 from imrc.diagnostics import Assessment, Verdict
-from imrc.diagnostics._reduction import CONSTANT, mapped, reduce_moments, resolve_transform
+from imrc.diagnostics._reduction import CONSTANT, mapped, resolve_transform
 from imrc.solvers._api import solve_subgradient
 from imrc.tasks import TaskSequence
 from imrc.wording import huge, number
@@ -113,9 +113,9 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
         raise ValueError("kappa needs variances of samples; the diagnosis was made from given means.")
     variances = moments.s * moments.n[:, None]
     varying = variances > CONSTANT * variances.max()
-    reduced = reduce_moments(moments)
+    pooled = moments.pooled_variance()
     rate = 0.0 if result.change is None else result.ratio_at(1)[0]
-    changes = np.sqrt(rate * reduced.variance[reduced.kept])
+    changes = np.sqrt(rate * pooled[pooled > CONSTANT * pooled.max()])
     return _admissible_kappa(stand_in.M, np.sqrt(variances[varying]), changes)
 
 

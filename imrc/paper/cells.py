@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
-from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.paper import kept
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
+from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.wording import decimal, with_spread
 
 if TYPE_CHECKING:
@@ -22,9 +22,22 @@ METHODS = (imrc_key("paper"), imrc_key("recommended"), *PUBLISHED)
 """Methods with a printed column, IMRC with both presets."""
 
 TIMED = ("gem", "mer", "ella", "ewc")
-"""Methods with printed running times for each data set."""
+"""Methods with printed running times for each dataset."""
 
 _COLUMNS = ["dataset", "title", "column", "ours", "std", "stderr", "printed", "printed_std", "repetitions"]
+
+
+def spread(mean: float, std: float, digits: int = 3) -> str:
+    """Return mean ± standard deviation, empty if there is no mean.
+
+    Examples
+    --------
+    >>> spread(0.293, 0.032), spread(0.32, math.nan, 2), spread(math.nan, math.nan)
+    ('.293 ± .032', '.32', '')
+    """
+    if not math.isfinite(mean):
+        return ""
+    return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
@@ -42,7 +55,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     Returns
     -------
     DataFrame
-        One row per data set of the paper and method: dataset, title (of the data set), column (title of the method),
+        One row per dataset of the paper and method: dataset, title (of the dataset), column (title of the method),
         ours, std, stderr (NaN where not measured), printed, printed_std, repetitions, gap (ours minus printed).
     """
     measured = kept.table("errors").query("n == @n and error_kind == @error")
@@ -105,7 +118,7 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
-    """Return the cells as a table of texts: one row per data set, "ours ± std | printed ± std" in each column."""
+    """Return the cells as a table of texts: one row per dataset, "ours ± std | printed ± std" in each column."""
     import pandas as pd
 
     rows: dict[str, dict[str, str]] = {}
@@ -183,7 +196,7 @@ def _published(cells: pd.DataFrame) -> pd.Series[bool]:
 
 
 def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
-    """Return the paper's data sets without results here: title, and how to get the data."""
+    """Return the paper's datasets without results here: title, and how to get the data."""
     import pandas as pd
 
     measured = set(kept.table(name)["dataset"])
@@ -193,7 +206,7 @@ def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
 
 
 def measured_here() -> list[str]:
-    """Return the titles of the data sets with results kept on this computer (`imrc table --keep`), in print's order."""
+    """Return the titles of the datasets with results kept on this computer (`imrc table --keep`), in print's order."""
     found: set[str] = set()
     for name in ("errors", "settings"):
         rows = kept.own(name)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import DIVERGING, MARGIN, SEQUENTIAL, SHORT_NAMES
+from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES
 from imrc.plots.tables import QUANTITIES, Quantity
 
 TITLES: dict[Quantity, str] = {
@@ -125,10 +125,11 @@ def error_heatmaps(
         share_y=True,
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
-        subtitle={"text": f"colour: {html.escape(unit)}", "font": {"size": 13}},
+        subtitle=f"colour: {html.escape(unit)}",
         height=470 if tasks <= 60 else 600,
         legend=False,
-        margin={**MARGIN, "t": 86},
+        above=86,
+        below=104,
         coloraxis={
             "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
             "cmin": low,

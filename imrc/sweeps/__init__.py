@@ -20,8 +20,9 @@ Examples
 
 from __future__ import annotations
 
+from imrc._folders import default_store_path
 from imrc.sweeps.cell import Cell, Failure, Record, cell_key, code_version, run_cell
-from imrc.sweeps.database import StoreError, default_store_path
+from imrc.sweeps.database import StoreError
 from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
 from imrc.sweeps.plan import SweepPlan, make_plan
 from imrc.sweeps.spec import SweepSpec

@@ -221,7 +221,7 @@ def _whole(dataset: str, seed: int) -> TaskSequence:
 
 @lru_cache(maxsize=4)
 def _cut(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
-    if datasets.entry(dataset).cuts_anew:
+    if tasks is None or datasets.entry(dataset).cuts_anew:
         return datasets.load(dataset, seed=seed, **({} if tasks is None else {"tasks": tasks}))
     whole = _whole(dataset, seed)
     return whole if tasks is None else whole.head(tasks)

@@ -118,6 +118,10 @@ def _processes(count: int) -> Iterator[Workers]:
             executor.submit(int)  # the first call starts all processes
         yield executor, lambda: 2 * count
     finally:
+        # Told to kill its workers, the executor's thread fails at a cell it has not yet looked at; that takes a moment.
+        unseen, deadline = getattr(executor, "_work_ids", None), time.monotonic() + 1.0
+        while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
+            time.sleep(0.001)
         executor.shutdown(wait=True, kill_workers=True)
 
 
@@ -125,16 +129,16 @@ def _processes(count: int) -> Iterator[Workers]:
 def _cluster(address: str) -> Iterator[Workers]:
     """Use the workers of a Dask scheduler; cells that have not started when the block ends are taken back."""
     try:
-        import distributed
+        from distributed import Client
     except ImportError:
         raise SchedulerError(
             'Sweeps on a cluster need Dask, which is not installed: pip install "imrc[cluster]"'
         ) from None
+    make_client: Any = Client  # Dask has no types
     # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        connect: Any = distributed.Client
-        client = connect(address, timeout=_START_S, set_as_default=False)
+        client = make_client(address, timeout=_START_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
@@ -164,8 +168,11 @@ def _cluster(address: str) -> Iterator[Workers]:
             ) from None
         # Not pure: a cell that is run again is not answered from the scheduler's memory.
         yield client.get_executor(pure=False), slots
+    except SchedulerError:
+        raise
     except (OSError, RuntimeError, CancelledError) as error:
-        if isinstance(error, SchedulerError) or client.status == "running":
+        # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+        if client.status == "running" and not isinstance(error, CancelledError):
             raise
         raise SchedulerError(f"The scheduler at {address} is gone.") from error
     finally:

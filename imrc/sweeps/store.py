@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,20 +119,17 @@ class ResultStore:
         with translated(self.path):
             return self._connection.execute(statement, values).fetchall()
 
-    def _transaction(self, write: Callable[[sqlite3.Connection], bool]) -> bool:
-        if self._connection is None:
-            raise StoreError(f"The results store {self.path} is closed.")
-        with translated(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                answer = write(self._connection)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # SQLite has already rolled back by itself after some errors, a full disk for example.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-            return answer
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._execute("COMMIT")
+        except BaseException:
+            # SQLite has already rolled back by itself after some errors, a full disk for example.
+            if self._connection is not None and self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def __len__(self) -> int:
         return int(self._execute("SELECT count(*) FROM cells")[0][0])
@@ -157,20 +155,16 @@ class ResultStore:
             used.get("W"), _preset(s), method_of(s), s.seed, cell.repetition, cell.code, json.dumps(s.to_json()),
             record.seconds, record.wall_s, record.state, record.versions, _now(),
         )  # fmt: skip
-        places = ", ".join("?" * len(row))
-
-        def write(connection: sqlite3.Connection) -> bool:
-            if connection.execute(f"INSERT OR IGNORE INTO cells VALUES ({places})", row).rowcount == 0:  # noqa: S608
+        with self._transaction():
+            if cell.key in self:
                 return False
-            connection.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(cell.key, i, *(score[name] for name in _SCORES)) for i, score in enumerate(record.rows)],
-            )
-            connection.execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
-            connection.execute("DELETE FROM failures WHERE key = ?", (cell.key,))
-            return True
-
-        return self._transaction(write)
+            self._execute(f"INSERT INTO cells VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+            for i, score in enumerate(record.rows):
+                numbers = [score[name] for name in _SCORES]
+                self._execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [cell.key, i, *numbers])
+            self._execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
+            self._execute("DELETE FROM failures WHERE key = ?", (cell.key,))
+        return True
 
     def put_failure(self, cell: Cell, failure: Failure) -> None:
         """Keep why a cell could not be finished; it counts as not done, and a later success removes this.
@@ -265,16 +259,12 @@ class ResultStore:
         StoreError
             If a stored repetition is damaged.
         """
-        content = []
-        for repetition in range(settings.repetitions):
-            found = self._execute(
-                "SELECT content FROM arrays WHERE key = ?", (cell_key(fingerprint, settings, repetition),)
-            )
-            if not found:
-                return None
-            content.append(found[0][0])
+        keys = [cell_key(fingerprint, settings, repetition) for repetition in range(settings.repetitions)]
+        content = [row for key in keys for row in self._execute("SELECT content FROM arrays WHERE key = ?", (key,))]
+        if len(content) < len(keys):
+            return None
         try:
-            return join_repetitions([RunResult.from_bytes(part) for part in content], settings)
+            return join_repetitions([RunResult.from_bytes(part) for (part,) in content], settings)
         except ValueError as error:
             raise StoreError(f"A result in {self.path} is damaged: {error}") from error
 

@@ -149,9 +149,8 @@ def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int 
     )
 
 
-@lru_cache(maxsize=64)
 def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
-    """Average exact errors over simulated sequences.
+    """Exact errors averaged over simulated sequences.
 
     Parameters
     ----------
@@ -167,6 +166,11 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
         mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean
         difference to single-task learning, paired over runs, with its standard error (.._gain, .._gain_se).
     """
+    return _average_lesson(n, change, b, k, runs, seed).copy()  # a caller may change it
+
+
+@lru_cache(maxsize=64)
+def _average_lesson(n: int, change: float, b: int, k: int, runs: int, seed: int) -> pd.DataFrame:
     runs = check_int("runs", runs, 2, 1000)
     values: dict[str, list[tuple[float, float]]] = {rule: [] for rule in (*RULES, "bayes")}
     for run in range(runs):
@@ -218,11 +222,10 @@ def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[F
     return _tracked(tau, s, d, lambda i, _: d[i], b)
 
 
-@lru_cache(maxsize=64)
 def coverage_study(
     n: int, change: float, b: int, k: int = 15, W: int = 2, runs: int = 400, seed: int = 0
 ) -> pd.DataFrame:
-    """Count how often the truth lies within tau +- sqrt(s), over simulated sequences.
+    """How often the truth lies within tau +- sqrt(s), over simulated sequences.
 
     Parameters
     ----------
@@ -240,6 +243,11 @@ def coverage_study(
         task (from 1), coverage, coverage_se, efficiency (n times the mean squared error over the variance of one
         sample: 1 for single-task learning). Components are the four of the features; the standard error is over runs.
     """
+    return _coverage_study(n, change, b, k, W, runs, seed).copy()  # a caller may change it
+
+
+@lru_cache(maxsize=64)
+def _coverage_study(n: int, change: float, b: int, k: int, W: int, runs: int, seed: int) -> pd.DataFrame:
     n, runs = check_int("n", n, 2, 1000), check_int("runs", runs, 2, 10_000)
     generator = np.random.default_rng([check_int("seed", seed, 0), 23])
     class_means = class_paths(k, change, generator, runs)

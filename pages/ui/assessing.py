@@ -9,7 +9,7 @@ from imrc.diagnostics import Assessment, assess
 from imrc.evaluation.guarantees import PlugIn, plug_in
 from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
-from pages.ui import data
+from pages.ui import data, state
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store
 
@@ -40,19 +40,19 @@ def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assess
 
 def assessment(choice: Choice) -> Assessment:
     """Return the diagnosis of the chosen sequence in the chosen representation, from all samples."""
-    sequence = data.sequence_for(choice)
+    sequence = state.visit().sequence_for(choice)
     return _assess(sequence, choice.settings.features, choice.settings.seed)
 
 
 def feature_names(choice: Choice) -> tuple[str, ...]:
     """Return names of the features in the chosen representation, as far as they have some."""
-    sequence, settings = data.sequence_for(choice), choice.settings
+    sequence, settings = state.visit().sequence_for(choice), choice.settings
     return output_names(make(settings.features, sequence, settings.seed), sequence)
 
 
 def stand_ins(choice: Choice) -> PlugIn:
     """Return plug-in values for the bounds of the chosen sequence."""
-    sequence = data.sequence_for(choice)
+    sequence = state.visit().sequence_for(choice)
     spec, seed = choice.settings.features, choice.settings.seed
     with st.spinner("Solving the tasks with all samples …"):
         return _plug_ins().get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
@@ -60,6 +60,6 @@ def stand_ins(choice: Choice) -> PlugIn:
 
 def reference(kind: str, choice: Choice) -> Assessment:
     """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
-    tasks = min(max(len(data.sequence_for(choice)), 4), 60)
+    tasks = min(max(len(state.visit().sequence_for(choice)), 4), 60)
     sequence = data.sequence_for(Choice(dataset=kind, k=tasks))
     return _assess(sequence, FeatureSpec(), 0)

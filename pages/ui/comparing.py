@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.words import UNTUNED
 from imrc.wording import LOSSES
-from pages.ui import data
+from pages.ui import data, state
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
@@ -98,9 +99,13 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     }
 
 
+def _stop(comparison: Hashable) -> None:
+    state.visit().compare_stopped = comparison
+
+
 def go_on() -> None:
     """Forget that Stop was pressed."""
-    st.session_state.pop("compare_stopped", None)
+    state.visit().compare_stopped = None
 
 
 def run_long(name: str) -> None:
@@ -132,7 +137,8 @@ def compared_results(
     jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in names)]
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
-    if missing and st.session_state.get("compare_stopped") != (sequence.fingerprint, settings, names):
+    mine = (sequence.fingerprint, settings, names)
+    if missing and state.visit().compare_stopped != mine:
         ensure_compiled()
         with slot.container():
             bar = st.progress(0.0)
@@ -140,11 +146,13 @@ def compared_results(
                 "Stop",
                 icon=":material/stop:",
                 key=f"compare_stop_{settings.n}",
-                on_click=lambda: st.session_state.update(compare_stopped=(sequence.fingerprint, settings, names)),
+                on_click=_stop,
+                args=(mine,),
             )
         for position, job in enumerate(missing):
             name = job.methods[0]
-            result = _run(sequence, job, bar, position, len(missing), name != "imrc" and name not in long)
+            may_stop = name != "imrc" and name not in long
+            result = _run(sequence, job, bar.progress, position, len(missing), may_stop)
             if isinstance(result, RunResult):
                 store().put((sequence.fingerprint, job), result)
             else:
@@ -169,7 +177,7 @@ def _title(settings: RunSettings) -> str:
 def _run(
     sequence: imrc.TaskSequence,
     settings: RunSettings,
-    bar: st.delta_generator.DeltaGenerator,
+    draw: Callable[..., object],
     position: int,
     count: int,
     may_stop: bool,
@@ -181,7 +189,7 @@ def _run(
     def show() -> None:
         number, total = len(steps), len(sequence)
         left = f", about {(time.monotonic() - started) / number * (total - number):.0f} s left for it" if number else ""
-        bar.progress(
+        draw(
             (position + number / total) / count,
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )

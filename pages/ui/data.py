@@ -1,4 +1,4 @@
-"""Sequences for the pages: loaded once, shared by all visitors; a visitor's own file stays in their session."""
+"""Sequences for the pages: loaded once, shared by all visitors. Those of one visitor alone are in `state`."""
 
 from __future__ import annotations
 
@@ -43,44 +43,16 @@ def _is_large(name: str) -> bool:
     return facts.samples * facts.features > _LARGE
 
 
-def listed_datasets() -> set[str]:
-    """Names in the list, also of data sets that are not on this computer."""
-    own = {OWN} if "own_sequence" in st.session_state else set()
-    return set(datasets.names()) | own
-
-
-def known_datasets() -> set[str]:
-    """Names this visitor can run."""
-    return {name for name in listed_datasets() if name == OWN or datasets.status(name).loadable}
-
-
 def title_of(name: str) -> str:
     """Name of a dataset for people."""
     return "Your file" if name == OWN else datasets.entry(name).title
 
 
-def _own_head(k: int) -> imrc.TaskSequence:
-    own: imrc.TaskSequence = st.session_state["own_sequence"]
-    whole, head = st.session_state.get("own_head", (None, own))
-    # The same object again for every click: its fingerprint, a checksum of all values, is known then.
-    if whole is not own or len(head) != min(k, len(own)):
-        head = own.head(min(k, len(own)))
-        st.session_state["own_head"] = own, head
-    return head
-
-
 def sequence_for(choice: Choice) -> imrc.TaskSequence:
-    """Return the tasks of a choice; k is lowered to what there is."""
-    if choice.dataset == OWN:
-        return _own_head(choice.k)
+    """Return the tasks of a choice of a dataset all visitors share; k is lowered to what there is."""
     entry = datasets.entry(choice.dataset)
     load = _load_large if _is_large(choice.dataset) else _load
     return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
-
-
-def current_sequence() -> imrc.TaskSequence:
-    """Return the tasks of the last Run."""
-    return sequence_for(st.session_state["choice"])
 
 
 def named(result: T, sequence: imrc.TaskSequence) -> T:

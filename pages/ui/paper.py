@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from imrc import datasets
 from imrc.diagnostics import PartialAutocorrelation
@@ -47,8 +46,8 @@ def _numbers(table: pd.DataFrame, file: str, *, milliseconds: bool = False) -> N
     charts.csv(table, name=file)
 
 
-def _sizes(sizes: list[int], key: str, where: DeltaGenerator | None = None) -> int:
-    return (where or st).radio(
+def _sizes(sizes: list[int], key: str) -> int:
+    return st.radio(
         "Samples per task n",
         sizes,
         horizontal=True,
@@ -73,7 +72,8 @@ def missing() -> None:
 def errors() -> None:
     """Draw the tables of errors: coloured by the difference to print, as points, and as numbers."""
     row = st.container(horizontal=True)
-    n = _sizes([10, 50, 100, 150], "paper_n", row)
+    with row:
+        n = _sizes([10, 50, 100, 150], "paper_n")
     kinds = {"average": "All steps and tasks", "released": "As the authors' script"}
     error = row.radio(
         "Our error",

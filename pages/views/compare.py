@@ -13,10 +13,11 @@ from imrc.evaluation.comparison import (
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.plots import method_differences, method_errors
 from imrc.wording import duration
-from pages.ui import charts, comparing, comparison_charts, data
+from pages.ui import charts, comparing, comparison_charts, data, state
 
-choice = st.session_state["choice"]
-sequence, title = data.current_sequence(), data.title_of(choice.dataset)
+visit = state.visit()
+choice = visit.choice
+sequence, title = visit.sequence(), data.title_of(choice.dataset)
 settings = choice.settings
 headline = st.container()
 names = st.multiselect(

@@ -8,12 +8,13 @@ from imrc.diagnostics import words
 from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence, worth_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas
+from pages.ui import assessing, bounds, charts, data, formulas, state
 from pages.ui.running import current_result, guaranteed_result
 
-choice = st.session_state["choice"]
+visit = state.visit()
+choice = visit.choice
 settings = choice.settings
-sequence = data.current_sequence()
+sequence = visit.sequence()
 title, n = data.title_of(choice.dataset), settings.n
 headline = st.container()
 result = assessing.assessment(choice)

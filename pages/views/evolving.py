@@ -4,11 +4,12 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, charts, data, evidence, formulas
+from pages.ui import assessing, charts, data, evidence, formulas, state
 from pages.ui.choice import OWN
 
-choice = st.session_state["choice"]
-sequence = data.current_sequence()
+visit = state.visit()
+choice = visit.choice
+sequence = visit.sequence()
 title, n = data.title_of(choice.dataset), choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict

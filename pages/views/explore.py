@@ -6,11 +6,12 @@ from imrc.evaluation.words import summary, with_error
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_story
 from imrc.wording import LOSSES, RISKS, RULES
-from pages.ui import assessing, charts, data, exporting, links, overview, stored
+from pages.ui import assessing, charts, data, exporting, links, overview, state, stored
 from pages.ui.running import current_result
 
-choice = st.session_state["choice"]
-sequence = data.current_sequence()
+visit = state.visit()
+choice = visit.choice
+sequence = visit.sequence()
 title = data.title_of(choice.dataset)
 headline_slot = st.container()
 stored.picker()
@@ -53,8 +54,8 @@ event = charts.show(
 points = event.selection.points if event else []
 clicked = points[0].get("customdata") if points else None
 clicked = clicked[0] if isinstance(clicked, list) else clicked
-if clicked is not None and clicked != st.session_state.get("clicked"):
-    st.session_state["clicked"] = clicked
+if clicked is not None and clicked != visit.clicked:
+    visit.clicked = clicked
     st.session_state["story_task"] = int(clicked)
 # The task in the middle is the default; other tasks have another one.
 middle = max(1, result.n_tasks // 2)

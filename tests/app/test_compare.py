@@ -161,9 +161,9 @@ def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
     sequence = imrc.datasets.load("random_walk", tasks=5, seed=0)
-    settings = test.session_state["choice"].settings
+    settings = test.session_state["visit"].choice.settings
     names = ("gem", "ella")
-    test.session_state["compare_stopped"] = (sequence.fingerprint, settings, names)
+    test.session_state["visit"].compare_stopped = (sequence.fingerprint, settings, names)
     test.multiselect(key="compare_methods").set_value(list(names)).run()
     assert not test.exception
     assert "Stopped: ELLA not run." in texts(test)

@@ -12,16 +12,14 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.evaluation import effective_samples
-from pages.ui import data
 from pages.ui.running import store
 
 SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 
 
 def page_result(test):
-    choice = test.session_state["choice"]
-    sequence = data.sequence_for(choice) if choice.dataset != "your_file" else test.session_state["own_sequence"]
-    return store().get((sequence.head(choice.k).fingerprint, choice.settings))
+    visit = test.session_state["visit"]
+    return store().get((visit.sequence().fingerprint, visit.choice.settings))
 
 
 def copies(test):

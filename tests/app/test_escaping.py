@@ -61,12 +61,12 @@ def sequence() -> imrc.TaskSequence:
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
 def test_every_page_shows_names_as_they_stand(app, sequence, entry):
     test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
-    test.session_state["own_sequence"] = sequence
-    test.session_state["own_source"] = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
+    test.session_state["visit"].own_sequence = sequence
+    test.session_state["visit"].own_source = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()
     test.selectbox(key="dataset").set_value("your_file").run()
     test.button(key="FormSubmitter:settings-Run").click().run()
-    assert test.session_state["choice"].dataset == "your_file"
+    assert test.session_state["visit"].choice.dataset == "your_file"
     if entry.url_path == "compare":
         test.session_state["compare_methods"] = ["majority"]
     test.switch_page(entry.file).run()

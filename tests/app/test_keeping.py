@@ -117,6 +117,13 @@ def test_size_follows_what_values_hold():
     assert size_in_memory(slotted) > 8000
 
 
+def test_freezing_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv(upkeep.SWITCH, "0")
+    monkeypatch.setattr(upkeep, "_settled", 0)
+    monkeypatch.setattr(gc, "freeze", lambda: pytest.fail("froze"))
+    upkeep.settle()
+
+
 def test_what_visitors_leave_behind_is_still_collected_when_libraries_are_not():
     class Left:
         pass

@@ -10,11 +10,13 @@ import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.diagnostics import teaching
 from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.features import FeatureSpec
-from pages.ui import assessing, comparing, data, own_file
+from imrc.plots.runs import run_curves
+from pages.ui import assessing, comparing, data, own_file, state
 from pages.ui.choice import Choice
-from pages.ui.fingerprint import fingerprint
+from pages.ui.drawings import key_of
 from tests.unit.nasty_files import table
 
 SPEC = FeatureSpec("identity")
@@ -25,6 +27,7 @@ def _empty_stores():
     st.cache_resource.clear()
     st.cache_data.clear()
     st.session_state.clear()
+    st.session_state["visit"] = state.Visit()
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +103,8 @@ def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, 
         other = replace(value, seed=5)
     else:
         other = replace(value, values=value.values + 1e-12)
-    assert fingerprint(replace(result, **{name: other})) != fingerprint(result)
+    keys = {key_of(run_curves, kept, narrow=False, dark=False) for kept in (result, replace(result, **{name: other}))}
+    assert len(keys) == 2
 
 
 @pytest.mark.parametrize(
@@ -142,8 +146,17 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
 
 def test_a_component_has_the_name_of_its_column_or_word():
     sequence = imrc.datasets.read_table(datasets.sample_csv(240), label="state", task="date", period="week")
-    st.session_state["own_sequence"] = sequence
+    st.session_state["visit"].own_sequence = sequence
     for kind, count in (("identity", 7), ("standardised", 7), ("automatic", 0)):
         names = assessing.feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))
         assert len(names) == count
         assert not count or names[3:] == ("flow", "pump = A", "pump = B", "pump = C")
+
+
+@pytest.mark.parametrize("study", [teaching.average_lesson, teaching.coverage_study])
+def test_what_one_visitor_does_to_a_table_is_not_seen_by_another(study):
+    asked = {"n": 5, "change": 0.2, "b": 1, "k": 3, "runs": 2}
+    first = study(**asked)
+    expected = first.copy()
+    first.iloc[:, -1] = -1.0
+    assert study(**asked).equals(expected)

@@ -82,7 +82,7 @@ def test_all_settings_go_there_and_back(app):
     again = app(**link(test))
     assert not again.exception
     assert held(again) == first
-    assert again.session_state["choice"] == test.session_state["choice"]
+    assert again.session_state["visit"].choice == test.session_state["visit"].choice
     assert not again.warning
 
 

@@ -34,8 +34,8 @@ from imrc.baselines.condor import Condor, CondorSettings  # noqa: E402
 from imrc.evaluation import RunSettings  # noqa: E402
 from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
-from imrc.evaluation.printed import printed_errors  # noqa: E402
 from imrc.paper.measure import TOLERANCE  # noqa: E402
+from imrc.paper.printed import printed_errors  # noqa: E402
 from imrc.wording import decimal  # noqa: E402
 
 STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}

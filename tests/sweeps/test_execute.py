@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -181,6 +182,18 @@ def test_ctrl_c_does_not_end_workers_that_are_only_starting():
             os.kill(pid, signal.SIGINT)
         handles = [pool.submit(cells.trivial, cell) for cell in plan.cells]
         assert [handle.result() for handle in handles] == [cells.trivial(cell) for cell in plan.cells]
+
+
+@pytest.mark.timeout(180)
+def test_workers_ended_right_after_a_cell_was_handed_out_end_quietly(monkeypatch):
+    failures = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    plan = make_plan(small_spec())
+    with _processes(2) as (pool, _):
+        pool.submit(cells.trivial, plan.cells[0]).result()  # workers are there, and their manager waits
+        handles = [pool.submit(cells.trivial, cell) for cell in plan.cells]
+    assert failures == []
+    assert all(handle.done() for handle in handles)
 
 
 def _alive(pid: int) -> bool:

@@ -315,12 +315,11 @@ def test_place_of_the_store(monkeypatch, tmp_path):
     monkeypatch.setenv("IMRC_STORE", str(tmp_path / "mine.sqlite"))
     assert default_store_path() == tmp_path / "mine.sqlite"
     monkeypatch.delenv("IMRC_STORE")
-    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_store_path() == tmp_path / "imrc" / "results.sqlite"
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert default_store_path().parts[-4:] == ("Library", "Application Support", "imrc", "results.sqlite")
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert default_store_path() == tmp_path / "local" / "imrc" / "results.sqlite"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if sys.platform == "linux":
+        assert default_store_path() == tmp_path / "imrc" / "results.sqlite"
+        monkeypatch.delenv("XDG_DATA_HOME")
+        assert default_store_path() == tmp_path / ".local" / "share" / "imrc" / "results.sqlite"
     assert not (tmp_path / "imrc").exists()
+    assert not (tmp_path / ".local").exists()

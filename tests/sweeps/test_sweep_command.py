@@ -55,11 +55,11 @@ def test_a_file_with_flags_in_place_of_what_it_says(capsys, tmp_path):
 
 
 def test_a_dry_run_runs_nothing(capsys, kept):
-    assert main([*SMALL, "--dry-run", "--json", "-W", "1", "2"]) == 0
+    assert main([*SMALL, "--dry-run", "--json", "-W", "1", "2", "--methods", "imrc", "majority"]) == 0
     output = capsys.readouterr()
     plan = json.loads(output.out)
-    assert (plan["cells"], plan["stored"]) == (2, 0)
-    assert plan["notes"] == ["Run once: combinations that are the same: IMRC (recommended) does not use W (2 cells)."]
+    note = "Run once: combinations that are the same: majority does not use b, W or presets (2 cells)."
+    assert plan == {"cells": 6, "stored": 0, "notes": [note]}
     with ResultStore(kept) as store:
         assert len(store) == 0
 

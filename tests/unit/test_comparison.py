@@ -23,10 +23,10 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
-from imrc.evaluation.printed import printed_errors
 from imrc.evaluation.significance import holm, paired_test
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
+from imrc.paper.printed import printed_errors
 from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
 
 FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import imrc
-from imrc.datasets import DataError, cut_table, open_table, read_table, tables
+from imrc.datasets import DataError, cut_table, open_table, read_table
 from imrc.features import make, output_names
+from imrc.tables import suggested_period
 from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table, zip_bomb
 
 TECHNICAL = re.compile(
@@ -201,7 +202,7 @@ def test_the_period_suggested_gives_twenty_rows_a_task(days, expected):
     dates = (np.datetime64("2001-01-01") + days).astype(str)
     rows = "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(dates))
     column = open_table(f"when,x,y\n{rows}".encode()).column("when")
-    assert tables.suggested_period(column) == expected
+    assert suggested_period(column) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 
 import imrc
 from imrc import datasets
-from imrc.cli import _parser
+from imrc.commands.main import _parser
 from imrc.evaluation.comparison import imrc_key
-from imrc.evaluation.printed import printed_datasets, printed_errors
 from imrc.paper import cells, shipped
 from imrc.paper.measure import TOLERANCE
+from imrc.paper.printed import printed_datasets, printed_errors
 from imrc.plots import ours_against_printed, printed_matrix
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from imrc.cli import _parser, main
+from imrc.cli import main
+from imrc.commands.main import _parser
 from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]

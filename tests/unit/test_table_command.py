@@ -18,15 +18,15 @@ from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate, iter_run
 from imrc.evaluation.compared import run_methods
 from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.printed import (
+from imrc.evaluation.words import UNTUNED
+from imrc.paper import measure
+from imrc.paper.printed import (
     printed_average_seconds,
     printed_datasets,
     printed_error_of,
     printed_errors,
     printed_seconds,
 )
-from imrc.evaluation.words import UNTUNED
-from imrc.paper import measure
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from imrc._output import ProgressLine, add_formats, print_csv
-from imrc.datasets.arguments import add_sequence, sequence_of
+from imrc.commands.arguments import add_sequence, sequence_of
+from imrc.commands.output import ProgressLine, add_formats, print_csv
 from imrc.diagnostics._assess import assess
 from imrc.diagnostics.tracks import as_json, lag_rows
 from imrc.diagnostics.words import report
@@ -17,7 +17,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     """Add the command to the sub-parsers of ``imrc``."""
     parser = commands.add_parser("assess", help="judge whether the tasks of a sequence evolve, with the evidence")
     add_sequence(parser)
-    parser.add_argument("-n", "--n", type=float, default=10, help="samples per task to convert to (default: 10)")
+    parser.add_argument(
+        "-n", "--n", type=float, default=10, help="samples per task to which the change is converted (default: 10)"
+    )
     parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of data and permutations (default: %(default)s)")
     add_formats(parser)

@@ -1,4 +1,4 @@
-"""The command ``imrc run``: learn a sequence, print errors, risks and effective sample sizes."""
+"""The command ``imrc run``: learn a sequence and print errors, risks and effective sample sizes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 import math
 from typing import Any
 
-from imrc._output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.commands.arguments import add_sequence, sequence_of
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
-from imrc.datasets.arguments import add_sequence, sequence_of
 from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.results import HEADLINES, RunResult
 from imrc.evaluation.run import iter_run
@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         )
     parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
     parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
-    custom = parser.add_argument_group("in place of the preset's and the representation's values")
+    custom = parser.add_argument_group("overrides of the preset and the representation")
     custom.add_argument("--lambda0", type=float, help="size of the uncertainty set, 0 to 100 (paper: 1)")
     custom.add_argument("--instances", choices=INSTANCES, help="instances X of problem (3) (paper: own)")
     custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
@@ -48,7 +48,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
     custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
     custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
-    parser.add_argument("--save", metavar="FILE.npz", help="keep everything, for imrc.RunResult.load")
+    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
     add_formats(parser)
 
 

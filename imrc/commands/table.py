@@ -1,4 +1,4 @@
-"""The command ``imrc table``: tables of the paper, ours beside the printed values."""
+"""The command ``imrc table``: the paper's tables, our values beside the printed ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
-from imrc._output import ProgressLine, add_formats, print_csv, print_json
 from imrc.baselines import registry
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json
+from imrc.commands.table_text import print_tables
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS, RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS
@@ -17,7 +18,6 @@ from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
 from imrc.paper import kept
 from imrc.paper.measure import GROUPS, KINDS, TableRequest, at_hand, how_to_get, measure, methods_named
-from imrc.paper.text import print_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser = commands.add_parser(
         "table",
         help="the paper's tables measured here, beside the printed values",
-        description="Measure a table of the paper on the data sets at hand and print it beside the printed values.",
+        description="Measure a table of the paper on the datasets at hand and compare it with the printed values.",
     )
     kinds = "; ".join(f"{name}: {words}" for name, words in KINDS.items())
     parser.add_argument("--kind", choices=KINDS, default="errors", help=f"which table (default: %(default)s). {kinds}")
@@ -64,18 +64,18 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser.add_argument(
         "--keep",
         action="store_true",
-        help="show the results on page The paper too, in place of those for the same cells",
+        help="also show the results on page The paper, in place of the shipped ones",
     )
     add_formats(parser)
 
 
 def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ...]]:
-    """Return what to measure, and the data sets that are not on this computer.
+    """Return what to measure, and the datasets that are not on this computer.
 
     Raises
     ------
     ValueError
-        For an unknown name, a value out of range, or if no data set asked for is here.
+        For an unknown name, a value out of range, or if none of the requested datasets is here.
     """
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
@@ -98,7 +98,7 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
     here, missing = at_hand(options.datasets)
     if not here:
         ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
-        raise datasets.NotAvailableError(f"None of these data sets is on this computer. {ways}")
+        raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
     return replace(request, names=here), missing
 
 
@@ -133,7 +133,7 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _warm_up(line: ProgressLine) -> None:
-    """Compile first, so that no time measured contains it."""
+    """Compile first, so that no measured time includes it."""
     from imrc.solvers import warm_up
 
     warm_up(lambda _share, text: line.show(text))

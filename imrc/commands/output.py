@@ -1,4 +1,4 @@
-"""What commands print: tables for people, JSON and CSV for programs, progress on stderr."""
+"""Output of commands: tables for people, JSON and CSV for programs, progress on stderr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
-"""Progress is written at most this often: a terminal is slow, and thousands of steps a second are possible."""
+"""Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON; numbers that are not finite become null, which JSON has and NaN it has not."""
+    """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
     print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows with a header; what is missing stays empty."""
+    """Print rows with a header; missing values stay empty."""
     fields = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
@@ -49,7 +49,7 @@ def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
-    """Print texts in columns; the first `left` columns start at the left, the others end at the right."""
+    """Print texts in columns; the first `left` columns are left-aligned, the others right-aligned."""
     cells = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     for row in cells:
@@ -61,12 +61,12 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: i
 
 
 class ProgressLine:
-    """What is going on, on stderr.
+    """Progress display on stderr.
 
-    On a terminal one line that is written again and again and wiped out at the end; elsewhere, as in the log of a job,
-    a line now and then.
+    On a terminal, one line that is rewritten in place and erased at the end; elsewhere, such as in the log of a job, a
+    line every few seconds.
 
-    Used as a context manager, so that an error or Ctrl-C leaves a clean line for the message.
+    Use it as a context manager, so that an error or Ctrl-C leaves a clean line for the message.
     """
 
     def __init__(self) -> None:
@@ -83,13 +83,13 @@ class ProgressLine:
         self.clear()
 
     def clear(self) -> None:
-        """Wipe the line out."""
+        """Erase the line."""
         if self._width:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
             self._width = 0
 
     def show(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show what is going on, how far it is, and about how long it will take."""
+        """Show the current activity, its progress and about how long it will still take."""
         now = time.monotonic()
         if self._started[0] != what:
             self._started = (what, now)
@@ -102,7 +102,7 @@ class ProgressLine:
         self.write(text, last=0 < done == total)
 
     def write(self, text: str, *, last: bool = False) -> None:
-        """Put a text into the line, unless the one before is too recent and this is not the last."""
+        """Write a text into the line; skip it if the one before is too recent and this is not the last."""
         now = time.monotonic()
         if now - self._written < self._every_s and not last:
             return
@@ -110,12 +110,12 @@ class ProgressLine:
         if not self._terminal:
             self.say(text)
             return
-        # A line that does not fit cannot be written again.
+        # A line that wraps cannot be rewritten in place.
         text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
         print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
         self._width = max(self._width, len(text))
 
     def say(self, text: str) -> None:
-        """Print a sentence that stays, above the line."""
+        """Print a sentence above the line; it stays."""
         self.clear()
         print(text, file=sys.stderr, flush=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from imrc.datasets._text import MAX_COLUMNS, TextTable, parse_delimited
-from imrc.datasets.errors import DataError
+from imrc._checks import DataError
+from imrc.tables._text import MAX_COLUMNS, TextTable, parse_delimited
 
 _NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.*)", re.IGNORECASE)
@@ -21,14 +21,11 @@ class Attribute:
     ----------
     name : str
         Its name.
-    kind : str
-        "numeric", "nominal", "date" or "string".
     values : tuple of str
-        The values of a nominal attribute.
+        The values of a nominal attribute; empty for the others.
     """
 
     name: str
-    kind: str
     values: tuple[str, ...] = ()
 
 
@@ -64,14 +61,10 @@ def _attribute(line: str, number: int) -> Attribute:
         inside = kind[1:].rsplit("}", 1)[0]
         # The pattern also matches the empty rest of the line; that is not a value.
         values = [_unquote(value) for value in _VALUE.findall(inside) if value.strip()]
-        return Attribute(name, "nominal", tuple(values))
+        return Attribute(name, tuple(values))
     word = kind.split(" ")[0].lower()
-    if word in ("numeric", "real", "integer"):
-        return Attribute(name, "numeric")
-    if word == "date":
-        return Attribute(name, "date")
-    if word in ("string", ""):
-        return Attribute(name, "string")
+    if word in ("numeric", "real", "integer", "date", "string", ""):
+        return Attribute(name)
     raise DataError(f"Line {number} of the ARFF header: attributes of type {word[:30]!r} cannot be read.")
 
 
@@ -120,15 +113,6 @@ def parse_arff(data: bytes) -> ArffTable:
     r"""Parse ARFF text (UTF-8 bytes).
 
     A row with a stray comma at its end is mended (one published file has such a row).
-
-    Parameters
-    ----------
-    data : bytes
-        The file as UTF-8 text.
-
-    Returns
-    -------
-    ArffTable
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A small table of this project's own, to try page and library with; and what a table's columns suggest."""
+"""A made-up sample table, and a guess which columns of a table are label and task."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc.datasets._cut import MAX_CLASSES, MAX_TASKS, Period, suggested_period
-from imrc.datasets._open import Table
+from imrc.tables._cut import MAX_CLASSES, MAX_TASKS, Period, suggested_period
+from imrc.tables._open import Table
 
 _LABEL_WORDS = ("label", "class", "target", "y", "outcome", "category", "fault", "default", "result")
 _TASK_WORDS = ("task", "batch", "block", "week", "month", "year", "day", "date", "time", "period", "season", "session")
@@ -52,7 +52,7 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What a table's columns suggest; a person decides.
+    """A guess at the roles of a table's columns, for a person to confirm.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Suggestion:
     task : str or None
         Column that says which task a row belongs to.
     period : str
-        For a task column of dates.
+        Length of a task, for a task column of dates.
     block : int
         Rows per task if there is no task column.
     """
@@ -73,7 +73,7 @@ class Suggestion:
 
 
 def suggest(table: Table) -> Suggestion:
-    """Return which columns look like label and task.
+    """Guess which columns are label and task.
 
     The label: a column with 2 to 50 different values, by its name, else the last category, else the last such column.
     The task: a date, or a column whose name says so and that repeats its values.
@@ -89,7 +89,7 @@ def suggest(table: Table) -> Suggestion:
 
     Examples
     --------
-    >>> from imrc.datasets import open_table
+    >>> from imrc.tables import open_table
     >>> suggest(open_table(sample_csv()))
     Suggestion(label='state', task='date', period='week', block=120)
     """

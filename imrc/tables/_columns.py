@@ -1,11 +1,13 @@
-"""Columns of a person's own table: what each cell is, found out without guessing silently."""
+"""Cells to columns of numbers, dates or words; every decision about cells is noted."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -29,7 +31,7 @@ _THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 _DATE_SHAPE = r"^\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?([T ]\d{1,2}:\d{2}.*)?$"
 _DATE_TAIL = r"(\.\d+)?( ?Z| ?[+-]\d{2}:?\d{2})?$"
 _DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y-%m")
-_TIME_FORMATS = ("", "T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
+_TIME_FORMATS = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ class Column:
     values : ndarray of shape (n_rows,)
         Numbers (NaN missing), codes of categories (-1 missing), or seconds since 1970 as float (NaN missing).
     categories : tuple of str
-        Names of the codes, made safe to show; sorted. At most `MAX_LISTED` are listed.
+        Names of the codes, made safe to show; sorted. The first `MAX_LISTED` only.
     distinct : int
         Number of different values, missing not counted.
     missing : int
@@ -69,6 +71,7 @@ class Column:
 
 
 MAX_LISTED = 5000
+"""Most words listed in `Column.categories`."""
 
 
 def clean_name(text: object) -> str:
@@ -115,6 +118,13 @@ def unique_names(names: Iterable[object], prefix: str = "column") -> tuple[list[
     return result, notes
 
 
+def _numeric(name: str, kind: ColumnKind, values: NDArray[Any], notes: Iterable[str] = ()) -> Column:
+    """Return a column of numbers or dates, "empty" if all are NaN."""
+    present = values[~np.isnan(values)]
+    missing = len(values) - len(present)
+    return Column(name, kind if present.size else "empty", values, (), len(np.unique(present)), missing, tuple(notes))
+
+
 def _first_rows(mask: NDArray[np.bool_], cells: pa.Array) -> str:
     rows = np.flatnonzero(mask)[:2]
     return ", ".join(f"{clean_name(str(cells[int(row)])[:40])!r} in row {row + 1:,}" for row in rows)
@@ -149,27 +159,17 @@ def _numbers(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column |
     if infinite.any():
         notes.append(f"{infinite.sum():,} infinite values ({_first_rows(infinite, cells)}) count as missing")
         values[infinite] = np.nan
-    present_values = values[~np.isnan(values)]
-    if not present_values.size:
-        return None if bad.any() else Column(name, "empty", values, missing=len(values), notes=tuple(notes))
-    return Column(
-        name,
-        "number",
-        values,
-        distinct=len(np.unique(present_values)),
-        missing=int(np.isnan(values).sum()),
-        notes=tuple(notes),
-    )
+    return None if bad.any() and np.isnan(values).all() else _numeric(name, "number", values, notes)
 
 
 def _decimal_points(cells: pa.Array, missing: NDArray[np.bool_], notes: list[str]) -> tuple[pa.Array, bool]:
     """Replace decimal commas and thousands separators; say so."""
     import pyarrow.compute as pc
 
-    commas = pc.match_substring_regex(cells, _DECIMAL_COMMA).to_numpy(zero_copy_only=False) & ~missing
-    groups = pc.match_substring_regex(cells, _THOUSANDS).to_numpy(zero_copy_only=False) & ~missing
-    plain = pc.match_substring_regex(cells, _NUMBER).to_numpy(zero_copy_only=False) & ~missing
-    points = pc.match_substring(cells, ".").to_numpy(zero_copy_only=False) & ~missing
+    def which(pattern: str) -> NDArray[np.bool_]:
+        return np.asarray(pc.match_substring_regex(cells, pattern).to_numpy(zero_copy_only=False) & ~missing)
+
+    commas, groups, plain, points = which(_DECIMAL_COMMA), which(_THOUSANDS), which(_NUMBER), which(r"\.")
     if groups.any() and not (commas & ~groups).any() and (groups & points).any() | (groups & ~commas).any():
         notes.append("commas between groups of three digits were removed")
         return pc.replace_substring(cells, ",", ""), False
@@ -184,39 +184,23 @@ def _dates(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | N
     import pyarrow.compute as pc
 
     present = pc.filter(cells, pa.array(~missing))
-    if not len(present) or not pc.all(pc.match_substring_regex(present.slice(0, 1000), _DATE_SHAPE)).as_py():
+    # The first thousand cells say no for most columns, without a look at the others.
+    if not all(pc.all(pc.match_substring_regex(some, _DATE_SHAPE)).as_py() for some in (present[:1000], present)):
         return None
-    if not pc.all(pc.match_substring_regex(present, _DATE_SHAPE)).as_py():
-        return None
-    with_time = pc.match_substring_regex(present, r":\d{2}").to_numpy(zero_copy_only=False)
-    if with_time.any():
+    timed = pc.any(pc.match_substring_regex(present, r":\d{2}")).as_py()
+    if timed:
         present = pc.replace_substring_regex(present, r"(:\d{2})" + _DATE_TAIL, r"\1")
     fitting = []
-    for day in _DATE_FORMATS:
-        for clock in _TIME_FORMATS:
-            if bool(clock) != bool(with_time.any()):
-                continue
-            head = pc.strptime(present.slice(0, 1000), format=day + clock, unit="s", error_is_null=True)
-            if head.null_count:
-                continue
-            parsed = pc.strptime(present, format=day + clock, unit="s", error_is_null=True)
-            if not parsed.null_count:
-                fitting.append((day, parsed))
+    for day, clock in itertools.product(_DATE_FORMATS, _TIME_FORMATS if timed else ("",)):
+        parse = partial(pc.strptime, format=day + clock, unit="s", error_is_null=True)
+        if not parse(present[:1000]).null_count and not (parsed := parse(present)).null_count:
+            fitting.append((day, parsed))
     if not fitting:
         return None
     seconds = np.full(len(cells), np.nan)
     seconds[~missing] = fitting[0][1].cast(pa.int64()).to_numpy(zero_copy_only=False)
-    notes: tuple[str, ...] = ()
-    if {"%d/%m/%Y", "%m/%d/%Y"} <= {day for day, _ in fitting}:
-        notes = ("dates were read as day/month/year",)
-    return Column(
-        name,
-        "date",
-        seconds,
-        distinct=len(np.unique(seconds[~missing])),
-        missing=int(missing.sum()),
-        notes=notes,
-    )
+    both = {"%d/%m/%Y", "%m/%d/%Y"} <= {day for day, _ in fitting}
+    return _numeric(name, "date", seconds, ["dates were read as day/month/year"] if both else [])
 
 
 def _categories(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column:
@@ -231,28 +215,11 @@ def _categories(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Colum
     codes = rank[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
     words = [str(word) for word in encoded.dictionary.take(pa.array(order[:MAX_LISTED])).to_pylist()]
     listed, _ = unique_names(words, prefix="value")
-    return Column(
-        name,
-        "category",
-        codes,
-        categories=tuple(listed),
-        distinct=len(encoded.dictionary),
-        missing=int(missing.sum()),
-    )
+    return Column(name, "category", codes, tuple(listed), len(encoded.dictionary), int(missing.sum()))
 
 
-def understand(name: str, cells: pa.Array) -> Column:
-    """Return what a column of strings holds.
-
-    Numbers if at least nine cells in ten are, dates if all are, otherwise categories.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> column = understand("x", pa.array(["1,5", "2,0", "?"]))
-    >>> column.kind, column.values[:2].tolist(), column.missing, column.notes
-    ('number', [1.5, 2.0], 1, ('decimal commas were read as decimal points',))
-    """
+def _text(name: str, cells: pa.Array) -> Column:
+    """Return what a column of strings holds: mostly numbers, or only dates, otherwise categories."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -261,11 +228,8 @@ def understand(name: str, cells: pa.Array) -> Column:
     short = pc.if_else(pc.less_equal(pc.binary_length(cells), 8), cells, "x")
     missing = pc.is_in(pc.utf8_lower(short), value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
     if missing.all():
-        return Column(name, "empty", np.full(len(missing), np.nan), missing=len(missing))
-    column = _numbers(name, cells, missing)
-    if column is None:
-        column = _dates(name, cells, missing)
-    return column if column is not None else _categories(name, cells, missing)
+        return _numeric(name, "empty", np.full(len(missing), np.nan))
+    return _numbers(name, cells, missing) or _dates(name, cells, missing) or _categories(name, cells, missing)
 
 
 def _decoded(cells: pa.Array) -> pa.Array:
@@ -282,36 +246,34 @@ def _decoded(cells: pa.Array) -> pa.Array:
     return words.take(cells.indices)
 
 
-def understand_typed(name: str, cells: pa.Array) -> Column | None:
-    """Return what a typed column (of a Parquet file or a data frame) holds; None if it cannot be used."""
+def understand(name: str, cells: pa.Array) -> Column | None:
+    """Return what a column holds; None if it cannot be used.
+
+    A column of strings holds numbers if at least nine cells in ten are, dates if all are, otherwise categories.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column = understand("x", pa.array(["1,5", "2,0", "?"]))
+    >>> column.kind, column.values[:2].tolist(), column.missing, column.notes
+    ('number', [1.5, 2.0], 1, ('decimal commas were read as decimal points',))
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = cells.type
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(cells.type):
         cells = _decoded(cells)
-        kind = cells.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return understand(name, pc.cast(cells, pa.string()))
-    if pa.types.is_boolean(kind):
-        return understand(name, pc.cast(cells, pa.string()))
+    kind = cells.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_boolean(kind):
+        return _text(name, pc.cast(cells, pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = np.array(pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
-        missing = np.isnan(values)
         infinite = np.isinf(values)
-        notes = (f"{infinite.sum():,} infinite values count as missing",) if infinite.any() else ()
         values[infinite] = np.nan
-        present = values[~np.isnan(values)]
-        if not present.size:
-            return Column(name, "empty", values, missing=len(values), notes=notes)
-        return Column(name, "number", values, (), len(np.unique(present)), int((missing | infinite).sum()), notes)
+        notes = [f"{infinite.sum():,} infinite values count as missing"] if infinite.any() else []
+        return _numeric(name, "number", values, notes)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         seconds = pc.cast(pc.cast(cells, pa.timestamp("s"), safe=False), pa.int64())
         missing = seconds.is_null().to_numpy(zero_copy_only=False)
-        values = np.where(missing, np.nan, seconds.fill_null(0).to_numpy(zero_copy_only=False))
-        if missing.all():
-            return Column(name, "empty", values, missing=len(values))
-        return Column(name, "date", values, (), len(np.unique(values[~missing])), int(missing.sum()))
-    if pa.types.is_null(kind):
-        return Column(name, "empty", np.full(len(cells), np.nan), missing=len(cells))
-    return None
+        return _numeric(name, "date", np.where(missing, np.nan, seconds.fill_null(0).to_numpy(zero_copy_only=False)))
+    return _numeric(name, "empty", np.full(len(cells), np.nan)) if pa.types.is_null(kind) else None

@@ -1,4 +1,4 @@
-"""Delimited text to columns of strings: encoding, delimiter, quotes, and rows that do not fit."""
+"""Text to columns of strings: encoding, delimiter, quotes, and rows that do not fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from imrc.datasets.errors import DataError
+from imrc._checks import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ class TextTable:
     columns : tuple of pyarrow string arrays
         One per column, all of one length; cells as they stand in the file, without quotes.
     mended : int
-        Rows whose stray delimiter at the end was removed.
+        Rows from which a stray delimiter at the end was removed.
     """
 
     columns: tuple[pa.Array, ...]
@@ -55,37 +55,24 @@ def decode(data: bytes) -> tuple[bytes, str]:
     >>> decode("a;b".encode("utf-16"))
     (b'a;b', 'UTF-16')
     """
-    encoding = next((name for mark, name in _BOMS if data.startswith(mark)), None)
-    if encoding is None:
-        head = data[:4096]
-        if head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
-            encoding = "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
-        else:
-            try:
-                data.decode("utf-8")
-            except UnicodeDecodeError:
-                encoding = "cp1252"
-            else:
-                if b"\0" in data:
-                    raise DataError("The file is not a table of text: it holds binary data.")
-                return data, "UTF-8"
+    encoding, head = next((name for mark, name in _BOMS if data.startswith(mark)), ""), data[:4096]
+    if not encoding and head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
+        encoding = "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
     try:
-        text = data.decode(encoding, errors="replace" if encoding == "cp1252" else "strict")
+        text = data.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"The file says it is {_NAMES.get(encoding, encoding.upper())} but byte {error.start + 1:,} does not fit. "
-            "Save it again as UTF-8."
-        ) from None
+        if encoding:
+            raise DataError(
+                f"The file says it is {_NAMES.get(encoding, encoding.upper())} but byte {error.start + 1:,} does not "
+                "fit. Save it again as UTF-8."
+            ) from None
+        encoding = "cp1252"
+        text = data.decode(encoding, errors="replace")
     if "\0" in text:
         raise DataError("The file is not a table of text: it holds binary data.")
+    if not encoding:
+        return data, "UTF-8"
     return text.lstrip("\ufeff").encode("utf-8"), _NAMES.get(encoding, encoding.upper())
-
-
-def _sample_lines(data: bytes) -> list[str]:
-    text = data[:_SAMPLE].decode("utf-8", errors="ignore")
-    text = re.sub(r'"(?:[^"]|"")*"', "q", text)  # what is in quotes does not count
-    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
-    return lines[:-1] if len(lines) > 2 and len(data) > _SAMPLE else lines
 
 
 def sniff_delimiter(data: bytes, preferred: str = "") -> str:
@@ -96,7 +83,12 @@ def sniff_delimiter(data: bytes, preferred: str = "") -> str:
     >>> sniff_delimiter(b"a;b\n1,5;2\n3,1;4\n")
     ';'
     """
-    lines = _sample_lines(data)[:200]
+    text = data[:_SAMPLE].decode("utf-8", errors="ignore")
+    text = re.sub(r'"(?:[^"]|"")*"', "q", text)  # what is in quotes does not count
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+    if len(lines) > 2 and len(data) > _SAMPLE:
+        del lines[-1]  # it may be cut in the middle
+    lines = lines[:200]
     best, best_score = "", 0.0
     for delimiter in _DELIMITERS:
         counts = [line.count(delimiter) for line in lines]
@@ -182,20 +174,8 @@ def _without_stray_end(data: bytes, bad: Sequence[Any], delimiter: str) -> bytes
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> TextTable:
     """Parse UTF-8 text into columns of strings, every row with as many cells as the first.
 
-    Parameters
-    ----------
-    data : bytes
-        UTF-8 text.
-    delimiter : str
-        One character.
-    quote : str
-        Quotation mark around cells, doubled inside them; empty for none.
-    header_lines : int
-        Lines to take off row numbers in messages.
-
-    Returns
-    -------
-    TextTable
+    Cells may stand in quotation marks (`quote`, empty for none), doubled inside them. Row numbers in messages do not
+    count the first `header_lines`.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any
 
 @cache
 def _tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.evaluation").joinpath("printed_errors.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files("imrc.paper").joinpath("printed_errors.toml").read_text(encoding="utf-8"))
 
 
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
@@ -41,7 +41,7 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
 
 @cache
 def _settings_tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.evaluation").joinpath("printed_settings.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files("imrc.paper").joinpath("printed_settings.toml").read_text(encoding="utf-8"))
 
 
 _SETTINGS_SIZES = (10, 100)

@@ -1,4 +1,4 @@
-"""Which sequence a command works on: a data set by name, or a person's own file; the same options for every command."""
+"""The sequence a command works on: a dataset by name or the user's own file, with the same options everywhere."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError, check_int
-from imrc.datasets.errors import DataError
+from imrc.datasets import DataError
 from imrc.tasks import TaskSequence
 
 FILE_OPTIONS = ("label", "task", "block", "period", "exclude", "max_categories", "min_samples")
 
 
 def _data(text: str) -> str:
-    """Return the name of a data set or the path of a file; argparse turns the error into a message and status 2."""
+    """Return the name of a dataset or the path of a file; argparse turns the error into a message and status 2."""
     looks_like_file = bool(Path(text).suffix) or os.sep in text or Path(text).is_file()
     if text in datasets.names() or looks_like_file:
         return text
     raise argparse.ArgumentTypeError(
-        f"{text!r} is neither a data set ({', '.join(datasets.names())}) nor a file on this computer."
+        f"{text!r} is neither a dataset ({', '.join(datasets.names())}) nor a file on this computer."
     )
 
 
@@ -31,18 +31,18 @@ def add_sequence(parser: argparse.ArgumentParser) -> None:
         "dataset",
         type=_data,
         metavar="DATA",
-        help=f"a data set ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
+        help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
     )
-    parser.add_argument("-k", "--k", type=int, help="number of tasks (default: the data set's, all of a file)")
-    own = parser.add_argument_group("a file of your own", "Which columns mean what; see README, Your own data.")
+    parser.add_argument("-k", "--k", type=int, help="number of tasks (default: the dataset's, all of a file)")
+    own = parser.add_argument_group("a file of your own", "What the columns mean; see README, Your own data.")
     own.add_argument("--label", metavar="COLUMN", help="column to predict")
     cut = own.add_mutually_exclusive_group()
     cut.add_argument("--task", metavar="COLUMN", help="column whose values are the tasks")
     cut.add_argument("--block", type=int, metavar="ROWS", help="rows per task in file order, instead of --task")
-    own.add_argument("--period", help="of a task column of dates: value, day, week, month, quarter or year")
+    own.add_argument("--period", help="one task per, if --task holds dates: value, day, week, month, quarter or year")
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
-    own.add_argument("--max-categories", type=int, metavar="N", help="0/1 columns per category, at most")
-    own.add_argument("--min-samples", type=int, metavar="ROWS", help="smaller tasks are left out")
+    own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
+    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
 
 
 def sequence_of(options: argparse.Namespace) -> TaskSequence:
@@ -53,7 +53,7 @@ def sequence_of(options: argparse.Namespace) -> TaskSequence:
     DataError
         If the file cannot be read or is not on this computer, or a choice of columns is missing or impossible.
     ValueError
-        If k is out of range, or options for files were given with a data set.
+        If k is out of range, or options for files were given with a dataset.
     """
     given: dict[str, Any] = {
         name: getattr(options, name) for name in FILE_OPTIONS if getattr(options, name) is not None

@@ -1,4 +1,4 @@
-"""The command ``imrc datasets``: what there is, what is on this computer, downloads and checks of files."""
+"""The command ``imrc datasets``: list, describe, download and verify datasets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
 from imrc.datasets import _files
 
 FAILURE = 1
@@ -16,7 +16,7 @@ FAILURE = 1
 
 def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
     """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser("datasets", help="list the data sets, tell about one, fetch or check its files")
+    parser = commands.add_parser("datasets", help="list, describe, download or verify datasets")
     add_formats(parser)
     parser.set_defaults(action="list", name=None)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
@@ -25,16 +25,16 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         sub = actions.add_parser(name, help=words, description=words)
         if named is not None:
             sub.add_argument("name", nargs=None if named else "?", choices=datasets.names(), metavar="NAME")
-        # What was said before the action must not be taken back by the action's own defaults.
+        # Flags given before the action must survive the defaults of the action.
         for flag in ("--json", "--csv"):
             sub.add_argument(flag, action="store_true", default=argparse.SUPPRESS, help=f"print {flag[2:].upper()}")
 
-    action("list", "list all data sets and say what is on this computer (default)", named=None)
-    action("info", "tell about one data set: source, licence, counts, how its tasks are cut", named=True)
-    action("fetch", "download the files of a data set into the cache", named=True)
-    action("check", "compare files on this computer with their checksums, of one or all data sets", named=False)
-    sample = actions.add_parser("sample", help="write a small made-up table, to try imrc run FILE with")
-    sample.add_argument("file", metavar="FILE.csv", help="where to; an existing file is left alone")
+    action("list", "list all datasets and whether they are on this computer (default)", named=None)
+    action("info", "describe one dataset: source, licence, counts, how its tasks are cut", named=True)
+    action("fetch", "download the files of a dataset into the cache", named=True)
+    action("check", "verify the checksums of the files on this computer, of one dataset or all", named=False)
+    sample = actions.add_parser("sample", help="write a small made-up table to try imrc run FILE with")
+    sample.add_argument("file", metavar="FILE.csv", help="where to write it; an existing file is never overwritten")
 
 
 def _facts(name: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
 
 
 def _fetch(name: str) -> dict[str, Any]:
-    """Download what is missing; return what was done."""
+    """Download the missing files and return a record of it."""
     status = datasets.status(name)
     title = datasets.entry(name).title
     if status.loadable:
@@ -101,7 +101,7 @@ def _fetch(name: str) -> dict[str, Any]:
 
 
 def _check(name: str | None) -> list[dict[str, Any]]:
-    """Return one row per file of the data sets here, or of the one named: right, damaged, missing."""
+    """Return one row per file of the datasets here, or of the one named, with its state."""
     rows = []
     with ProgressLine() as line:
         for other in datasets.catalogue() if name is None else [name]:
@@ -130,7 +130,7 @@ def _state(file: datasets.RemoteFile, path: Path) -> dict[str, str]:
         return {"state": "damaged", "message": str(error)}
     except OSError as error:
         return {"state": "damaged", "message": f"It cannot be read: {error.strerror}."}
-    return {"state": "right", "message": "The published file."}
+    return {"state": "ok", "message": "The published file."}
 
 
 def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], header: list[str], keys: list[str]) -> None:
@@ -143,7 +143,7 @@ def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], header:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List data sets, tell about one, fetch it, or check files."""
+    """List datasets, describe or download one, or verify files."""
     action = options.action or "list"
     if action == "sample":
         with Path(options.file).open("xb") as stream:

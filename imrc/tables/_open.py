@@ -1,4 +1,4 @@
-"""Opening a person's own table: what kind of file it is, its cells, its columns. Nothing is written or run."""
+"""From a file to a `Table`: bytes, cells, columns. Nothing is written to disk or executed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from imrc._checks import InputTypeError
-from imrc.datasets import _archives
-from imrc.datasets._arff import parse_arff
-from imrc.datasets._columns import Column, clean_name, understand, understand_typed, unique_names
-from imrc.datasets._text import MAX_COLUMNS, decode, parse_delimited, sniff_delimiter, squeeze_blanks
-from imrc.datasets.errors import DataError
+from imrc._checks import DataError, InputTypeError
+from imrc.tables._archives import kind_of, unwrap
+from imrc.tables._arff import parse_arff
+from imrc.tables._columns import Column, clean_name, understand, unique_names
+from imrc.tables._text import MAX_COLUMNS, decode, parse_delimited, sniff_delimiter, squeeze_blanks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,28 +30,10 @@ LIMITS_IN_WORDS = (
     f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
 )
 
-_EXCEL = "This is an Excel workbook. Save the sheet as CSV (File, Save as, CSV UTF-8) and use that file."
-_REFUSED = {
-    "excel": _EXCEL,
-    "pdf": "This is a PDF document, not a table. Copy the table into a spreadsheet and save it as CSV.",
-    "image": "This is an image, not a table.",
-    "npy": "This is a NumPy file. Tables are read from CSV, TSV, Parquet or ARFF files; NumPy's savetxt writes CSV.",
-    "npz": "This is a NumPy archive. Tables are read from CSV, TSV, Parquet or ARFF files; NumPy's savetxt writes CSV.",
-    "mat": "This is a MATLAB file. Tables are read from CSV, TSV, Parquet or ARFF files; "
-    "MATLAB's writetable writes CSV.",
-    "hdf5": "This is an HDF5 file. Save the table as CSV or Parquet.",
-    "sqlite": "This is a database. Export the table as CSV.",
-    "archive": "This kind of archive cannot be opened. Unpack it and use the table inside.",
-    "feather": "This is a Feather file. Save the table as Parquet or CSV.",
-    "program": "This is a program, not a table.",
-    "pickle": "This is a Python pickle. Such files can run code when opened, so they are refused. "
-    "Save the table as CSV or Parquet.",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A person's own table, its columns understood.
+    """The user's own table, with the content of its columns determined.
 
     Attributes
     ----------
@@ -116,13 +97,12 @@ class Table:
 
 @dataclass
 class _Raw:
-    """Names and cells before they are understood."""
+    """Names and cells (arrays of pyarrow) before they are understood."""
 
     names: list[str]
     cells: list[Any]
     format: str
-    notes: list[str]
-    typed: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[bytes, str]:
@@ -153,28 +133,6 @@ def _too_large(size: int) -> str:
     return f"The file has {size / 2**20:,.0f} MB. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
 
 
-def _unwrap(data: bytes, name: str, notes: list[str]) -> tuple[bytes, str]:
-    """Take the table out of a gzip or zip wrapper (once)."""
-    kind = _archives.kind_of(data)
-    if kind == "gzip":
-        notes.append("The file was unpacked from gzip.")
-        return _archives.gunzip(data, MAX_UNPACKED_BYTES), re.sub(r"\.gz$", "", name, flags=re.IGNORECASE)
-    if kind != "zip":
-        return data, name
-    inside = _archives.members(data)
-    if any(member.startswith("xl/") for member in inside):
-        raise DataError(_EXCEL)
-    if inside and all(member.endswith(".npy") for member in inside):
-        raise DataError(_REFUSED["npz"])
-    tables = [m for m in inside if m.lower().endswith((".csv", ".tsv", ".txt", ".arff", ".parquet", ".tab", ".dat"))]
-    chosen = tables if len(tables) == 1 else inside
-    if len(chosen) != 1:
-        listed = ", ".join(clean_name(member) for member in inside[:5]) or "nothing"
-        raise DataError(f"The zip file should hold one table; it holds {listed}{' …' if len(inside) > 5 else ''}.")
-    notes.append(f"{clean_name(chosen[0])} was taken out of the zip file.")
-    return _archives.unzip(data, chosen[0], MAX_UNPACKED_BYTES), chosen[0].rsplit("/", 1)[-1]
-
-
 def _check_size(rows: int, columns: int) -> None:
     if columns > MAX_COLUMNS:
         raise DataError(f"The table has {columns:,} columns. {LIMITS_IN_WORDS}")
@@ -188,12 +146,16 @@ def _is_number(text: str) -> bool:
 
 def _read_text(data: bytes, name: str) -> _Raw:
     utf8, encoding = decode(data)
-    utf8 = utf8.replace(b"\xef\xbb\xbf", b"", 1) if utf8.startswith(b"\xef\xbb\xbf") else utf8
     if not utf8.strip():
         raise DataError("The file is empty.")
     head = utf8[:2000].lstrip().lower()
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
-        return _read_arff(utf8, encoding)
+        arff = parse_arff(utf8)
+        mended = arff.table.mended
+        notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
+        return _Raw(
+            [attribute.name for attribute in arff.attributes], [*arff.table.columns], f"ARFF, {encoding}", notes
+        )
     if head.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
         raise DataError("This is a web page or XML, not a table. Save the table itself as CSV.")
     if head.startswith((b"{", b"[{")) and b":" in head:
@@ -210,8 +172,8 @@ def _read_text(data: bytes, name: str) -> _Raw:
             )
         utf8, delimiter, quote = squeezed, "\t", ""
     parsed = parse_delimited(utf8, delimiter, quote=quote)
+    kind = "Text in columns" if not quote else "TSV" if delimiter == "\t" else "CSV"
     shown = {"\t": "tabs", "|": "bars", ",": "commas", ";": "semicolons"}[delimiter]
-    kind = "TSV" if delimiter == "\t" and quote else ("Text in columns" if not quote else "CSV")
     notes = [f"{parsed.mended:,} rows ended in one separator too many; it was removed."] if parsed.mended else []
     columns = list(parsed.columns)
     first = [str(column[0]) for column in columns]
@@ -221,15 +183,6 @@ def _read_text(data: bytes, name: str) -> _Raw:
     else:
         names, columns = first, [column.slice(1) for column in columns]
     return _Raw(names, columns, f"{kind}, cells separated by {shown}, {encoding}", notes)
-
-
-def _read_arff(data: bytes, encoding: str) -> _Raw:
-    arff = parse_arff(data)
-    notes = []
-    if arff.table.mended:
-        notes.append(f"{arff.table.mended:,} rows ended in one comma too many; it was removed.")
-    names = [attribute.name for attribute in arff.attributes]
-    return _Raw(names, list(arff.table.columns), f"ARFF, {encoding}", notes)
 
 
 def _read_parquet(data: bytes) -> _Raw:
@@ -264,7 +217,7 @@ def _read_parquet(data: bytes) -> _Raw:
         raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
     if table.num_rows == 0:
         raise DataError("The table has names of columns but no rows.")
-    return _Raw([str(name) for name in table.column_names], list(table.columns), "Parquet", [], typed=True)
+    return _Raw([str(name) for name in table.column_names], list(table.columns), "Parquet")
 
 
 def _read_frame(frame: pd.DataFrame) -> _Raw:
@@ -278,7 +231,7 @@ def _read_frame(frame: pd.DataFrame) -> _Raw:
             cells.append(pa.Array.from_pandas(column))
         except (pa.ArrowException, TypeError, ValueError):
             cells.append(pa.array([None if value is None else str(value) for value in column], pa.string()))
-    return _Raw([str(name) for name in frame.columns], cells, "data frame", [], typed=True)
+    return _Raw([str(name) for name in frame.columns], cells, "data frame")
 
 
 def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
@@ -291,10 +244,10 @@ def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
 
 
 def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: str | None = None) -> Table:
-    r"""Read a person's own table and find out what its columns hold.
+    r"""Read the user's own table and determine what its columns hold.
 
-    CSV, TSV, text in columns, ARFF and Parquet, also inside a zip or gzip file; what the file is, is told by its
-    content, not by its ending. Nothing is written to disk, unpickled or executed.
+    CSV, TSV, text in columns, ARFF and Parquet, also inside a zip or gzip file; the kind of file is
+    determined from its content, not its name. Nothing is written to disk, unpickled or executed.
 
     Parameters
     ----------
@@ -327,34 +280,22 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
         if not data:
             raise DataError("The file is empty.")
         checksum = hashlib.sha256(data).hexdigest()
-        data, inner = _unwrap(data, title, notes)
-        kind = _archives.kind_of(data)
-        if kind in ("zip", "gzip"):
-            raise DataError("The file holds an archive inside an archive. Unpack it and use the table inside.")
-        if kind in _REFUSED:
-            raise DataError(_REFUSED[kind])
-        raw = _read_parquet(data) if kind == "parquet" else _read_text(data, inner)
+        data, inner, notes = unwrap(data, title, MAX_UNPACKED_BYTES)
+        raw = _read_parquet(data) if kind_of(data) == "parquet" else _read_text(data, inner)
         del data
-    return _table(raw, title, notes, checksum)
-
-
-def _table(raw: _Raw, title: str, notes: list[str], checksum: str) -> Table:
-    if not raw.cells:
-        raise DataError("The table has no columns.")
-    n_rows = len(raw.cells[0])
-    if n_rows == 0:
-        raise DataError("The table has names of columns but no rows.")
+    n_rows = len(raw.cells[0]) if raw.cells else 0
+    if not n_rows:
+        raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
     _check_size(n_rows, len(raw.cells))
     names, renamed = unique_names(raw.names)
     preview = _preview(raw, n_rows)
-    columns: list[Column] = []
-    notes = [*notes, *raw.notes, *renamed[:5]]
+    notes += [*raw.notes, *renamed[:5]]
     if len(renamed) > 5:
         notes.append(f"{len(renamed) - 5} more columns had names that occur several times.")
+    columns: list[Column] = []
     for j, column_name in enumerate(names):
         cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
-        cells = cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells
-        column = understand_typed(column_name, cells) if raw.typed else understand(column_name, cells)
+        column = understand(column_name, cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells)
         if column is None:
             notes.append(f"Column {column_name!r} holds lists or other nested values and is left out.")
             column = Column(column_name, "empty", np.full(n_rows, np.nan), missing=n_rows)

@@ -11,8 +11,8 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError
-from imrc._output import ProgressLine, add_formats
 from imrc.baselines import registry
+from imrc.commands.output import ProgressLine, add_formats
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.settings import window_argument
@@ -111,8 +111,9 @@ def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
+    from imrc._folders import default_store_path
     from imrc.solvers import cores
-    from imrc.sweeps.database import StoreError, default_store_path
+    from imrc.sweeps.database import StoreError
     from imrc.sweeps.execute import SchedulerError
     from imrc.sweeps.store import ResultStore, check_export
 

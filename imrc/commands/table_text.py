@@ -1,4 +1,4 @@
-"""The paper's tables as text: ours and the printed value in each cell, what is missing below."""
+"""The paper's tables as text: our value and the printed one in each cell, missing datasets below."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
-from imrc._output import print_table
 from imrc.baselines import PUBLISHED
+from imrc.commands.output import print_table
 from imrc.evaluation.comparison import SCORE_KINDS
 from imrc.evaluation.words import UNTUNED
 from imrc.paper.measure import TableRequest, how_to_get
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
-    """Print what was measured, one block per n, and what is missing with the way to get it."""
+    """Print the measured table, one block per n, and how to get the datasets that are missing."""
     settings = request.settings
     W = settings.learner.W
     fixed = {"errors": f"b = {settings.b}, W = {W}", "window": "b = 3"}.get(request.kind, f"W = {W}")
@@ -47,7 +47,7 @@ def _presets(table: pd.DataFrame) -> int:
 
 
 def _print_imrc(table: pd.DataFrame) -> None:
-    """IMRC alone: one row per data set and preset, with its other two rules."""
+    """IMRC alone: one row per dataset and preset, with its other two rules."""
     rows = []
     errors = table.set_index(["dataset", "method"])["error"]
     for row in table[table["method"].str.fullmatch(r"imrc:[^:]+")].itertuples():
@@ -64,12 +64,12 @@ def _print_imrc(table: pd.DataFrame) -> None:
                 decimal(errors[row.dataset, f"{row.method}:single"]),
             ]
         )
-    header = ["data set", "preset", "tasks", "IMRC", "printed", "ours - printed", "2 s.e.", "forward", "single task"]
+    header = ["dataset", "preset", "tasks", "IMRC", "printed", "ours - printed", "2 s.e.", "forward", "single task"]
     print_table(header, rows, left=2)
 
 
 def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
-    """One row per data set, one column per method or setting; below ours the printed values."""
+    """One row per dataset, one column per method or setting; below ours the printed values."""
     shown = table[~table["method"].str.contains(":single|:forward")]
     columns = _columns(shown, request)
     rows = []
@@ -82,7 +82,7 @@ def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
             ours.append(mine)
             printed.append(theirs)
         rows += [ours, printed] if any(printed[2:]) else [ours]
-    print_table(["data set", "", *columns.values()], rows, left=2)
+    print_table(["dataset", "", *columns.values()], rows, left=2)
     if request.kind != "time":
         print("* smallest error of the row")
         if shown["method"].str.partition(":")[0].isin(PUBLISHED).any():
