@@ -27,10 +27,16 @@ def golden_files() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def compiled() -> None:
-    """Compile every kernel first: for tests whose limits are for running, and before processes start side by side."""
-    from imrc.solvers import warm_up
+    """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""
 
-    warm_up()
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile where a test asks for it, before the first one: limits of tests are for running, not for compiling."""
+    wanted = any("compiled" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        from imrc.solvers import warm_up
+
+        warm_up()
 
 
 @pytest.fixture

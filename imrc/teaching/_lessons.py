@@ -154,10 +154,16 @@ def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, s
 
     Parameters
     ----------
-    n, change, b, k, seed
+    n : int
+        As in `teach`.
+    change : float
+        As in `teach`.
+    b, k : int
         As in `teach`.
     runs : int
         Simulated sequences, at least 2.
+    seed : int
+        As in `teach`.
 
     Returns
     -------
@@ -229,12 +235,18 @@ def coverage_study(
 
     Parameters
     ----------
-    n, change, b, k, seed
+    n : int
+        As in `teach`.
+    change : float
+        As in `teach`.
+    b, k : int
         As in `teach`.
     W : int
         Window of the estimated change.
     runs : int
         Simulated sequences.
+    seed : int
+        As in `teach`.
 
     Returns
     -------

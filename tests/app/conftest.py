@@ -148,6 +148,11 @@ def texts(test: AppTest) -> str:
     return re.sub(r"\s+", " ", " ".join(str(part) for part in parts))
 
 
+def metrics(test: AppTest) -> dict[str, str]:
+    """Return the cards of a page: label and value."""
+    return {metric.label: metric.value for metric in test.metric}
+
+
 def link(test: AppTest) -> dict[str, str]:
     """Return the query parameters; AppTest keeps what was typed as lists and what the app wrote as strings."""
     return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}

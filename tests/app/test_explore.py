@@ -8,11 +8,7 @@ import imrc
 from imrc.evaluation.words import with_error
 from pages.ui import running
 from pages.ui.choice import Choice
-from tests.app.conftest import link, texts
-
-
-def metrics(test) -> dict[str, str]:
-    return {metric.label: metric.value for metric in test.metric}
+from tests.app.conftest import link, metrics, texts
 
 
 def run(test, **values):

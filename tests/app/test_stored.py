@@ -8,8 +8,7 @@ import imrc
 from imrc.evaluation.words import with_error
 from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
 from pages.ui import running
-from tests.app.conftest import link, texts
-from tests.app.test_explore import metrics
+from tests.app.conftest import link, metrics, texts
 
 
 @pytest.fixture

@@ -19,14 +19,10 @@ from imrc.plots import ess
 from imrc.teaching import average_lesson
 from imrc.wording import decimal, number, p_text
 from pages.ui.registry import PAGES
-from tests.app.conftest import texts
+from tests.app.conftest import metrics, texts
 from tests.app.test_copies import page_result
 
 ESS, EVOLVING, HOW = (f"pages/views/{name}.py" for name in ("ess", "evolving", "how_it_works"))
-
-
-def metrics(test) -> dict[str, str]:
-    return {metric.label: metric.value for metric in test.metric}
 
 
 def charts(test) -> list:

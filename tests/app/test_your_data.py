@@ -8,7 +8,7 @@ from imrc import datasets
 from imrc.evaluation import RunResult, iter_run
 from imrc.evaluation.words import with_error
 from pages.ui.words import plain
-from tests.app.conftest import texts
+from tests.app.conftest import metrics, texts
 from tests.unit.nasty_files import HTML, table
 
 PAGE = "pages/views/your_data.py"
@@ -26,10 +26,6 @@ def page(app):
         return test
 
     return open_page
-
-
-def metrics(test) -> dict[str, str]:
-    return {metric.label: metric.value for metric in test.metric}
 
 
 def test_without_a_file_the_page_says_what_is_needed(page):

@@ -12,6 +12,7 @@ import scipy.io
 
 from imrc import datasets
 from imrc.datasets import DataError, DownloadError, _fetch, _images, facts
+from tests.unit.nasty_files import npz
 
 
 @pytest.fixture
@@ -28,12 +29,6 @@ def put(tmp_path, monkeypatch):
         return target
 
     return write
-
-
-def npz(**arrays) -> bytes:
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
 
 
 ARFF = b"@relation p\n@attribute a numeric\n@attribute b numeric\n@attribute h {0}\n@data\n"
