@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from pages.ui import crash, screen, sidebar, upkeep
+from pages.ui import crash, screen, sidebar, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 264
 
 if __name__ != "__main__":
-    # The server imports this file once, before the first visitor. A folder named `pages` beside it makes Streamlit look
-    # for pages in there until the script has run once, and tell the first visitor of a fresh server who follows a
-    # direct link that the page does not exist. There is no option for that.
-    PagesManager.uses_pages_directory = False
+    # The server imports this file once, before the first visitor.
+    streamlit_private.pages_come_from_code_only()
     app = App("app.py", on_script_error=crash.was_shown)
 else:
     st.set_page_config(

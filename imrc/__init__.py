@@ -33,8 +33,8 @@ _HOME = {
     "iter_run": "imrc.evaluation",
 }
 _MODULES = (
-    *("baselines", "cli", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots", "report"),
-    *("solvers", "sweeps", "tasks"),
+    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots"),
+    *("report", "solvers", "sweeps", "tables", "tasks", "teaching", "wording"),
 )
 
 __all__ = [

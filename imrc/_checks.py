@@ -21,6 +21,17 @@ class InputError(ValueError):
     """What somebody gave cannot be used; the message says what, and what can be done."""
 
 
+class DataError(InputError):
+    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
+
+    Examples
+    --------
+    >>> raise DataError("The file is empty.")
+    Traceback (most recent call last):
+    imrc._checks.DataError: The file is empty.
+    """
+
+
 class InputTypeError(InputError, TypeError):
     """What somebody gave is of the wrong kind."""
 
@@ -70,8 +81,8 @@ def check_real(
     return number
 
 
-def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """Return `value` as a two-dimensional float64 array without missing or infinite entries."""
+def check_matrix(name: str, value: ArrayLike, *, allow_missing: bool = False) -> NDArray[np.float64]:
+    """Return `value` as a two-dimensional float64 array without infinite, and unless allowed missing, entries."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -79,6 +90,8 @@ def check_matrix(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 2:
         raise InputError(f"{name} must have two dimensions (samples, features); got shape {array.shape}.")
     finite = np.isfinite(array)
+    if allow_missing:
+        finite |= np.isnan(array)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise InputError(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_int, check_matrix
+from imrc._checks import check_choice, check_int, check_matrix, check_real
+
+ColumnKind = Literal["numeric", "binary", "pixel", "category", "date", "undeclared"]
+COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+
+LEAST_FREQUENT = 2
+"""Rows learnt from in which a word must occur to get a column: a word seen once tells nothing about the next row."""
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -34,6 +40,9 @@ class Task:
         Labels: numbers or strings.
     label : str
         Name shown to people, for example a year. Empty: the task's number is shown.
+    allow_missing : bool
+        Whether X may hold missing values (NaN). The feature map of a sequence fills them (`imrc.features.make`); a
+        learner that is given such an X itself refuses it.
 
     Raises
     ------
@@ -49,9 +58,10 @@ class Task:
     X: NDArray[np.float64]
     y: NDArray[Any]
     label: str = ""
+    allow_missing: bool = False
 
     def __post_init__(self) -> None:
-        X = check_matrix("X", self.X)
+        X = check_matrix("X", self.X, allow_missing=self.allow_missing)
         y = np.asarray(self.y)
         if y.ndim != 1 or len(y) != len(X):
             raise ValueError(f"y must be one label per row of X: X has {len(X)} rows, y has shape {y.shape}.")
@@ -92,6 +102,16 @@ class TaskSequence:
         Facts shown with the sequence: ``source``, ``licence``, ``citation``, ``class_names`` and so on.
     truth : mapping or None
         Known truth of synthetic sequences (arrays documented by the function that made them).
+    column_kinds : tuple of str
+        What each column of the inputs is. "numeric"; "binary" (0 or 1); "pixel" (or a feature of a network: used as it
+        is); "category" (numbers 0, 1, 2, ... that stand for words); "date" (days); "undeclared" (binary or numeric,
+        whichever the rows a representation is learnt from show). Empty: undeclared, all of them.
+    categories : mapping of int to tuple of str
+        For columns of kind "category": the words its numbers stand for, as far as they are known. For people only.
+    max_categories : int
+        Most words of one column that get a 0/1 column of their own in a representation; the others share one more.
+    max_missing : float
+        Share of missing values, among the rows a representation is learnt from, above which it leaves a column out.
 
     Attributes
     ----------
@@ -103,7 +123,8 @@ class TaskSequence:
     TypeError
         If something other than a `Task` is among the tasks.
     ValueError
-        If there is no task, the numbers of features differ, a label is not among the classes, or names do not fit.
+        If there is no task, the numbers of features differ, a label is not among the classes, or names or kinds do not
+        fit.
 
     Examples
     --------
@@ -121,6 +142,10 @@ class TaskSequence:
     feature_names: tuple[str, ...] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
     truth: Mapping[str, NDArray[np.float64]] | None = None
+    column_kinds: tuple[ColumnKind, ...] = ()
+    categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    max_categories: int = 20
+    max_missing: float = 1.0
 
     def __post_init__(self) -> None:
         tasks = tuple(self.tasks)
@@ -144,6 +169,23 @@ class TaskSequence:
         object.__setattr__(self, "tasks", tasks)
         object.__setattr__(self, "classes", _frozen(classes))
         object.__setattr__(self, "feature_names", names)
+        object.__setattr__(self, "column_kinds", self._checked_kinds())
+        check_int("max_categories", self.max_categories, 1)
+        check_real("max_missing", self.max_missing, 0.0, 1.0)
+
+    def _checked_kinds(self) -> tuple[ColumnKind, ...]:
+        kinds = tuple(check_choice("column_kinds", kind, COLUMN_KINDS) for kind in self.column_kinds)
+        if kinds and len(kinds) != self.n_features:
+            raise ValueError(f"column_kinds has {len(kinds)} kinds for {self.n_features} features.")
+        for column in [j for j, kind in enumerate(kinds) if kind == "category"]:
+            for number, task in enumerate(self.tasks):
+                codes = task.X[~np.isnan(task.X[:, column]), column]
+                if (codes != np.floor(codes)).any() or (codes < 0).any():
+                    raise ValueError(
+                        f"tasks[{number}]: column {column} (from 0) is of kind 'category', so it must hold the whole "
+                        "numbers 0, 1, 2, ... that stand for words."
+                    )
+        return kinds
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -174,6 +216,16 @@ class TaskSequence:
     def sizes(self) -> NDArray[np.int64]:
         """Samples per task, shape (n_tasks,)."""
         return np.array([len(task) for task in self.tasks], dtype=np.int64)
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether columns stand as they were read: with words, dates, or values that may be missing.
+
+        Features are made of such columns by what is learnt from the first task, see `imrc.features.make`. It is a
+        property of the kinds and not of the values, so that no value of a later task can change it.
+        """
+        read = {"category", "date"} & set(self.column_kinds)
+        return bool(read) or any(task.allow_missing for task in self.tasks)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -220,27 +272,25 @@ class TaskSequence:
         """
         if check_int("k", k, 1) >= len(self):
             return self
-        return TaskSequence(
-            self.tasks[:k],
-            self.name,
-            self.classes,
-            self.description,
-            self.feature_names,
-            self.info,
-            self.truth,
-        )
+        return replace(self, tasks=self.tasks[:k])
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over all values, labels and task names: equal data, equal fingerprint."""
+        """SHA-256 over everything results depend on: equal fingerprint, equal results.
+
+        Values, labels and names of the tasks, classes, kinds of the columns and how they are encoded. Names of the
+        sequence, of classes, features and words, and other facts in `info`, change no number and are left out.
+        """
         cached = self.__dict__.get("_fingerprint")
         if cached is None:
             digest = hashlib.sha256()
+            encoding = (self.column_kinds, self.max_categories, self.max_missing, self.is_raw)
+            # Written as Python literals, so that no name can be taken for what stands beside it.
+            digest.update(repr((len(self.tasks), self.classes.tolist(), *encoding)).encode())
             for task in self.tasks:
-                digest.update(f"{task.label}|{task.X.shape}|{task.y.dtype.str}".encode())
+                digest.update(repr((task.label, task.X.shape, task.y.dtype.str)).encode())
                 digest.update(task.X.data)
                 digest.update(np.ascontiguousarray(task.y).tobytes())
-            digest.update(repr(self.classes.tolist()).encode())
             cached = digest.hexdigest()
             object.__setattr__(self, "_fingerprint", cached)
         return str(cached)

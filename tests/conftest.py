@@ -25,8 +25,9 @@ def golden_files() -> list[Path]:
     return [files[name] for name in sorted(files)]
 
 
-def pytest_sessionstart() -> None:
-    """Compile before any test starts: the limits of the tests are for running, not for compiling."""
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """Compile every kernel first: for tests whose limits are for running, and before processes start side by side."""
     from imrc.solvers import warm_up
 
     warm_up()

@@ -91,10 +91,10 @@ class HoeffdingTree:
         self.low = np.concatenate([self.low, np.full((k, C, D), np.inf)])
         self.high = np.concatenate([self.high, np.full((k, C, D), -np.inf)])
         self.right = np.vstack([self.right, np.zeros((k, 2))])
-        self.checked = np.append(self.checked, counts.sum(axis=1))
+        self.checked = np.append(self.checked, np.zeros(k))
 
     def learn(self, X: Floats, y: Labels) -> None:
-        """Learn samples in order."""
+        """Learn samples in order; columns of X after the first D are not looked at."""
         from imrc.baselines import _hoeffding_kernels as kernels
 
         start = 0

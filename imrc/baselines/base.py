@@ -67,6 +67,9 @@ class Baseline(ABC):
         Where this implementation differs from the reference code, and why.
     profiles : mapping of str to Settings
         Named hyper-parameters; ``"default"`` is always there.
+    version : int
+        Raised by every change that alters the method's numbers; results kept under another version are not taken for
+        current ones.
 
     Raises
     ------
@@ -88,6 +91,7 @@ class Baseline(ABC):
     shared_settings: ClassVar[tuple[str, ...]] = ()
     deviations: ClassVar[tuple[str, ...]] = ()
     profiles: ClassVar[Mapping[str, Settings]] = {"default": Settings()}
+    version: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -176,21 +180,6 @@ class Baseline(ABC):
         task = self.n_tasks - 1 if task is None else check_int("task", task, 0, self.n_tasks - 1)
         codes = np.asarray(self._predict(self._checked(X), task), dtype=np.int64)
         return codes if self.classes is None else self.classes[codes]
-
-    @classmethod
-    def expected_seconds(cls, settings: Any, tasks: int, n: int, n_features: int, n_classes: int) -> float:  # noqa: ANN401 - each method has its own
-        """Return about how long one repetition takes on one core, for announcements: right within a factor of three.
-
-        Parameters
-        ----------
-        settings : Settings
-            Of the profile.
-        tasks, n : int
-            Tasks and samples per task.
-        n_features, n_classes : int
-            D and C.
-        """
-        return tasks * (1e-3 + 2e-8 * n * n_features * n_classes)
 
     @abstractmethod
     def state_size(self) -> int:

@@ -253,12 +253,6 @@ class ELLA(Baseline):
         H[np.diag_indices_from(H)] += ridge
         return theta, H / (2.0 * n)
 
-    @classmethod
-    def expected_seconds(cls, settings: ELLASettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
-        """Return about how long one repetition takes on one core: one system of size q d per task and problem."""
-        problems = 1 if n_classes == 2 else n_classes
-        return tasks * problems * (1e-3 + (settings.components * (n_features + 1)) ** 3 * 3e-11)
-
     def _predict(self, X: Floats, task: int) -> Labels:
         X1 = with_intercept(X)
         scores = [X1 @ (problem.L @ problem.codes[task]) for problem in self.problems]

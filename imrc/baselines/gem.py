@@ -214,13 +214,6 @@ class GEM(Baseline):
         self._counts[-1] = min(self._slots, written + len(X))
         return written + len(X)
 
-    @classmethod
-    def expected_seconds(cls, settings: GEMSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
-        """Return about how long one repetition takes on one core: every step visits all memories."""
-        steps = settings.epochs * -(-n // settings.batch_size)
-        visited = steps * min(settings.memory, n) * tasks**2 / 2
-        return tasks * 1e-3 + visited * Layout(n_features, HIDDEN, n_classes).size * 3e-10
-
     def _predict(self, X: Floats, task: int) -> Labels:
         return network_labels(self._layout, self.theta, X)
 

@@ -209,13 +209,6 @@ class MER(Baseline):
             self._X = np.vstack([self._X, np.zeros((more, self.n_features), self._X.dtype)])
             self._y = np.append(self._y, np.zeros(more, dtype=np.int64))
 
-    @classmethod
-    def expected_seconds(cls, settings: MERSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
-        """Return about how long one repetition takes on one core: s (1 + r) steps per sample."""
-        batches = 1 if settings.algorithm == "7" else settings.batches
-        steps = tasks * n * batches * (1 + min(settings.replay, tasks * n))
-        return tasks * 1e-3 + steps * Layout(n_features, HIDDEN, n_classes).size * 1e-10
-
     def _predict(self, X: Floats, task: int) -> Labels:
         return network_labels(self._layout, self.theta, X.astype(self.theta.dtype))
 

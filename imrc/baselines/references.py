@@ -182,11 +182,6 @@ class SeenLogistic(Baseline):
         self._X, self._y = np.vstack([self._X, X]), np.append(self._y, y)
         self.rule = fit_multinomial(self._X, self._y, self.n_classes, self.settings.C, self.rule)
 
-    @classmethod
-    def expected_seconds(cls, settings: LogisticSettings, tasks: int, n: int, n_features: int, n_classes: int) -> float:
-        """Return about how long one repetition takes on one core: each task is learnt with all before it."""
-        return tasks * (2e-3 + tasks * n / 2 * n_features * n_classes * 1e-8)
-
     def _predict(self, X: Floats, task: int) -> Labels:
         return _labels(np.asarray(self.rule), X)
 

@@ -86,8 +86,8 @@ def method_title(name: str) -> str:
 
     Examples
     --------
-    >>> method_title("gem"), method_title("aue:hoeffding")
-    ('GEM', 'AUE (hoeffding)')
+    >>> method_title("gem"), method_title("aue:logistic")
+    ('GEM', 'AUE (logistic)')
     """
     method, profile = parse_method(name)
     title = registry[method].title

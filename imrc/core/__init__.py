@@ -1,4 +1,23 @@
-"""The method: sample moments, expected quadratic change, tracking recursions, learner, theory.
+"""The method: sample moments, expected quadratic change, recursions, the minimax problem, the learner, theory.
+
+Where each equation, theorem and algorithm of the paper is: the function named is the one that runs.
+
+=========================== ============================ ==========================================================
+in the paper                function                     what it is
+=========================== ============================ ==========================================================
+eq. (3)                     `imrc.solvers.solve`         the minimax problem, by the subgradient method or exactly
+eq. (4)                     `sample_moments`             sample average of Phi and its mean squared error
+eq. (6)                     `forward_step`               forward mean vector; backwards the same in retrodiction
+eq. (7)                     `forward_change`             expected quadratic change, for the newest task
+eq. (7), backwards          `backward_change`            as in the authors' code; `printed_change` as printed
+eq. (10)                    `revise`                     forward and backward mean vectors of earlier tasks
+Theorems 1 and 3            `borrowed_samples`           effective samples borrowed across one change
+Theorems 1 and 3, bounds    `theory.risk_bound`          bound of the minimax risk
+Theorem 2                   `theory.ess_forward`         effective sample size in closed form, forward
+Theorem 4                   `theory.ess_forward_backward` the same, forward and backward
+Appendix, RTS form          `smooth`                     forward and backward mean vectors from forward ones alone
+Algorithm 1                 `Learner.step`               one step: a task arrives, it and the b before it are learnt
+=========================== ============================ ==========================================================
 
 Symbols used in this package (ASCII names, the same everywhere)
 
@@ -14,3 +33,50 @@ Symbols used in this package (ASCII names, the same everywhere)
 
 Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tasks count from 0 in code.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from imrc.core import theory
+    from imrc.core.change import backward_change, forward_change, printed_change
+    from imrc.core.learner import Learner
+    from imrc.core.moments import sample_moments
+    from imrc.core.tracking import borrowed_samples, forward_step, revise, smooth
+
+# Loaded when first used: the learner brings the compiled solvers with it, which theory alone does not need.
+_HOME = {
+    "Learner": "learner",
+    "backward_change": "change",
+    "borrowed_samples": "tracking",
+    "forward_change": "change",
+    "forward_step": "tracking",
+    "printed_change": "change",
+    "revise": "tracking",
+    "sample_moments": "moments",
+    "smooth": "tracking",
+}
+
+__all__ = [
+    "Learner",
+    "backward_change",
+    "borrowed_samples",
+    "forward_change",
+    "forward_step",
+    "printed_change",
+    "revise",
+    "sample_moments",
+    "smooth",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name
+    """Load a public name from its home module when it is first used."""
+    if name == "theory":
+        return importlib.import_module("imrc.core.theory")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"imrc.core.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'imrc.core' has no attribute {name!r}")

@@ -69,11 +69,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
         What the rule minimises in the worst case; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
+    selection : {"none", "penalty", "transfer", "cv"} or None
+        What is chosen by cross-validation on past data; None: the preset's.
     change : {"released", "printed"} or None
         Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
         the preset's ("released").
-    selection : {"none", "penalty", "transfer", "cv"} or None
-        What is chosen by cross-validation on past data; None: the preset's.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,14 @@ class Learner:
         others out saves its time.
     threads : int
         Threads for the problems of one step that do not need each other's result. The result is the same.
+
+    Attributes
+    ----------
+    version : int
+        Raised by every change that alters numbers; results kept under another version are not taken for current ones.
     """
+
+    version: ClassVar[int] = 1
 
     def __init__(
         self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1

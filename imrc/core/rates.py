@@ -13,18 +13,21 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc.core.tracking import forward_step, revise
+
 Floats = NDArray[np.float64]
 
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Candidates for rho = n d^2 / (n sigma^2), the change per task in units of the variance of one sample."""
+"""Candidates for rho = d^2 / sigma^2."""
 
 PRIOR_MEDIAN = 0.1
 PRIOR_SD = 1.0
-"""Log-normal prior of rho; the likelihood counts as about one observation per step, so it holds for ten steps."""
+"""Log-normal prior of rho; one step counts like one observation, so the prior dominates the first ten steps."""
 
 _NEGLIGIBLE = 1e-12
 
@@ -91,13 +94,16 @@ class RateEstimate:
 
 @dataclass(eq=False)
 class _Past:
-    """One stored task: its sample average and, for every rate, the forward filter at that time."""
+    """One task within reach: its sample average and, for every rate, the forward mean vector at that time.
 
-    average: Floats
-    samples: int
-    means: Floats
-    a: Floats
-    weights: Floats
+    Both are followed by the weights of the tasks they are made of, one place per task: gains are common to all
+    components, so the recursions give the weights with the means.
+    """
+
+    own: Floats
+    own_a: Floats
+    forward: Floats
+    forward_a: Floats
 
 
 class RateFilter:
@@ -145,66 +151,52 @@ class RateFilter:
         samples : int
             Number of samples n_k.
         """
+        size, place = len(self.rates), len(average) + self._count % self.keep
+        for past in self._past:  # the oldest task gives up its place
+            past.own[place] = past.forward[:, place] = 0.0
+        own = np.concatenate([average, np.zeros(self.keep)])
+        own[place] = 1.0
+        own_a = np.array([1.0 / samples])
         self._count += 1
         self.variance = variance if self._count == 1 else self.variance + (variance - self.variance) / self._count
-        size = len(self.rates)
         if self._count == 1:
-            weights = np.ones((size, 1))
-            self._past.append(_Past(average, samples, np.tile(average, (size, 1)), np.full(size, 1 / samples), weights))
+            self._past.append(_Past(own, own_a, np.tile(own, (size, 1)), np.tile(own_a, (size, 1))))
             return
-        newest = self._past[-1]
-        v = newest.a + self.rates
-        f = v + 1.0 / samples
+        newest, d = self._past[-1], self.rates[:, None]
+        self._add_term(average, newest.forward[:, : len(average)], (newest.forward_a + d + own_a)[:, 0])
+        self._past.append(_Past(own, own_a, *forward_step(own, own_a, newest.forward, newest.forward_a, d)))
+
+    def _add_term(self, average: Floats, predicted: Floats, f: Floats) -> None:
+        """Add the log-likelihood of one innovation under every rate, f its variance in units of P."""
         used = self.variance > _NEGLIGIBLE
-        innovation = average[used] - newest.means[:, used]
-        surprise = np.mean(innovation**2 / self.variance[used], axis=1) if used.any() else np.zeros(size)
+        innovation = average[used] - predicted[:, used]
+        surprise = np.mean(innovation**2 / self.variance[used], axis=1) if used.any() else np.zeros(len(f))
         term = -0.5 * (np.log(f) + surprise / f)
         if self._terms is None:
             self.log_likelihood = self.log_likelihood + term
         else:
             self._terms.append(term)
             self.log_likelihood = self._prior + np.sum(self._terms, axis=0)
-        share = 1.0 / (samples * f)  # of the past in the new forward mean, eq. (6)
-        means = average + share[:, None] * (newest.means - average)
-        weights = np.column_stack([share[:, None] * newest.weights, 1.0 - share])[:, -self.keep :]
-        self._past.append(_Past(average, samples, means, v * share, weights))
 
     def forward(self) -> RateEstimate:
         """Return the forward estimate of the newest task under the chosen rate."""
         newest, r = self._past[-1], self._best
-        return RateEstimate(newest.means[r], float(newest.a[r]), newest.weights[r])
+        return self._estimate(newest.forward[r], newest.forward_a[r])
 
     def revised(self) -> list[RateEstimate]:
         """Return forward and backward estimates of the tasks before the newest, the nearest first."""
-        r, rho = self._best, self.rate
-        newest = self._past[-1]
-        mean_bwd, a_bwd = newest.average, 1.0 / newest.samples
-        stored = newest.weights.shape[1]
-        weights_bwd = np.zeros(stored)
-        weights_bwd[-1] = 1.0
-        estimates = []
-        for back in range(1, len(self._past)):
-            past = self._past[-1 - back]
-            v = a_bwd + rho
-            gain = float(past.a[r] / (past.a[r] + v))
-            forward_weights = np.zeros(stored)
-            kept = min(past.weights.shape[1], stored - back)
-            forward_weights[stored - back - kept : stored - back] = past.weights[r][-kept:]
-            estimates.append(
-                RateEstimate(
-                    past.means[r] + gain * (mean_bwd - past.means[r]),
-                    float(past.a[r] * v / (past.a[r] + v)),
-                    (1.0 - gain) * forward_weights + gain * weights_bwd,
-                )
-            )
-            w = (1.0 / past.samples) / (1.0 / past.samples + v)
-            mean_bwd, a_bwd = past.average + w * (mean_bwd - past.average), v * w
-            weights_bwd = w * weights_bwd
-            weights_bwd[stored - 1 - back] += 1.0 - w
-        return estimates
+        r = self._best
+        newest, *earlier = reversed(self._past)
+        stored = ((past.own, past.own_a, past.forward[r], past.forward_a[r]) for past in earlier)
+        changes = repeat(np.array([self.rate]), len(earlier))
+        return [self._estimate(mean, a) for mean, a in revise((newest.own, newest.own_a), stored, changes)]
+
+    def _estimate(self, mean: Floats, a: Floats) -> RateEstimate:
+        """Take a mean vector and the weights behind it apart; weights from the oldest task to the newest."""
+        m = self.variance.size
+        places = (np.arange(max(0, self._count - self.keep), self._count) % self.keep) + m
+        return RateEstimate(mean[:m], float(a[0]), mean[places])
 
     def size(self) -> int:
         """Return how many numbers are kept."""
-        return int(
-            self.variance.size + sum(part.average.size + part.means.size + part.weights.size for part in self._past)
-        )
+        return int(self.variance.size + sum(part.own.size + part.forward.size for part in self._past))

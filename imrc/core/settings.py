@@ -31,26 +31,19 @@ MAX_ITERATIONS = 100_000
 
 DESCRIPTIONS: dict[Preset, str] = {
     "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss, its penalty and "
-    "whether to transfer at all chosen by cross-validation on past data. Lowest errors.",
+    "whether to transfer at all chosen by cross-validation on past data. Lowest errors on average over 24 settings, "
+    "not on every dataset.",
     "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
     "set of instances and smaller confidence vectors.",
     "paper": "Exactly the choices of the authors' code.",
 }
 
 
-RULE_NAMES: dict[Loss, str] = {
-    "0-1": "0-1 rule (minimax error probability)",
-    "log": "rule for log loss (minimax log loss)",
-}
-"""What pages call the rule whose errors they show."""
-
-
 @dataclass(frozen=True)
 class IMRCSettings:
     """Everything that decides what the learner computes.
 
-    Measured effects are differences of the mean error over 24 settings at n = 10, 50, 100 when only this option of a
-    preset is changed, ± one standard error (`tests/benchmarks/default_study.py`, tables in its README).
+    What each choice of a preset is worth was measured, see `tests/benchmarks/README.md`, "Choices".
 
     Attributes
     ----------
@@ -61,9 +54,7 @@ class IMRCSettings:
         100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" uses the
         innovations of the last W steps, and "all" (for "rate" only) those of every step so far.
     preset : {"recommended", "recommended_01", "paper"}
-        Where the other values come from when they are not given; see `DESCRIPTIONS`. Against "paper" (errors .271,
-        .217, .200), "recommended" changes the error by -.043 ± .001, -.032 ± .001, -.031 ± .001 and
-        "recommended_01" by -.021 ± .001, -.012 ± .001, -.008 ± .001 (20 seeds).
+        Where the other values come from when they are not given; see `DESCRIPTIONS`.
     lambda0 : float
         Size of the uncertainty set: factor of the confidence vector lambda (the paper uses 1), or of the penalty of
         the rule for log loss, C / (C - 1) lambda0 / ESS |mu|^2 / 2: with 1 on the scale of a logistic regression with
@@ -72,38 +63,30 @@ class IMRCSettings:
         The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
         before it, those of the last max(b + 1, 100 / n) tasks, or all seen. "all" keeps every sample in memory. Ten
         points are a poor stand-in for all instances: with more of them the uncertainty set is rarely empty.
-        Single-task rules always use their own. Measured: "recommended_01" with "own" +.047 ± .002,
-        +.013 ± .001, +.004 ± .001 (5 seeds).
+        Single-task rules always use their own.
     solver : {"subgradient", "exact"}
         Method for problem (3): the paper's early-stopped scheme, or the linear program to a certified gap.
     max_iter : int or "by_n"
         Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping; "by_n" is
-        min(2000, max(500, 40 n)), the same from n = 50 on, to save time. Measured: "recommended_01" with 2000 at
-        n = 10 -.0002 ± .0006 (5 seeds).
+        min(2000, max(500, 40 n)), the same from n = 50 on, to save time.
     tracking : {"component", "rate"}
         Gains of the recursions. "component": each component has its own variance and change, as in the paper.
         "rate": variances pooled over tasks and one rate of change rho for all components, so a rare word or an
-        absent class is never known "exactly", and sampling noise is not counted as change. Measured:
-        "recommended_01" with "component" +.023 ± .001, +.010 ± .001, +.004 ± .001 (5 seeds).
+        absent class is never known "exactly", and sampling noise is not counted as change.
     confidence : {"root_mse", "over_ess"}
         lambda = lambda0 sqrt(s), as in the paper, or lambda0 sqrt(s / ESS) = lambda0 sigma / ESS, which is the scale
         that predicted best. With the latter the minimax risk is evaluated at the same rule with sqrt(s), so that it
-        stays a bound. Used by the 0-1 rule. Measured: "recommended_01" with "root_mse"
-        +.009 ± .001, +.016 ± .002, +.011 ± .002 (5 seeds).
+        stays a bound. Used by the 0-1 rule.
     loss : {"0-1", "log"}
         What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
         loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`: on the same tracked
-        means it uses every sample by its weight. Measured: "recommended_01", the 0-1 rule, against "recommended"
-        +.022 ± .002, +.019 ± .001, +.023 ± .001 (10 seeds).
+        means it uses every sample by its weight.
     selection : {"none", "penalty", "transfer", "cv"}
         What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
         the penalty, whether to transfer at all, or both ("cv"). For loss "log" only: it notices what the likelihood
-        of the means cannot, labels that turn round. Measured: "recommended" with "none" +.0044 ± .0006,
-        +.0019 ± .0005, +.0021 ± .0003; with "penalty" +.0021 ± .0007, +.0007 ± .0004, +.0010 ± .0002; with
-        "transfer" +.0022 ± .0005, +.0008 ± .0004, +.0007 ± .0003 (10 seeds).
+        of the means cannot, labels that turn round.
     rate : float or None
         The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
-        Measured: "recommended" with 0.1 +.0009 ± .0001, +.0010 ± .0001, +.0007 ± .0001 (10 seeds).
     change : {"released", "printed"}
         Which squared differences the backward change of tracking "component" averages, see
         `imrc.core.change.backward_change`: those of the authors' code, or the W closest ones of eq. (7) as printed.
@@ -143,12 +126,12 @@ class IMRCSettings:
         check_choice("selection", self.selection, SELECTIONS)
         check_choice("change", self.change, CHANGES)
         if self.W == "all" and self.tracking != "rate":
-            raise ValueError(
+            raise InputError(
                 "W='all' needs tracking='rate' (presets recommended and recommended_01): eq. (7) averages W squared "
                 f"differences. Give a number from 1 to {MAX_WINDOW}."
             )
         if self.change != "released" and self.tracking != "component":
-            raise ValueError("change='printed' needs tracking='component': only there eq. (7) is used.")
+            raise InputError("change='printed' needs tracking='component': only there eq. (7) is used.")
         if self.loss == "log" and self.tracking != "rate":
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:

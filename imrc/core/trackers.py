@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
 from imrc.core.rates import RATES, RateFilter, smoothed_variance
-from imrc.core.tracking import combine
+from imrc.core.tracking import borrowed_samples, forward_step, revise
 
 Floats = NDArray[np.float64]
 
@@ -65,28 +65,6 @@ class Tracker(Protocol):
         ...
 
 
-def add_effective_samples(own: float, other: float, sigma2: float, d2: float) -> float:
-    """Effective sample size after borrowing across one change, Theorems 1 and 3.
-
-    Parameters
-    ----------
-    own : float
-        Effective samples of the task itself (or of it and its past).
-    other : float
-        Effective samples of the neighbour.
-    sigma2, d2 : float
-        Infinity norms of the variance and of the expected quadratic change.
-
-    Examples
-    --------
-    >>> add_effective_samples(10.0, 20.0, 1.0, 0.05)
-    20.0
-    """
-    if d2 <= 0.0:
-        return own + other
-    return own + other * sigma2 / (sigma2 + other * d2)
-
-
 @dataclass(eq=False)
 class _Stored:
     """What must be kept of a task while it is within reach."""
@@ -122,7 +100,7 @@ class ComponentTracker:
         self._squared: deque[Floats] = deque(maxlen=b + W + 1)
 
     def update(self, X1: Floats, y: NDArray[np.int64]) -> None:
-        """Forward recursion, eq. (6)."""
+        """Take in the next task."""
         tau, s = sample_moments(X1, y, self.n_classes)
         previous = self._past[-1] if self._past else None
         self._squared.append((tau if previous is None else tau - previous.tau) ** 2)
@@ -132,8 +110,8 @@ class ComponentTracker:
         if previous is not None:
             squared, first = self._differences()
             d = forward_change(squared, self._count - 1, self.W, first)
-            tau_fwd, s_fwd = combine(tau, s, previous.tau_fwd, previous.s_fwd + d)
-            ess_fwd = add_effective_samples(float(samples), previous.ess_fwd, sigma2, float(d.max()))
+            tau_fwd, s_fwd = forward_step(tau, s, previous.tau_fwd, previous.s_fwd, d)
+            ess_fwd += borrowed_samples(previous.ess_fwd, sigma2, float(d.max()))
         self._past.append(_Stored(tau, s, tau_fwd, s_fwd, samples, sigma2, ess_fwd))
 
     def single(self) -> Tracked:
@@ -147,20 +125,17 @@ class ComponentTracker:
         return Tracked(newest.tau_fwd, newest.s_fwd, newest.ess_fwd)
 
     def revised(self) -> list[Tracked]:
-        """Backward pass from the newest task: eq. (6) in retrodiction and eq. (10)."""
+        """Return forward and backward estimates of the tasks within reach, the nearest first."""
         squared, first = self._differences()
-        newest, k = self._past[-1], self._count - 1
-        tau_bwd, s_bwd, ess_bwd = newest.tau, newest.s, float(newest.samples)
-        estimates = []
-        for back in range(1, len(self._past)):
-            stored = self._past[-1 - back]
-            d = self._backward_change(squared, k - back, k, self.W, first)
-            change = float(d.max())
-            tau_fb, s_fb = combine(stored.tau_fwd, stored.s_fwd, tau_bwd, s_bwd + d)
-            ess_fb = add_effective_samples(stored.ess_fwd, ess_bwd, stored.sigma2, change)
-            estimates.append(Tracked(tau_fb, s_fb, ess_fb))
-            tau_bwd, s_bwd = combine(stored.tau, stored.s, tau_bwd, s_bwd + d)
-            ess_bwd = add_effective_samples(float(stored.samples), ess_bwd, stored.sigma2, change)
+        newest, *earlier = reversed(self._past)
+        k = self._count - 1
+        changes = [self._backward_change(squared, k - back, k, self.W, first) for back in range(1, len(earlier) + 1)]
+        revised = revise((newest.tau, newest.s), ((p.tau, p.s, p.tau_fwd, p.s_fwd) for p in earlier), changes)
+        estimates, ess_bwd = [], float(newest.samples)
+        for (tau, s), past, d in zip(revised, earlier, changes, strict=True):
+            borrowed = borrowed_samples(ess_bwd, past.sigma2, float(d.max()))
+            estimates.append(Tracked(tau, s, past.ess_fwd + borrowed))
+            ess_bwd = past.samples + borrowed
         return estimates
 
     def size(self) -> int:

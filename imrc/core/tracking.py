@@ -1,13 +1,18 @@
-"""Recursions for mean and mean-squared-error vectors: forward, backward, both, and the smoother form.
+"""The recursions of the paper, each once: forward, backward, both, their smoother form, and what a task borrows.
 
-All functions work component by component on float64 arrays and never modify their input. ``s = 0`` (a constant
-feature, or a class that did not appear) takes the limit of the formulas: a component known exactly stays as it is.
+Everything that tracks mean vectors calls these functions: preset "paper" with one gain per component, the recommended
+presets with one gain for all (s and d of shape (1,) or (rates, 1)), theory, teaching and pictures. They work element by
+element on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did not appear)
+takes the limit of the formulas: a component known exactly stays as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -15,13 +20,13 @@ Floats = NDArray[np.float64]
 def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple[Floats, Floats]:
     """Combine two independent estimates of one mean, each weighted by the other's mean squared error.
 
-    This is the common step of eqs. (6) and (10): ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared
-    error ``(1 / s + 1 / s_other)^-1``. Where s = 0 the first estimate is kept.
+    The common step of all recursions: ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error
+    ``(1 / s + 1 / s_other)^-1``. Where s = 0 the first estimate is kept.
 
     Parameters
     ----------
     tau, s : ndarray
-        First estimate and its mean squared error.
+        First estimate and its mean squared error; s may be broadcast against tau.
     tau_other, s_other : ndarray
         Second estimate and its mean squared error, with the expected quadratic change already added.
 
@@ -43,8 +48,86 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
     return tau + gain * (tau_other - tau), mse
 
 
+def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
+    """Forward mean vector of a task from its own sample average and the forward mean vector before it, eq. (6).
+
+    With a succeeding task in place of the preceding one it is the backward recursion.
+
+    Parameters
+    ----------
+    tau, s : ndarray
+        Sample average of the task and its mean squared error.
+    tau_fwd, s_fwd : ndarray
+        Forward mean vector of the task before it and its mean squared error.
+    d : ndarray
+        Expected quadratic change d^2 between the two.
+
+    Returns
+    -------
+    tau_fwd, s_fwd : ndarray
+    """
+    return combine(tau, s, tau_fwd, s_fwd + d)
+
+
+def revise(
+    newest: tuple[Floats, Floats],
+    earlier: Iterable[tuple[Floats, Floats, Floats, Floats]],
+    changes: Iterable[Floats],
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield forward and backward estimates of the tasks before the newest, the nearest first: eq. (10).
+
+    Parameters
+    ----------
+    newest : tuple of ndarray
+        Sample average of the newest task and its mean squared error.
+    earlier : iterable of tuple of ndarray
+        Of each task before it, the nearest first: sample average and its mean squared error, forward mean vector and
+        its mean squared error.
+    changes : iterable of ndarray
+        Expected quadratic change of the step from that task to the next.
+
+    Yields
+    ------
+    tau_fb, s_fb : ndarray
+
+    Examples
+    --------
+    Two tasks, no change and equal variances: the mean of both.
+
+    >>> one = np.array([1.0])
+    >>> list(revise((3.0 * one, one), [(0.0 * one, one, 0.0 * one, one)], [0.0 * one]))
+    [(array([1.5]), array([0.5]))]
+    """
+    tau_bwd, s_bwd = newest
+    for (tau, s, tau_fwd, s_fwd), d in zip(earlier, changes, strict=True):
+        yield combine(tau_fwd, s_fwd, tau_bwd, s_bwd + d)
+        tau_bwd, s_bwd = forward_step(tau, s, tau_bwd, s_bwd, d)
+
+
+def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  # noqa: ANN401 - number or array
+    """Return how many of a neighbour's effective samples a task has across one change, Theorems 1 and 3.
+
+    ``N sigma^2 / (sigma^2 + N d^2)``: the forward recursion for 1 / s in place of s.
+
+    Parameters
+    ----------
+    ess : float or ndarray
+        Effective samples N of the neighbour.
+    sigma2, d2 : float or ndarray
+        Infinity norms of the variance and of the expected quadratic change. Where nothing changes all are kept.
+
+    Examples
+    --------
+    >>> float(borrowed_samples(20.0, 1.0, 0.05))
+    10.0
+    """
+    ess, sigma2, d2 = np.asarray(ess), np.asarray(sigma2), np.asarray(d2)
+    with np.errstate(invalid="ignore"):
+        return np.where(d2 == 0.0, ess, ess * sigma2 / (sigma2 + ess * d2))[()]
+
+
 def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Forward mean and MSE vectors of all tasks, eq. (6).
+    """Forward mean and MSE vectors of all tasks, by `forward_step`.
 
     Parameters
     ----------
@@ -67,12 +150,12 @@ def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
     """
     tau_fwd, s_fwd = tau.copy(), s.copy()
     for j in range(1, len(tau)):
-        tau_fwd[j], s_fwd[j] = combine(tau[j], s[j], tau_fwd[j - 1], s_fwd[j - 1] + d[j])
+        tau_fwd[j], s_fwd[j] = forward_step(tau[j], s[j], tau_fwd[j - 1], s_fwd[j - 1], d[j])
     return tau_fwd, s_fwd
 
 
 def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Backward mean and MSE vectors: eq. (6) in retrodiction, from the last task to the first.
+    """Backward mean and MSE vectors, by `forward_step` from the last task to the first.
 
     Parameters and results as in `track_forward`.
 
@@ -84,12 +167,12 @@ def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
     """
     tau_bwd, s_bwd = tau.copy(), s.copy()
     for j in range(len(tau) - 2, -1, -1):
-        tau_bwd[j], s_bwd[j] = combine(tau[j], s[j], tau_bwd[j + 1], s_bwd[j + 1] + d[j + 1])
+        tau_bwd[j], s_bwd[j] = forward_step(tau[j], s[j], tau_bwd[j + 1], s_bwd[j + 1], d[j + 1])
     return tau_bwd, s_bwd
 
 
 def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
-    """Forward and backward mean and MSE vectors at the last step, eq. (10).
+    """Forward and backward mean and MSE vectors of all tasks at the last step, by `track_forward` and `revise`.
 
     Parameters
     ----------
@@ -110,11 +193,10 @@ def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = No
     """
     tau_fb, s_fb = track_forward(tau, s, d)
     k = len(tau)
-    first = 0 if b is None else max(0, k - 1 - b)
-    tau_bwd, s_bwd = tau[-1], s[-1]
-    for j in range(k - 2, first - 1, -1):
-        tau_fb[j], s_fb[j] = combine(tau_fb[j], s_fb[j], tau_bwd, s_bwd + d[j + 1])
-        tau_bwd, s_bwd = combine(tau[j], s[j], tau_bwd, s_bwd + d[j + 1])
+    reach = range(k - 2, (-1 if b is None else max(-1, k - 2 - b)), -1)
+    earlier = ((tau[j], s[j], tau_fb[j], s_fb[j]) for j in reach)
+    for j, (mean, mse) in zip(reach, revise((tau[-1], s[-1]), earlier, (d[j + 1] for j in reach)), strict=True):
+        tau_fb[j], s_fb[j] = mean, mse
     return tau_fb, s_fb
 
 

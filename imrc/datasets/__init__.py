@@ -10,25 +10,27 @@ from functools import lru_cache
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
+from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
-from imrc.datasets._files import cache_folder, data_folder
 from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
 from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
-from imrc.datasets._sample import Suggestion, sample_csv, suggest
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
-from imrc.datasets.tables import (
+from imrc.tables import (
     LIMITS_IN_WORDS,
     Column,
     ColumnUse,
     Cut,
+    Suggestion,
     Table,
     cut_table,
     open_table,
     read_table,
+    sample_csv,
+    suggest,
     suggested_period,
 )
 from imrc.tasks import TaskSequence
@@ -82,7 +84,7 @@ def _entries() -> dict[str, Entry]:
 def names(group: Group | None = None) -> list[str]:
     """Return the names `load` knows, all or those of one group.
 
-    Whether the files of a published data set are on this computer is told by `status`.
+    Whether the files of a published dataset are on this computer is told by `status`.
 
     Parameters
     ----------
@@ -102,12 +104,12 @@ def names(group: Group | None = None) -> list[str]:
 
 
 def status(name: str) -> Status:
-    """Return whether a data set can be loaded here, and how to get it if not; nothing is read or downloaded.
+    """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded.
 
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def entry(name: str) -> Entry:
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def entry(name: str) -> Entry:
     Raises
     ------
     ValueError
-        If there is no such data set; the message lists what there is.
+        If there is no such dataset; the message lists what there is.
     """
     entries = _entries()
     return entries[check_choice("name", name, entries)]

@@ -1,4 +1,4 @@
-"""The catalogue of data sets that are described but not shipped: facts from ``data/catalogue.toml``."""
+"""The catalogue of datasets that are described but not shipped: facts from ``data/catalogue.toml``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from imrc._checks import check_choice
+from imrc.tasks import ColumnKind
 
 Algorithm = Literal["sha256", "md5", "git_blob", "sha256_content"]
 _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "md5")
@@ -17,7 +18,7 @@ _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "m
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a data set.
+    """One file of a dataset.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """Facts about one data set of the catalogue.
+    """Facts about one dataset of the catalogue.
 
     Attributes
     ----------
@@ -106,7 +107,7 @@ class CatalogueEntry:
     cut: str
     label: str
     class_names: tuple[str, ...]
-    column_kinds: tuple[str, ...]
+    column_kinds: tuple[ColumnKind, ...]
     reader: str
     source: str
     homepage: str
@@ -155,7 +156,7 @@ def _file(values: Mapping[str, Any]) -> RemoteFile:
     )
 
 
-def _kinds(columns: str | list[list[Any]], features: int) -> tuple[str, ...]:
+def _kinds(columns: ColumnKind | list[list[Any]], features: int) -> tuple[ColumnKind, ...]:
     if isinstance(columns, str):
         return (columns,) * features
     return tuple(kind for kind, count in columns for _ in range(count))
@@ -179,19 +180,19 @@ def catalogue_path() -> Path:
 
 @lru_cache(maxsize=1)
 def catalogue() -> Mapping[str, CatalogueEntry]:
-    """Return the data sets of the catalogue by name, in the order of the file."""
+    """Return the datasets of the catalogue by name, in the order of the file."""
     with catalogue_path().open("rb") as stream:
         content = tomllib.load(stream)
     return {entry.name: entry for entry in map(_entry, content["dataset"])}
 
 
 def facts(name: str) -> CatalogueEntry:
-    """Return the facts about one data set.
+    """Return the facts about one dataset.
 
     Parameters
     ----------
     name : str
-        Name of the data set, one of `names()`.
+        Name of the dataset, one of `names()`.
 
     Returns
     -------
@@ -200,7 +201,7 @@ def facts(name: str) -> CatalogueEntry:
     Raises
     ------
     ValueError
-        If there is no such data set; the message lists what there is.
+        If there is no such dataset; the message lists what there is.
     """
     entries = catalogue()
     return entries[check_choice("name", name, entries)]
@@ -210,7 +211,6 @@ def info_of(entry: CatalogueEntry) -> dict[str, Any]:
     """Return what a sequence says of itself."""
     return {
         "class_names": entry.class_names,
-        "column_kinds": entry.column_kinds,
         "source": entry.source,
         "homepage": entry.homepage,
         "licence": entry.licence,

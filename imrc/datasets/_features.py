@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.datasets import _archives, _files
+from imrc.datasets import _files
 from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
-from imrc.datasets._text import parse_delimited
 from imrc.datasets.errors import DataError
+from imrc.tables import _archives
+from imrc.tables._text import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
 Floats = NDArray[np.float64]
@@ -50,16 +51,6 @@ def _csv_features(data: bytes, features: int) -> Floats:
                 f"Column {j + 1 + extra} of the feature file holds a cell that is no number ({error})."
             ) from None
     return values[first:]
-
-
-def _filled(X: Floats) -> Floats:
-    """Replace missing values by the median of their column."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    bad = ~np.isfinite(X)
-    if bad.any():
-        X = np.where(bad, np.nan, X)
-        X = np.where(bad, np.nan_to_num(np.nanmedian(X, axis=0)), X)
-    return X
 
 
 def _from_csv(entry: CatalogueEntry, files: tuple[tuple[RemoteFile, Path], ...]) -> dict[str, NDArray[Any]]:
@@ -160,7 +151,8 @@ def _from_npz(entry: CatalogueEntry, path: Path) -> dict[str, NDArray[Any]]:
 def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
     """Return the tasks of an image set from its feature file.
 
-    Missing values are replaced by the median of their column, as the publishers do. Tasks are blocks of rows in file
+    Missing values stay missing (NaN): feature maps fill them with medians learnt from the first task, where the
+    publishers' scripts take the median of the whole file. Tasks are blocks of rows in file
     order, or, where the entry says so, the file's own task numbers.
     """
     files = _files.require(entry)
@@ -171,7 +163,10 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
         arrays = interpret_mat(read_mat(path.read_bytes()), entry)
     else:
         arrays = _from_csv(entry, files)
-    X, y = _filled(arrays["features"]), np.asarray(arrays["labels"]).reshape(-1)
+    X, y = np.array(arrays["features"], dtype=np.float64), np.asarray(arrays["labels"]).reshape(-1)
+    X[~np.isfinite(X)] = np.nan
+    X.flags.writeable = False
+    gaps = bool(np.isnan(X).any())
     if y.dtype.kind == "f":
         y = y.astype(np.int64)
     names: list[str] = []
@@ -193,11 +188,12 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
     if len(classes) != len(entry.class_names):
         info["class_names"] = tuple(map(str, classes))
     return TaskSequence(
-        tuple(Task(X[index], y[index], name) for index, name in zip(rows, names, strict=True)),
+        tuple(Task(X[index], y[index], name, gaps) for index, name in zip(rows, names, strict=True)),
         name=entry.name,
         classes=classes,
         description=entry.summary,
-        info={**info, "column_kinds": ("pixel",) * X.shape[1], "rows": len(X)},
+        info={**info, "rows": len(X)},
+        column_kinds=("pixel",) * X.shape[1],
     )
 
 

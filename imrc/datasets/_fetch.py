@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from imrc._folders import cache_folder
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
 from imrc.datasets.errors import ChecksumError, DownloadError
@@ -133,7 +134,7 @@ def download(
     folder: str | Path | None = None,
     downloader: Callable[[RemoteFile, Progress | None], Downloader] | None = None,
 ) -> Path:
-    """Download the files of a data set into the user's cache.
+    """Download the files of a dataset into the user's cache.
 
     Nothing is downloaded that is already there and right. Every file is written next to its place, checked, and then
     moved there in one step, so an interrupted download leaves nothing behind. Mirrors are tried in turn.
@@ -162,7 +163,7 @@ def download(
         If no address gave the published file, or there is none; the message says how to get it by hand.
     """
     entry = facts(name)
-    target = Path(folder).expanduser() if folder is not None else _files.cache_folder()
+    target = Path(folder).expanduser() if folder is not None else cache_folder()
     if not entry.downloadable:
         missing = _files.availability(entry).missing or entry.sets()[0]
         raise DownloadError(f"{entry.title} cannot be downloaded.", _files.by_hand(entry, missing))

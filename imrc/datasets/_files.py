@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile
 from imrc.datasets.errors import ChecksumError, NotAvailableError
 
-ENVIRONMENT = "IMRC_DATA"
 _CHUNK = 1 << 20
 _MAX_CONTENT = 256 << 20
 
 # Checksums already computed in this process: (path, size, time of change) -> problem, or empty.
 _checked: dict[tuple[str, int, int, str], str] = {}
-
-
-def data_folder() -> Path | None:
-    """Return the folder named by the environment variable IMRC_DATA, or None."""
-    value = os.environ.get(ENVIRONMENT, "").strip()
-    return Path(value).expanduser() if value else None
-
-
-def cache_folder() -> Path:
-    """Return the folder downloads go to: IMRC_CACHE if set, else the system's place for caches."""
-    value = os.environ.get("IMRC_CACHE", "").strip()
-    if value:
-        return Path(value).expanduser()
-    import pooch
-
-    return Path(str(pooch.os_cache("imrc")))
 
 
 def places(file: RemoteFile) -> list[Path]:
@@ -115,7 +98,7 @@ def verify(file: RemoteFile, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Availability:
-    """What is on this computer of a data set.
+    """What is on this computer of a dataset.
 
     Attributes
     ----------
@@ -130,12 +113,12 @@ class Availability:
 
     @property
     def complete(self) -> bool:
-        """Whether the data set can be loaded (its checksums are looked at when it is)."""
+        """Whether the dataset can be loaded (its checksums are looked at when it is)."""
         return bool(self.files)
 
 
 def availability(entry: CatalogueEntry) -> Availability:
-    """Return which files of a data set are here; nothing is read or downloaded."""
+    """Return which files of a dataset are here; nothing is read or downloaded."""
     best: tuple[RemoteFile, ...] | None = None
     for files in entry.sets():
         found = [(file, find(file)) for file in files]
@@ -167,7 +150,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
 
 
 def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
-    """Return the verified files of a data set.
+    """Return the verified files of a dataset.
 
     Raises
     ------

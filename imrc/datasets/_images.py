@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
-from imrc.datasets import _files
+from imrc._folders import cache_folder
 from imrc.datasets._catalogue import CatalogueEntry, facts
 from imrc.datasets.errors import DataError
 
@@ -139,7 +139,7 @@ _LISTERS: dict[str, Callable[[Path, CatalogueEntry], list[ImageItem]]] = {
 
 
 def list_images(name: str, folder: str | Path) -> list[ImageItem]:
-    """Return the images of a data set in the order of its tasks, with labels.
+    """Return the images of a dataset in the order of its tasks, with labels.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def extract_features(
     save_every: int = 20,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Turn the images of a data set into 512 features each, in a file `load` then finds.
+    """Turn the images of a dataset into 512 features each, in a file `load` then finds.
 
     Features are saved as they come; when the extraction is stopped and called again it goes on where it was.
 
@@ -326,7 +326,7 @@ def extract_features(
     entry = facts(name)
     items = list_images(name, folder)
     own = next(file for file in entry.files if file.path.endswith(".npz"))
-    target = Path(output).expanduser() if output is not None else _files.cache_folder() / own.path
+    target = Path(output).expanduser() if output is not None else cache_folder() / own.path
     target.parent.mkdir(parents=True, exist_ok=True)
     partial, signature = target.with_name(f"{target.stem}.partial.npz"), _signature(items)
     done = _resume(partial, signature)

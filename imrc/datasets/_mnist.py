@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
-from imrc.datasets import _archives, _files
+from imrc.datasets import _files
 from imrc.datasets._arrays import read_idx
 from imrc.datasets._catalogue import CatalogueEntry, info_of
 from imrc.datasets.errors import DataError
+from imrc.tables import _archives
 from imrc.tasks import Task, TaskSequence
 
 IMAGES = 70_000
@@ -92,4 +93,5 @@ def rotated_mnist(
             "class_names": entry.class_names if labels == "5 or more" else ("0-5", "6-9"),
             "rows": IMAGES,
         },
+        column_kinds=entry.column_kinds,
     )

@@ -1,4 +1,4 @@
-"""The catalogue's data sets: from verified files to sequences of tasks."""
+"""The catalogue's datasets: from verified files to sequences of tasks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
-from imrc.datasets import _archives, _files
-from imrc.datasets._arff import parse_arff
+from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts, info_of
 from imrc.datasets._features import sequence_from_features
 from imrc.datasets._mnist import rotated_mnist
-from imrc.datasets._text import TextTable, parse_delimited, squeeze_blanks
 from imrc.datasets.errors import DataError
+from imrc.tables import _archives
+from imrc.tables._arff import parse_arff
+from imrc.tables._text import TextTable, parse_delimited, squeeze_blanks
 from imrc.tasks import TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def _blocks(
         description=entry.summary,
         feature_names=tuple(names),
         info={**info_of(entry), **_counts(y), **changes},
+        column_kinds=entry.column_kinds,
     )
 
 
@@ -249,6 +251,7 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
         description=entry.summary,
         feature_names=tuple(names),
         info={**info_of(entry), **_counts(gender)},
+        column_kinds=entry.column_kinds,
     )
 
 
@@ -269,7 +272,7 @@ READERS: Mapping[str, Callable[..., TaskSequence]] = {
 
 
 def load_published(name: str, **options: Any) -> TaskSequence:  # noqa: ANN401 - readers differ
-    """Return a data set of the catalogue.
+    """Return a dataset of the catalogue.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Entries for the data sets of the catalogue, and what is on this computer of each."""
+"""Entries for the datasets of the catalogue, and what is on this computer of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
 
+from imrc._folders import cache_folder
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, catalogue, facts
 from imrc.datasets._mnist import MAX_TASKS
@@ -14,7 +15,7 @@ from imrc.datasets._registry import Entry
 
 @dataclass(frozen=True)
 class Status:
-    """What can be done with a data set on this computer.
+    """What can be done with a dataset on this computer.
 
     Attributes
     ----------
@@ -72,12 +73,12 @@ def size_in_words(size_bytes: int) -> str:
 
 
 def published_status(name: str) -> Status:
-    """Return what is on this computer of a data set of the catalogue; nothing is read or downloaded."""
+    """Return what is on this computer of a dataset of the catalogue; nothing is read or downloaded."""
     entry = facts(name)
     state = _files.availability(entry)
     where = ""
     if state.complete:
-        where = "cache" if state.files[0][1] == _files.cache_folder() / state.files[0][0].path else "IMRC_DATA"
+        where = "cache" if state.files[0][1] == cache_folder() / state.files[0][0].path else "IMRC_DATA"
     return Status(
         name=name,
         loadable=state.complete,
@@ -104,6 +105,6 @@ def _entry(entry: CatalogueEntry) -> Entry:
 
 
 def published_entries() -> dict[str, Entry]:
-    """Return one entry per data set of the catalogue, the paper's first."""
+    """Return one entry per dataset of the catalogue, the paper's first."""
     entries = sorted(catalogue().values(), key=lambda entry: not entry.paper)
     return {entry.name: _entry(entry) for entry in entries}

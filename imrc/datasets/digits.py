@@ -66,9 +66,9 @@ def rotated_digits(*, tasks: int = 20, seed: int = 0) -> TaskSequence:
         feature_names=tuple(f"pixel {r},{c}" for r in range(8) for c in range(8)),
         info={
             "class_names": ("0-4", "5-9"),
-            "column_kinds": ("pixel",) * 64,
             "source": "scikit-learn's copy of the UCI Optical Recognition of Handwritten Digits test set",
             "licence": "CC BY 4.0 (UCI)",
             "citation": "E. Alpaydin, C. Kaynak, UCI Machine Learning Repository, 1998, doi 10.24432/C50P49",
         },
+        column_kinds=("pixel",) * 64,
     )

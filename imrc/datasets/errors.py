@@ -1,23 +1,14 @@
-"""Problems with data that a person can understand and mend."""
+"""Errors about data, with messages that say what to do."""
 
 from __future__ import annotations
 
-from imrc._checks import InputError
+from imrc._checks import DataError
 
-
-class DataError(InputError):
-    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
-
-    Examples
-    --------
-    >>> raise DataError("The file is empty.")
-    Traceback (most recent call last):
-    imrc.datasets.errors.DataError: The file is empty.
-    """
+__all__ = ["ChecksumError", "DataError", "DownloadError", "NotAvailableError"]
 
 
 class NotAvailableError(DataError):
-    """A data set of the catalogue whose files are not on this computer (or only in part)."""
+    """A dataset of the catalogue whose files are missing on this computer, all or some."""
 
 
 class ChecksumError(DataError):
@@ -27,10 +18,12 @@ class ChecksumError(DataError):
 class DownloadError(DataError):
     """A download that did not succeed; the message says how to get the file by hand.
 
-    Attributes
+    Parameters
     ----------
     reason : str
-        What went wrong in one or two short sentences, without the way by hand.
+        What went wrong in one or two short sentences; kept as an attribute.
+    by_hand : str
+        How to get the file without this program; ends the message.
     """
 
     def __init__(self, reason: str, by_hand: str = "") -> None:

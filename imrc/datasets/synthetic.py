@@ -138,12 +138,12 @@ def gaussian_tasks(
         classes=np.arange(classes),
         description=DESCRIPTIONS[kind],
         info={
-            "column_kinds": ("numeric",) * features,
             "source": "made by this program",
             "licence": "MIT",
             "parameters": {"change": change, "separation": separation, "seed": seed},
         },
         truth=truth,
+        column_kinds=tuple("numeric" for _ in range(features)),
     )
 
 

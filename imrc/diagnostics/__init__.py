@@ -1,27 +1,28 @@
 """Is the sequence evolving? Partial autocorrelation, variogram, tests of change and order, and a verdict.
 
-The assumption of evolving tasks: changes between consecutive distributions are independent and zero-mean.
-`assess` collects the evidence and puts it into words; `partial_autocorrelation` and `variogram` give the two
-pictures alone.
+Tasks evolve if the changes between consecutive distributions are independent and zero-mean. `assess` collects the
+evidence and words a verdict; `partial_autocorrelation` and `variogram` compute one piece of evidence each.
 """
 
 from imrc.diagnostics._assess import Assessment, assess
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._identical import SameMethod
-from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit
 from imrc.diagnostics._order import OrderTests
 from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
-from imrc.diagnostics._verdict import TITLES, Verdict, VerdictName
+from imrc.diagnostics._verdict import TITLES, Assumption, Verdict, VerdictName
 
 __all__ = [
     "assess",
     "Assessment",
+    "Assumption",
     "partial_autocorrelation",
     "PartialAutocorrelation",
     "variogram",
     "Variogram",
     "ChangeEstimate",
+    "ChangePattern",
     "Group",
     "Innovations",
     "ModelFit",

@@ -1,4 +1,4 @@
-"""The whole diagnosis of a sequence, from data to verdict."""
+"""Diagnosis of a sequence, from data to verdict."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ Floats = NDArray[np.float64]
 MANY_TASKS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Assessment:
     """Verdict on the assumption of evolving tasks, with its evidence.
 
-    Everything is in units of the sampling noise of one average over ``n`` samples; `rho_at` converts.
+    Everything is in units of the sampling noise of one average over ``n`` samples; `ratio_at` converts.
     """
 
     verdict: Verdict
@@ -63,52 +63,52 @@ class Assessment:
     labels: tuple[str, ...]
     """Names of the tasks."""
     k: int
-    """Tasks."""
+    """Number of tasks."""
     m: int
-    """Components used."""
+    """Number of components used."""
     dropped: int
-    """Components left out because they do not vary."""
+    """Components dropped because they do not vary."""
     n: float | None
-    """Samples behind each average (harmonic mean over tasks); None if only means were given."""
+    """Samples per average (harmonic mean over tasks); None if only means were given."""
     is_bounded: bool
     """Whether all features lie in [-1, 1]."""
-    m_noise: float | None
+    m_noise: float | None = None
     """Effective number of independent components of the sampling noise; None if only means were given."""
-    m_eff: float
+    m_eff: float = 1.0
     """Effective number of independent components used in likelihoods."""
-    q: float
+    q: float = math.nan
     """Variance between tasks over its value for identical tasks, expected 1 if nothing changes."""
-    p_same: float
+    p_same: float = 1.0
     """p-value of "all tasks share one distribution"."""
-    same_method: SameMethod
-    """How it was computed."""
-    p_change: float
+    same_method: SameMethod = "chi-squared approximation"
+    """How p_same was computed."""
+    p_change: float = 1.0
     """Twice the smaller of p_same and p_order: the p-value of "nothing changes"."""
-    order: OrderTests | None
+    order: OrderTests | None = None
     """Tests of the order; None below 5 tasks."""
-    pacf: PartialAutocorrelation | None
+    pacf: PartialAutocorrelation | None = None
     """Partial autocorrelation with its band; None below 4 tasks."""
-    variogram: Variogram | None
+    variogram: Variogram | None = None
     """Noise-corrected variogram with its envelope."""
     distance: Floats
     """Noise-corrected squared distances, shape (k, k)."""
-    returns: tuple[tuple[int, int], ...]
+    returns: tuple[tuple[int, int], ...] = ()
     """Pairs of tasks (from 0) that are alike although a task between them is not; not searched above 60
     tasks."""
-    returns_share: float
+    returns_share: float = 0.0
     """Their share of all pairs."""
-    change: ChangeEstimate | None
-    """rho = n d^2 / sigma^2 with its interval."""
-    innovations: Innovations | None
+    change: ChangeEstimate | None = None
+    """n rho = n d^2 / sigma^2 with its interval; rho = d^2 / sigma^2 is the rate of change."""
+    innovations: Innovations | None = None
     """Tests on the changes; None below 5 tasks."""
-    models: tuple[ModelFit, ...]
+    models: tuple[ModelFit, ...] = ()
     """Competing models, best first; empty below 5 tasks."""
     moments: Moments
     """Sample averages and their mean squared errors, all components."""
 
     @property
     def gaps(self) -> dict[Group, float]:
-        """BIC of the best model of each group behind the best of all."""
+        """BIC of the best model of each group minus that of the best overall."""
         return group_gaps(self.models)
 
     @property
@@ -116,10 +116,10 @@ class Assessment:
         """Combined p-value of the order tests."""
         return None if self.order is None else self.order.p_order
 
-    def rho_at(self, n: float | None = None) -> tuple[float, float, float]:
-        """Return rho and its 95 % interval for averages over `n` samples (None: as diagnosed).
+    def ratio_at(self, n: float | None = None) -> tuple[float, float, float]:
+        """Return n rho = n d^2 / sigma^2 and its 95 % interval for averages over `n` samples (None: as diagnosed).
 
-        rho = n d^2 / sigma^2 is proportional to n.
+        The rate of change rho = d^2 / sigma^2 does not depend on n: it is the ratio at n = 1.
 
         Parameters
         ----------
@@ -137,13 +137,13 @@ class Assessment:
             If nothing could be estimated, or `n` is given although only means are known.
         """
         if self.change is None:
-            raise InputError("There are too few tasks or components to estimate the size of the change.")
+            raise InputError("Too few tasks or components to estimate the size of the change.")
         factor = 1.0
         if n is not None:
             if self.n is None:
-                raise ValueError("The samples behind the given means are not known: leave n out.")
+                raise ValueError("The number of samples behind the given means is not known; leave n out.")
             factor = check_real("n", n, 0.0, low_open=True) / self.n
-        return self.change.rho * factor, self.change.low * factor, self.change.high * factor
+        return self.change.ratio * factor, self.change.low * factor, self.change.high * factor
 
     def summary(self, n: float | None = None) -> dict[str, Any]:
         """Return verdict and main numbers as plain types that JSON can hold (infinite or missing: None).
@@ -151,7 +151,7 @@ class Assessment:
         Parameters
         ----------
         n : float or None
-            Convert rho to this number of samples per task.
+            Convert n rho = n d^2 / sigma^2 to this number of samples per task.
         """
         out: dict[str, Any] = {
             "sequence": self.name,
@@ -165,6 +165,7 @@ class Assessment:
             "title": self.verdict.title,
             "sentence": self.verdict.sentence,
             "notes": list(self.verdict.notes),
+            "assumption": self.verdict.assumption,
             "Q": self.q,
             "p_same": self.p_same,
             "p_same_method": self.same_method,
@@ -176,8 +177,9 @@ class Assessment:
             "m_noise": self.m_noise,
         }
         if self.change is not None:
-            rho, low, high = self.rho_at(n)
-            out |= {"rho": rho, "rho_low": low, "rho_high": high, "rho_n": n if n is not None else self.n}
+            for name, at in (("n_rho", n), *([("rho", 1)] if self.n is not None else [])):
+                out |= dict(zip((name, f"{name}_low", f"{name}_high"), self.ratio_at(at), strict=True))
+            out["n"] = n if n is not None else self.n
             out["LR_no_change"] = self.change.lr
         if self.pacf is not None:
             out |= {"pacf_mean": self.pacf.mean.tolist(), "pacf_std": self.pacf.std.tolist()}
@@ -185,6 +187,7 @@ class Assessment:
             out |= {"gamma": self.variogram.gamma.tolist(), "growth_exponent": self.variogram.exponent}
         if self.innovations is not None:
             tests = self.innovations
+            out["changes"] = self.verdict.changes_text
             out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
         out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
         out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
@@ -192,7 +195,7 @@ class Assessment:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return numbers as Python floats, infinite ones as None."""
+    """Convert numbers to Python floats, infinite or missing ones to None."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -250,7 +253,7 @@ def assess(
     reading: Reading | None = None
     if isinstance(data, TaskSequence):
         if mse is not None:
-            raise ValueError("mse goes with given means only; the tasks of a sequence bring their own.")
+            raise ValueError("mse is for given means only; a sequence provides its own.")
         transform, told = resolve_transform(features, data, seed)
         reading = read_sequence(data, transform, streams[0], WORK_LIMIT / SHUFFLES)
         moments, name, labels = reading.moments, data.name, data.labels
@@ -273,7 +276,8 @@ def assess(
     reduced = reduce_moments(moments)
     head |= {"m": reduced.m, "dropped": int((~reduced.kept).sum()), "n": reduced.n_ref}
     if k < 2 or reduced.m == 0:
-        return _nothing_to_say(head, reduced)
+        # A single task, or no component that varies.
+        return Assessment(verdict=word_verdict("too_few", None, k=k), distance=np.zeros((k, k)), **head)
     m_noise = None
     p_same: float | None = None
     if reading is not None and isinstance(data, TaskSequence):
@@ -282,33 +286,6 @@ def assess(
             classes = [data.encoded(j) for j in range(k)]
             p_same = exact_p_value(reading.rows, classes, data.n_classes, streams[1])
     return _judge(head, reduced, m_noise, p_same, drawn, streams[2])
-
-
-def _nothing_to_say(head: dict[str, Any], reduced: Reduced) -> Assessment:
-    """One task, or no component that varies."""
-    k = head["k"]
-    verdict = word_verdict(
-        "too_few", None, k=k, change=None, pairs=(), share=0.0, fits=(), tests=None, is_bounded=False
-    )
-    return Assessment(
-        verdict=verdict,
-        m_noise=None,
-        m_eff=1.0,
-        q=math.nan,
-        p_same=1.0,
-        same_method="chi-squared approximation",
-        p_change=1.0,
-        order=None,
-        pacf=None,
-        variogram=None,
-        distance=np.zeros((k, k)),
-        returns=(),
-        returns_share=0.0,
-        change=None,
-        innovations=None,
-        models=(),
-        **head,
-    )
 
 
 def _judge(
@@ -321,10 +298,10 @@ def _judge(
 ) -> Assessment:
     """Collect the evidence on a reduced sequence and decide."""
     k = reduced.k
-    rho, values, projections = estimate_change(reduced)
-    tests = innovations(reduced, rho) if k >= LEAST_TASKS else None
+    ratio, values, projections = estimate_change(reduced)
+    tests = innovations(reduced, ratio) if k >= LEAST_TASKS else None
     m_eff = tests.m_eff if tests else (m_noise or 1.0)
-    change = change_estimate(rho, values, projections, m_eff)
+    change = change_estimate(ratio, values, projections, m_eff)
     method: SameMethod = "permutation of samples"
     if p_same is None:
         p_same, method = approximate_p_value(reduced, m_noise, m_eff)
@@ -351,6 +328,7 @@ def _judge(
         fits=models,
         tests=tests,
         is_bounded=head["is_bounded"],
+        n=head["n"],
     )
     return Assessment(
         verdict=verdict,

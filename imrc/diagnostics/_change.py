@@ -1,6 +1,6 @@
-"""Size of the change: rho = n d^2 / sigma^2, the number that Theorems 2 and 4 need.
+"""Size of the change: n rho = n d^2 / sigma^2, the ratio that Theorems 2 and 4 need.
 
-Model: every standardised component is a random walk with step variance rho plus noise of variance h_j. In the
+Model: every standardised component is a random walk with step variance n rho plus noise of variance h_j. In the
 contrasts orthogonal to the mean the restricted likelihood only needs the eigenvalues of the walk and the
 projections of G. The (pseudo-)inverse of the walk's covariance is the Laplacian of a path, so for equal n the
 eigenvectors are cosines and the eigenvalues 1 / (4 sin^2(pi l / (2 k))): nothing has to be decomposed.
@@ -28,24 +28,24 @@ LR_LIMIT = 2.706
 class ChangeEstimate:
     """Size of the change per step in units of one sample average's noise variance."""
 
-    rho: float
-    """Restricted maximum likelihood estimate of n d^2 / sigma^2."""
+    ratio: float
+    """Restricted maximum likelihood estimate of n rho = n d^2 / sigma^2."""
     low: float
-    """Lower end of the 95 % interval; 0 if no change cannot be excluded."""
+    """Lower end of the 95 % interval; 0 if "no change" cannot be ruled out."""
     high: float
-    """Upper end of the 95 % interval; infinity if the data set no limit."""
+    """Upper end of the 95 % interval; infinity if the data put no upper limit on it."""
     lr: float
     """Likelihood ratio against "no change at all"; above 2.706 is significant at 5 %."""
     m_eff: float
     """Effective number of independent components used."""
     grid: Floats
-    """Values of rho at which the likelihood was computed."""
+    """Ratios at which the likelihood was computed."""
     likelihood: Floats
     """Restricted log-likelihood per component at `grid`, minus its maximum."""
 
     @property
     def is_significant(self) -> bool:
-        """Whether "no change at all" is rejected at 5 %; independent scatter does that too."""
+        """Whether "no change at all" is rejected at 5 %; independent scatter also leads to rejection."""
         return self.lr > LR_LIMIT
 
 
@@ -77,9 +77,9 @@ def walk_basis(h: Floats) -> tuple[Floats, Floats]:
     return 1.0 / values[1:], np.asarray(vectors[:, 1:])
 
 
-def log_likelihood(rho: Floats, values: Floats, projections: Floats) -> Floats:
-    """Return -1/2 sum_i [log v_i + g_i / v_i], v = 1 + rho lam: the likelihood per component."""
-    v = 1.0 + np.multiply.outer(np.asarray(rho), values)
+def log_likelihood(ratio: Floats, values: Floats, projections: Floats) -> Floats:
+    """Return -1/2 sum_i [log v_i + g_i / v_i], v = 1 + ratio lam: the likelihood per component."""
+    v = 1.0 + np.multiply.outer(np.asarray(ratio), values)
     return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=-1))
 
 
@@ -88,13 +88,13 @@ def project(scaled: Floats, vectors: Floats) -> Floats:
     return np.asarray(((scaled @ vectors) * vectors).sum(axis=0))
 
 
-def estimate_rho(values: Floats, projections: Floats) -> float:
+def estimate_ratio(values: Floats, projections: Floats) -> float:
     """Return the grid point (20 per decade) with the largest restricted likelihood."""
     return float(GRID[int(np.argmax(log_likelihood(GRID, values, projections)))])
 
 
 def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[float, float]:
-    """Return where the likelihood has dropped by `limit`, interpolated in log rho."""
+    """Return where the likelihood has dropped by `limit`, interpolated in the logarithm of the ratio."""
     inside = drop >= -limit
     low_index = best
     while low_index > 0 and inside[low_index - 1]:
@@ -116,18 +116,18 @@ def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[floa
 
 
 def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
-    """Return rho^, the eigenvalues of the walk and the projections of G on its eigenvectors."""
+    """Return the estimated ratio, the eigenvalues of the walk and the projections of G on its eigenvectors."""
     values, vectors = walk_basis(reduced.h)
     projections = project(reduced.scaled, vectors)
-    return estimate_rho(values, projections), values, projections
+    return estimate_ratio(values, projections), values, projections
 
 
-def change_estimate(rho: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
-    """Add test and interval, for which the effective number of components is needed."""
+def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
+    """Add test and interval to an estimate; both need the effective number of components."""
     grid = GRID
     likelihood = log_likelihood(grid, values, projections)
     best = int(np.argmax(likelihood))
     drop = likelihood - likelihood[best]
     low, high = _interval(grid, drop, best, HALF_CHI2 / m_eff)
     lr = float(-2.0 * m_eff * drop[0])
-    return ChangeEstimate(rho, low, high, lr, m_eff, grid, drop)
+    return ChangeEstimate(ratio, low, high, lr, m_eff, grid, drop)

@@ -1,4 +1,4 @@
-"""Are the tasks different at all? Test of the hypothesis that all tasks share one distribution."""
+"""Do the tasks differ at all? Test of the hypothesis that all tasks share one distribution."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def exact_p_value(
     generator: np.random.Generator,
     shuffles: int = SHUFFLES,
 ) -> float:
-    """Exact p-value by shuffling samples over tasks.
+    """Return the exact p-value by shuffling samples over tasks.
 
     The statistic is sum_j ||sum of the standardised Phi of task j||^2 / n_j. Phi is zero outside the block of
     a sample's class, so sums by (task, class) suffice.
@@ -39,7 +39,7 @@ def exact_p_value(
     overall = group_sums(X, y, n_classes) / total
     squares = group_sums(X * X, y, n_classes) / total
     variance = squares - overall**2
-    # Constant components (an absent class) carry nothing; the threshold is rounding in squares.
+    # Constant components (an absent class) carry no information; the threshold is rounding in squares.
     scale = np.where(variance > 1e-12 * np.maximum(squares, 1e-300), variance, np.inf)
 
     def statistic(assigned: NDArray[np.int64]) -> float:
@@ -53,7 +53,7 @@ def exact_p_value(
 
 
 def approximate_p_value(reduced: Reduced, m_noise: float | None, m_eff: float) -> tuple[float, SameMethod]:
-    """p-value from Q alone: F with samples, chi-squared without."""
+    """Return the p-value from Q alone: by the F distribution with samples, by chi-squared without."""
     from scipy import stats
 
     k, q = reduced.k, reduced.statistic

@@ -15,27 +15,6 @@ def lag_sums(G: Floats, orders: Ints, lags: Ints) -> Floats:
     """Return sum_i G[p_i, p_(i + t)] for every order p (rows of `orders`) and lag t, shape (orders, lags)."""
     count, k = orders.shape
     out = np.zeros((count, lags.size))
-    permuted = np.empty((k, k))
-    for b in range(count):
-        p = orders[b]
-        for i in range(k):
-            row = G[p[i]]
-            for j in range(i + 1, k):
-                permuted[i, j] = row[p[j]]
-        for position in range(lags.size):
-            t = lags[position]
-            total = 0.0
-            for i in range(k - t):
-                total += permuted[i, i + t]
-            out[b, position] = total
-    return out
-
-
-@njit(cache=True)
-def lag_sums_direct(G: Floats, orders: Ints, lags: Ints) -> Floats:
-    """Do the same as `lag_sums` without copying G: better when few lags of a long sequence are wanted."""
-    count, k = orders.shape
-    out = np.zeros((count, lags.size))
     for b in range(count):
         p = orders[b]
         for position in range(lags.size):
@@ -48,45 +27,50 @@ def lag_sums_direct(G: Floats, orders: Ints, lags: Ints) -> Floats:
 
 
 @njit(cache=True)
-def mean_pacf(x: Floats, orders: Ints, nlags: int) -> Floats:
-    """Return the partial autocorrelations averaged over components for every order, shape (orders, nlags).
+def component_pacf(x: Floats, order: Ints, nlags: int) -> Floats:
+    """Return the partial autocorrelations of every component, tasks in the given order, shape (nlags, m).
 
     Rows of `x` (k, m) are tasks; components are centred and none is constant. Durbin-Levinson with biased
-    autocovariances.
+    autocovariances; zero beyond the lag at which a series is predicted without error.
     """
-    count, k = orders.shape
-    m = x.shape[1]
-    out = np.zeros((count, nlags))
-    r = np.empty((nlags + 1, m))
+    k, m = x.shape
+    out = np.zeros((nlags, m))
+    r = np.zeros((nlags + 1, m))
     coefficients = np.empty(nlags + 1)
     previous = np.empty(nlags + 1)
-    for b in range(count):
-        p = orders[b]
-        r[:] = 0.0
-        for i in range(k):
-            row = x[p[i]]
-            for t in range(min(nlags, k - 1 - i) + 1):
-                other = x[p[i + t]]
-                for c in range(m):
-                    r[t, c] += row[c] * other[c]
-        for c in range(m):
-            variance = r[0, c]
-            for t in range(1, nlags + 1):
-                top = r[t, c]
-                for u in range(1, t):
-                    top -= previous[u] * r[t - u, c]
-                last = top / variance
-                coefficients[t] = last
-                for u in range(1, t):
-                    coefficients[u] = previous[u] - last * previous[t - u]
-                variance *= 1.0 - last * last
-                for u in range(1, t + 1):
-                    previous[u] = coefficients[u]
-                out[b, t - 1] += last
-                if variance <= 1e-14 * r[0, c]:
-                    break
+    for i in range(k):
+        row = x[order[i]]
+        for t in range(min(nlags, k - 1 - i) + 1):
+            other = x[order[i + t]]
+            for c in range(m):
+                r[t, c] += row[c] * other[c]
+    for c in range(m):
+        variance = r[0, c]
+        for t in range(1, nlags + 1):
+            top = r[t, c]
+            for u in range(1, t):
+                top -= previous[u] * r[t - u, c]
+            last = top / variance
+            coefficients[t] = last
+            for u in range(1, t):
+                coefficients[u] = previous[u] - last * previous[t - u]
+            variance *= 1.0 - last * last
+            for u in range(1, t + 1):
+                previous[u] = coefficients[u]
+            out[t - 1, c] = last
+            if variance <= 1e-14 * r[0, c]:
+                break
+    return out
+
+
+@njit(cache=True)
+def mean_pacf(x: Floats, orders: Ints, nlags: int) -> Floats:
+    """Return the averages of `component_pacf` over components for every order, shape (orders, nlags)."""
+    out = np.empty((len(orders), nlags))
+    for b in range(len(orders)):
+        values = component_pacf(x, orders[b], nlags)
         for t in range(nlags):
-            out[b, t] /= m
+            out[b, t] = values[t].mean()
     return out
 
 

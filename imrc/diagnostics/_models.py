@@ -8,8 +8,8 @@ determinant lemma.
 Unequal n: rows are scaled to noise variance 1 and kernels with them. A term a I stays a multiple of the
 identity in the scaled rows, an approximation for unequal n (scatter then shrinks with the noise).
 
-Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC; models that are
-behind the best by less than that are refined before they are compared.
+Kernel models are maximised over grids. A grid step can cost about 0.0025 k m_eff in BIC; models
+within that distance of the best are refined before the comparison.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class ModelFit:
     name: str
     """Name of the model, for example "rw+iid"."""
     group: Group
-    """What it says about the tasks."""
+    """The kind of change it stands for."""
     likelihood: float
     """Restricted log-likelihood per component."""
     bic: float
     """-2 m_eff l + p log((k - 1) m_eff) + 2 log(candidates)."""
     parameters: dict[str, float]
-    """Best values: rho, a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
+    """Best values: ratio (n rho), a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class _Search:
     names: tuple[str, ...]
 
     def best(self) -> tuple[float, dict[str, float], tuple[int, ...]]:
-        """Return maximum, parameters and place on the grid."""
+        """Return maximum, parameters and position on the grid."""
         values = self.table(*self.axes)
         place = tuple(int(i) for i in np.unravel_index(int(np.argmax(values)), values.shape))
         parameters = {name: float(axis[i]) for name, axis, i in zip(self.names, self.axes, place, strict=True)}
@@ -184,7 +184,7 @@ class _Fitter:
         self.searches[name] = search
 
     def refine(self) -> None:
-        """Refine the models that are behind the best by less than a grid step can cost."""
+        """Refine the models whose BIC exceeds the best by less than a grid step can cost."""
         limit = min(fit.bic for fit in self.fits) + GRID_COST * self.k * self.m_eff
         for position, fit in enumerate(self.fits):
             if fit.bic <= limit and fit.name in self.searches:
@@ -202,13 +202,13 @@ class _Fitter:
         value, a, _ = self._on_white(0.0, 0)
         self.add("iid", "iid", value, 1, 1, a=a)
         values, projections = self.walk.values, self.walk.projections
-        self.search("rw", "evolving", _one_kernel(self.walk, GRID, "rho"), 1, 1)
+        self.search("rw", "evolving", _one_kernel(self.walk, GRID, "ratio"), 1, 1)
 
-        def table(a: Floats, rho: Floats) -> Floats:
-            v = 1.0 + a[:, None, None] + rho[None, :, None] * values
+        def table(a: Floats, ratio: Floats) -> Floats:
+            v = 1.0 + a[:, None, None] + ratio[None, :, None] * values
             return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=2))
 
-        self.search("rw+iid", "evolving", _Search(table, (A_GRID, A_GRID), ("a", "rho")), 2, 1)
+        self.search("rw+iid", "evolving", _Search(table, (A_GRID, A_GRID), ("a", "ratio")), 2, 1)
 
     def autoregression(self) -> None:
         """Mean-reverting tasks: a phi^|i - j|."""
@@ -229,7 +229,7 @@ class _Fitter:
         return float(-0.5 * value), variance - 1.0, top - variance
 
     def trend_and_jump(self) -> None:
-        """Straight line, and one step at the best place."""
+        """Straight line, and one step at the best position."""
         line = _contrast(np.arange(self.k, dtype=np.float64), self.h)
         value, a, b = self._on_white(float(line @ self.G @ line), 1)
         self.add("trend", "trend", value, 2, 1, a=a, b=b)
@@ -283,15 +283,15 @@ class _Fitter:
     def moving_trends(self) -> None:
         """Walk with drift, and integrated walk with a line."""
         line = _contrast(np.arange(self.k, dtype=np.float64), self.h)[:, None]
-        self.search("drift", "trend", self._on_kernel(self.walk, line, "rho"), 2, 1)
-        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "rho"), 2, 1)
+        self.search("drift", "trend", self._on_kernel(self.walk, line, "ratio"), 2, 1)
+        self.search("smooth", "trend", self._on_kernel(self.kernel("irw"), line, "ratio"), 2, 1)
 
     def composite_seasons(self, energies: Floats) -> None:
         """Season on a walk or on an autoregression, at the few frequencies that stand out."""
         frequencies, columns, _ = _season_vectors(self.k, self.noise)
         chosen = self._standing_out(frequencies, energies)
         candidates = max(1, self.k // 2)
-        walks = {f: self._on_kernel(self.walk, columns[f], "rho") for f in chosen}
+        walks = {f: self._on_kernel(self.walk, columns[f], "ratio") for f in chosen}
         f = max(chosen, key=lambda f: walks[f].best()[0])
         self.search("rw+season", "periodic", walks[f], 3, candidates, f=float(frequencies[f]))
         pairs = {
@@ -345,7 +345,7 @@ def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
 
 
 def group_gaps(fits: tuple[ModelFit, ...]) -> dict[Group, float]:
-    """Return for each group how far its best model is behind the best of all, in BIC."""
+    """Return the BIC of each group's best model minus that of the best model overall."""
     gaps: dict[Group, float] = {}
     for fit in fits:
         gaps.setdefault(fit.group, fit.bic - fits[0].bic)

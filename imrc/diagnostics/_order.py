@@ -3,7 +3,7 @@
 If the order does not matter (identical or i.i.d. tasks), all orders of the rows are equally likely. Three
 statistics: ``r1`` (neighbours alike), ``slope`` (slow change; locally best against a random walk) and
 ``peak`` (periods). Their rank p-values are combined by the minimum, whose own distribution comes from the
-same orders, so nothing has to be corrected for having looked three times.
+same orders, so no correction for multiple tests is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 StatisticName = Literal["r1", "-r1", "slope", "peak"]
 
-# Below this many tasks no order is unusual enough: 1/12 is the smallest p-value of 4 tasks.
+# With fewer tasks no order can be significant: 1/12 is the smallest p-value of 4 tasks.
 LEAST_TASKS = 5
 ENUMERATED = 7
 EXACT_PEAK = 120
@@ -40,7 +40,7 @@ class OrderTests:
     orders: int
     """Orders compared, the observed one included."""
     is_enumerated: bool
-    """True if these are all orders there are (up to reversal)."""
+    """Whether these are all possible orders (up to reversal)."""
 
 
 def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator) -> Ints:

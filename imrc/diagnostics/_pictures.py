@@ -1,8 +1,8 @@
-"""The two pictures: partial autocorrelation and variogram, with permutation bands."""
+"""Partial autocorrelation and variogram over the tasks, with permutation bands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ class PartialAutocorrelation:
 
 @dataclass(frozen=True, eq=False)
 class Variogram:
-    """Squared distance of tasks by lag, minus what sampling noise adds."""
+    """Squared distance of tasks by lag, corrected for sampling noise."""
 
     lags: Ints
     """1, ..., largest lag."""
@@ -47,7 +47,7 @@ class Variogram:
     """Average over pairs, in units of the noise variance of one sample average; unbiased, so it may be
     negative."""
     pairs: Ints
-    """Pairs of tasks behind each value."""
+    """Number of pairs of tasks behind each value."""
     exponent: float | None
     """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
     envelope_lags: Ints | None = None
@@ -71,39 +71,11 @@ def _centred_components(means: Floats) -> Floats:
     return np.ascontiguousarray(centred[:, varying] / np.sqrt(squares[varying]))
 
 
-def durbin_levinson(autocovariance: Floats) -> Floats:
-    """Partial autocorrelations of many series at once.
-
-    Parameters
-    ----------
-    autocovariance : ndarray of shape (nlags + 1, m)
-        Autocovariances at lags 0, ..., nlags; lag 0 positive.
-
-    Returns
-    -------
-    ndarray of shape (nlags, m)
-        Zero beyond the lag at which a series is predicted without error.
-    """
-    nlags = len(autocovariance) - 1
-    phi = np.zeros((nlags + 1, autocovariance.shape[1]))
-    out = np.zeros((nlags, autocovariance.shape[1]))
-    variance = autocovariance[0].copy()
-    for t in range(1, nlags + 1):
-        top = autocovariance[t] - (phi[1:t] * autocovariance[t - 1 : 0 : -1]).sum(axis=0)
-        alive = variance > 1e-14 * autocovariance[0]
-        last = np.where(alive, top / np.where(alive, variance, 1.0), 0.0)
-        phi[1:t] -= last * phi[t - 1 : 0 : -1].copy()
-        phi[t] = last
-        variance = variance * (1.0 - last**2)
-        out[t - 1] = last
-    return out
-
-
 def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
     """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
 
-    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` for every component; all components are
-    done at once.
+    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` component by component; that function takes one
+    series at a time, several hundred times as long for the components of a mean vector.
 
     Parameters
     ----------
@@ -129,6 +101,8 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     >>> partial_autocorrelation(walk, 3).mean.round(2).tolist()
     [0.97, -0.01, 0.01]
     """
+    from imrc.diagnostics._kernels import component_pacf
+
     means = check_matrix("means", means)
     k = len(means)
     if k < 2:
@@ -137,8 +111,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     x = _centred_components(means)
     if x.shape[1] == 0:
         raise InputError("Every component of means is constant over the tasks.")
-    autocovariance = np.stack([(x[: k - t] * x[t:]).sum(axis=0) for t in range(nlags + 1)])
-    values = durbin_levinson(autocovariance)
+    values = component_pacf(x, np.arange(k), nlags)
     return PartialAutocorrelation(np.arange(1, nlags + 1), values, values.mean(axis=1), values.std(axis=1))
 
 
@@ -157,7 +130,7 @@ def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) ->
         x = np.ascontiguousarray(x[:, np.linspace(0, m - 1, BAND_COMPONENTS).round().astype(int)])
     count = int(np.clip(2e8 / (x.size * nlags), 99, len(orders)))
     low, high = np.quantile(mean_pacf(x, orders[: count + 1], nlags), BAND, axis=0)
-    return PartialAutocorrelation(pacf.lags, pacf.values, pacf.mean, pacf.std, low, high)
+    return replace(pacf, low=low, high=high)
 
 
 def growth_exponent(lags: Ints, gamma: Floats, k: int) -> float | None:
@@ -221,14 +194,13 @@ def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> V
 
 def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogram:
     """Add the 2.5-97.5 % envelope of gamma under permuted orders."""
-    from imrc.diagnostics._kernels import lag_sums, lag_sums_direct
+    from imrc.diagnostics._kernels import lag_sums
 
     lags = result.lags.astype(np.int64)
-    kernel = lag_sums
     if reduced.k > 120:
         spaced = np.geomspace(1, lags[-1], ENVELOPE_LAGS).round().astype(np.int64)
-        lags, kernel = np.unique(spaced), lag_sums_direct
+        lags = np.unique(spaced)
         orders = orders[: max(100, int(2e8 / (reduced.k * len(lags))))]
-    sums = kernel(reduced.distance, orders, lags) / (reduced.k - lags)
+    sums = lag_sums(reduced.distance, orders, lags) / (reduced.k - lags)
     low, high = np.quantile(sums, BAND, axis=0)
-    return Variogram(result.lags, result.gamma, result.pairs, result.exponent, lags, low, high)
+    return replace(result, envelope_lags=lags, low=low, high=high)

@@ -1,6 +1,6 @@
-"""One pass over the samples of a sequence: sample averages, and the few rows that the noise needs.
+"""One pass over the samples of a sequence: sample averages, and the few rows needed to describe the noise.
 
-Mapped samples of a long sequence would fill the memory, so each task is mapped, summed up and let go.
+The mapped samples of a long sequence may not fit into memory, so tasks are mapped, summed and released one by one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHUNK = 500
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What one pass over the samples leaves."""
+    """Result of one pass over the samples."""
 
     moments: Moments
     """Sample averages and their mean squared errors."""
@@ -65,7 +65,7 @@ def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints
 def read_sequence(
     sequence: TaskSequence, transform: Transform, generator: np.random.Generator, keep: float = 0.0
 ) -> Reading:
-    """Map every task once and keep what the diagnosis needs.
+    """Map every task once and keep only what the diagnosis needs.
 
     Parameters
     ----------

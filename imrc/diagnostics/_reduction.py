@@ -36,6 +36,13 @@ class Moments:
     n: NDArray[np.int64] | None
     """Samples per task, shape (k,); None if only means are known."""
 
+    def pooled_variance(self) -> Floats:
+        """Return the variance of one sample pooled over tasks (of one average, if only means are known), shape (m,)."""
+        if self.n is None:
+            return np.asarray(self.s.mean(axis=0))
+        weights = (self.n - 1.0)[:, None]
+        return np.asarray((weights * self.s * self.n[:, None]).sum(axis=0) / max(float(weights.sum()), 1.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
@@ -101,8 +108,10 @@ def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tu
     from imrc.features._spec import TITLES
 
     if features is None:
-        learnt = Standardised.learn(np.concatenate([task.X for task in sequence]))
-        return learnt.transform, "standardised inputs (one scale for all tasks)"
+        # A diagnosis looks at all samples of all tasks anyway; only words and gaps need what a run would learn first.
+        numbers = make("identity", sequence, seed)
+        learnt = Standardised.learn(np.concatenate([numbers.transform(task.X) for task in sequence]))
+        return lambda X: learnt.transform(numbers.transform(X)), "standardised inputs (one scale for all tasks)"
     if isinstance(features, str | FeatureSpec):
         spec = FeatureSpec.parse(features)
         return make(spec, sequence, seed).transform, TITLES[spec.kind].lower()
@@ -146,12 +155,7 @@ def reduce_moments(moments: Moments) -> Reduced:
     tau, s, n = moments.tau, moments.s, moments.n
     k = len(tau)
     n_ref = None if n is None else float(k / (1.0 / n).sum())
-    if n is None:
-        variance = s.mean(axis=0)
-    else:
-        weights = (n - 1.0)[:, None]
-        freedom = max(float(weights.sum()), 1.0)
-        variance = (weights * s * n[:, None]).sum(axis=0) / freedom
+    variance = moments.pooled_variance()
     kept = variance > CONSTANT * max(float(variance.max()), 0.0) if variance.size else variance > 0
     if n is None or n_ref is None:
         noise = variance[kept]

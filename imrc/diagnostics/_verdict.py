@@ -1,4 +1,4 @@
-"""From evidence to verdict, and its wording."""
+"""The verdict that follows from the evidence, and its wording."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc.diagnostics._change import ChangeEstimate
-from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
 
 Floats = NDArray[np.float64]
@@ -26,6 +26,8 @@ VerdictName = Literal[
     "jump",
     "periodic",
 ]
+
+Assumption = Literal["supported", "open", "contradicted"]
 
 LEVEL = 0.05
 NAMED: tuple[Group, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic")
@@ -50,20 +52,59 @@ TITLES: dict[VerdictName, str] = {
 }
 
 
+CHANGES: dict[ChangePattern, str] = {
+    "unremarkable": "look independent and zero-mean",
+    "direction": "drift in one direction",
+    "same_way": "look positively correlated",
+    "come_back": "look negatively correlated",
+}
+_FAILS: dict[ChangePattern, str] = {
+    "direction": "not zero-mean",
+    "same_way": "not independent",
+    "come_back": "not independent",
+}
+_ON_THEIR_OWN = "nothing unusual on their own"
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What the evidence says."""
+    """Conclusion drawn from the evidence."""
 
     name: VerdictName
-    """Best supported name."""
+    """The best supported verdict."""
     second: VerdictName | None
-    """Second name, when the models cannot be told apart."""
+    """A second verdict that the models cannot tell apart from the first."""
     title: str
-    """A few words, for a heading."""
+    """Short title."""
     sentence: str
-    """What speaks for it, in one sentence."""
+    """The evidence for it, in one sentence."""
     notes: tuple[str, ...]
-    """Reservations: short sequence, dependent changes, bounded features."""
+    """Reservations: short sequence, bounded features."""
+    changes: ChangePattern | None = None
+    """Finding of the tests on the changes; None where they are not judged because the order does not matter."""
+
+    @property
+    def assumption(self) -> Assumption:
+        """Whether the evidence supports changes that are independent and zero-mean, contradicts them, or neither."""
+        if "evolving" in (self.name, self.second) and self.changes in ("unremarkable", None):
+            return "supported" if self.second is None and self.name == "evolving" else "open"
+        return "open" if self.name in ("no_change", "too_few", "differ") else "contradicted"
+
+    @property
+    def changes_text(self) -> str:
+        """Short description of the changes, worded as in the sentence."""
+        if self.changes is None:
+            return f"not judged: {_NOT_JUDGED.get(self.name, 'too few tasks')}"
+        if self.changes == "unremarkable" and "evolving" not in (self.name, self.second):
+            return _ON_THEIR_OWN
+        return CHANGES[self.changes]
+
+
+_NOT_JUDGED: dict[VerdictName, str] = {
+    "no_change": "no change is seen",
+    "too_few": "no change is seen",
+    "iid": "the order does not matter",
+}
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
@@ -128,18 +169,40 @@ def decide(
     return first, (second if gaps[second] - gaps[first] < LEAD else None), p_change
 
 
-def _named_sentence(name: VerdictName, fit: ModelFit) -> str:
-    """Return what supports one of the named kinds of change."""
+def _shape(name: VerdictName, fit: ModelFit) -> str:
+    """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
     if name == "evolving":
-        return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
+        return "neighbours are alike and distance grows with lag"
     if name == "mean_reverting":
         half = math.log(0.5) / math.log(fit.parameters["phi"])
-        return f"Neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)."
+        return f"neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)"
     if name == "trend":
-        return "Changes keep a direction: not zero-mean."
+        return f"the tasks move along a {'smooth curve' if fit.name == 'smooth' else 'straight line'}"
     if name == "jump":
-        return f"Abrupt change at task {int(fit.parameters['c']) + 1}."
-    return f"Comes back about every {1.0 / fit.parameters['f']:.1f} tasks."
+        return f"abrupt change at task {int(fit.parameters['c']) + 1}"
+    return f"the pattern repeats about every {round(1.0 / fit.parameters['f'], 1):g} tasks"
+
+
+def _named_sentence(
+    name: VerdictName, second: VerdictName | None, best: dict[str, ModelFit], changes: ChangePattern | None
+) -> str:
+    """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
+    shape = _shape(name, best[name])
+    if name == "evolving" and second is None:
+        if changes in ("unremarkable", None):
+            return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
+        return f"{_upper(shape)}, but the changes {CHANGES[changes]}: {_FAILS[changes]}."
+    sentence = f"{_upper(shape)}."
+    if second is not None:
+        sentence = f"The models cannot be told apart. As {TITLES[name]}: {shape}. "
+        sentence += f"As {TITLES[second]}: {_shape(second, best[second])}."
+    if changes in _FAILS:
+        sentence += f" The changes {CHANGES[changes]}: {_FAILS[changes]}."
+    elif changes is not None and "evolving" in (name, second):
+        sentence += f" The changes {CHANGES[changes]}."
+    elif changes is not None and "trend" in (name, second):
+        sentence += f" The changes show {_ON_THEIR_OWN}."
+    return sentence
 
 
 def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
@@ -147,12 +210,13 @@ def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
     return shown + (f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else "")
 
 
-def _limit_text(change: ChangeEstimate) -> str:
+def _limit_text(change: ChangeEstimate, n: float | None) -> str:
     if math.isinf(change.high):
-        return "The data set no limit to the change per step."
+        return "The data put no upper limit on the change per step."
+    average = "one given average" if n is None else f"an average over all samples (about {n:.0f} per task)"
     return (
-        f"Change per step at most {change.high:.2g} times the noise of one sample average "
-        "(95 %, from the random-walk model)."
+        f"The change per step is at most {change.high:.2g} times the noise of {average} (95 % limit from the "
+        "random-walk model)."
     )
 
 
@@ -161,54 +225,49 @@ def word_verdict(
     second: VerdictName | None,
     *,
     k: int,
-    change: ChangeEstimate | None,
-    pairs: tuple[tuple[int, int], ...],
-    share: float,
-    fits: tuple[ModelFit, ...],
-    tests: Innovations | None,
-    is_bounded: bool,
+    change: ChangeEstimate | None = None,
+    pairs: tuple[tuple[int, int], ...] = (),
+    share: float = 0.0,
+    fits: tuple[ModelFit, ...] = (),
+    tests: Innovations | None = None,
+    is_bounded: bool = False,
+    n: float | None = None,
 ) -> Verdict:
-    """Put the verdict into words; nothing is ever called proved."""
+    """Put the verdict into words, which never claim a proof."""
     notes: list[str] = []
+    changes: ChangePattern | None = None
     title = TITLES[name]
     if second is not None:
         title = f"{TITLES[name]} or {TITLES[second]}"
     best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
     if name == "no_change":
-        sentence = "Tasks look identical. " + (_limit_text(change) if change else "")
+        sentence = "The tasks look identical. " + (_limit_text(change, n) if change else "")
     elif name == "too_few":
-        sentence = "A change cannot be seen, but a large one cannot be excluded. "
-        sentence += _limit_text(change) if change else "No component varies."
+        sentence = "No change is detectable, but a large one cannot be ruled out. "
+        sentence += _limit_text(change, n) if change else "No component varies."
     elif name == "differ":
-        sentence = f"The tasks are not all alike, but with {k} tasks the order can hardly be judged."
+        sentence = f"The tasks are not all alike, but {k} tasks are too few to judge their order."
     elif name == "recurring":
-        verb = "are" if pairs else "is"
-        sentence = f"Tasks {_pairs_text(pairs)} {verb} alike, while tasks between them are not."
+        sentence = f"Tasks {_pairs_text(pairs)} are alike, while the tasks between them are not."
     elif name == "iid":
         sentence = "The tasks differ, but neighbours are no more alike than other pairs."
         if share >= RECURRING_SHARE and k <= SHORT_BELOW:
-            notes.append(f"Some tasks come back: {_pairs_text(pairs)}.")
+            notes.append(f"Some tasks recur: {_pairs_text(pairs)}.")
         if k < SHORT_BELOW:
-            notes.append("With fewer than 20 tasks a slow change could be missed.")
+            notes.append(f"With fewer than {SHORT_BELOW} tasks a slow change can go unnoticed.")
     else:
-        sentence = _named_sentence(name, best[name])
-        if second is not None:
-            other = _named_sentence(second, best[second])
-            sentence = f"The models cannot be told apart. As {TITLES[name]}: {_lower(sentence)} "
-            sentence += f"As {TITLES[second]}: {_lower(other)}"
-        if name == "evolving" and tests is not None and tests.is_flagged:
-            direction = "go the same way" if tests.largest > 0 else "come back"
-            title += f", but consecutive changes are not independent (they tend to {direction})"
-            sentence = "Neighbours are alike and distance grows with lag." if second is None else sentence
+        changes = tests.pattern if tests is not None else None
+        sentence = _named_sentence(name, second, best, changes)
+        if name == "evolving" and second is None and changes in _FAILS:
+            title += f", but the changes {CHANGES[changes]}"
         if is_bounded and "mean_reverting" in (name, second):
             notes.append(
-                "The features are bounded, and bounded mean vectors cannot walk for ever: "
-                "long walks are read as pulled back."
+                "The features are bounded, so mean vectors cannot drift indefinitely: long walks look mean-reverting."
             )
     if k < SHORT_BELOW and name != "too_few":
-        notes.append(f"{k} tasks only.")
-    return Verdict(name, second, title, sentence.strip(), tuple(notes))
+        notes.append(f"Only {k} tasks.")
+    return Verdict(name, second, title, sentence.strip(), tuple(notes), changes)
 
 
-def _lower(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]
+def _upper(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]

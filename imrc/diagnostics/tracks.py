@@ -1,4 +1,4 @@
-"""One component over the tasks, and the change at each step: tables behind the pictures."""
+"""Tables behind the charts: one component over the tasks, the change at each step, the evidence by lag."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Floats = NDArray[np.float64]
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
-    """Sample averages of one component with forward and smoothed estimates.
+    """Return the sample averages of one component with forward and smoothed estimates.
 
-    Variances are pooled over tasks, and the change per step is the estimated rho times the noise of one
+    Variances are pooled over tasks, and the change per step is the estimated n rho times the noise of one
     average, as in the diagnosis: one rate of change for all components.
 
     Parameters
@@ -37,14 +37,10 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
-    own, n = result.moments.s[:, component], result.moments.n
-    if n is None:
-        s = np.full_like(tau, own.mean())
-    else:
-        pooled = ((n - 1) * own * n).sum() / max(float((n - 1).sum()), 1.0)
-        s = (pooled / n)[:, None]
-    rho = result.change.rho if result.change is not None else 0.0
-    d = np.full_like(s, rho * s.mean())
+    n, variance = result.moments.n, result.moments.pooled_variance()[component]
+    s = np.full_like(tau, variance) if n is None else (variance / n)[:, None]
+    ratio = result.change.ratio if result.change is not None else 0.0
+    d = np.full_like(s, ratio * s.mean())
     forward, s_fwd = track_forward(tau, s, d)
     smoothed, s_smooth = smooth(forward, s_fwd, d)
     columns = {
@@ -62,7 +58,7 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 
 
 def step_changes(result: Assessment) -> pd.DataFrame:
-    """Change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
+    """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
 
     Parameters
     ----------
@@ -119,7 +115,7 @@ def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
 
 
 def as_json(result: Assessment, n: float | None = None) -> str:
-    """Return verdict and evidence as JSON text, rho converted to n samples per task."""
+    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
     import json
 
     return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)

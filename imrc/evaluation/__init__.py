@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import HEADLINES, Headline, RunResult
@@ -12,6 +13,7 @@ from imrc.evaluation.splits import draw_task, held_out, largest_n
 __all__ = [
     "HEADLINES",
     "PARAMETERS",
+    "EffectiveSamples",
     "Headline",
     "LagTable",
     "Parameter",
@@ -19,9 +21,11 @@ __all__ = [
     "RunSettings",
     "StepResult",
     "draw_task",
+    "effective_samples",
     "evaluate",
     "held_out",
     "iter_run",
     "join_repetitions",
     "largest_n",
+    "theorem_4",
 ]

@@ -10,20 +10,18 @@ import numpy as np
 
 from imrc.baselines import method_title, parse_method
 from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key
-from imrc.evaluation.methods import expected_seconds
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.words import decimal
-from imrc.features import make
 from imrc.tasks import TaskSequence
+from imrc.wording import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Progress = Callable[[str, int, int], None]
 LONG_S = 60.0
-"""Methods expected to take longer than this are announced before they start."""
+"""A method is announced if all its tasks would take longer than this at the pace of the first."""
 
 
 def run_methods(
@@ -47,7 +45,7 @@ def run_methods(
     progress : callable or None
         Called as ``progress(title, step, total)`` after every step of every method.
     announce : callable or None
-        Called with one sentence before a method that is expected to take longer than a minute.
+        Called with one sentence after the first task of a method, if at its pace all of them take more than a minute.
 
     Returns
     -------
@@ -68,18 +66,16 @@ def run_methods(
     [['single', 'forward', 'forward_backward'], ['majority']]
     """
     jobs = [_job(settings, name) for name in methods]
-    width = make(settings.features, sequence, settings.seed).n_outputs
     results = []
     for job in jobs:
         name = job.methods[0]
         title = f"IMRC ({job.preset})" if name == "imrc" else method_title(name)
-        if announce is not None:
-            seconds = expected_seconds(name, job, sequence, width)
-            if seconds > LONG_S:
-                announce(f"{title} takes about {max(1, round(seconds / 60))} min on this sequence.")
         steps = []
         for step in iter_run(sequence, job):
             steps.append(step)
+            seconds = step.time_s * step.total
+            if announce is not None and step.number == 1 and seconds > LONG_S:
+                announce(f"{title} takes about {max(1, round(seconds / 60))} min, {step.total} times its first task.")
             if progress is not None:
                 progress(title, step.number, step.total)
         results.append(RunResult.from_steps(job, sequence, steps))

@@ -198,7 +198,7 @@ def comparison_table(
     """
     import pandas as pd
 
-    from imrc.evaluation.printed import printed_errors
+    from imrc.paper.printed import printed_errors
 
     cells = scores[["dataset", "n"]].drop_duplicates()
     if len(cells) != 1:

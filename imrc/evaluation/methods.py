@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 from imrc.baselines import Baseline, parse_method, registry
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
-from imrc.features import make
-from imrc.tasks import TaskSequence
 
 Floats = NDArray[np.float64]
 Rows = Callable[[int, NDArray[np.int64]], Floats]
@@ -136,40 +133,3 @@ class ComparedMethods:
         wrong = learner.predict(X) != np.concatenate(self._labels)
         ends = np.cumsum([len(labels) for labels in self._labels])
         return {j: float(part.mean()) for j, part in enumerate(np.split(wrong, ends[:-1]))}
-
-
-def expected_seconds(name: str, settings: RunSettings, sequence: TaskSequence, n_features: int | None = None) -> float:
-    """Return about how long a method takes in a run, all repetitions together, to be said before it starts.
-
-    Parameters
-    ----------
-    name : str
-        "imrc", or a name of the registry, with a profile after a colon if not the default one.
-    settings : RunSettings
-        The run.
-    sequence : TaskSequence
-        The tasks.
-    n_features : int, optional
-        Mapped features, if known; else the feature map is made to count them.
-
-    Returns
-    -------
-    float
-        Seconds, right within a factor of about three.
-    """
-    tasks = len(sequence) if settings.k is None else min(settings.k, len(sequence))
-    outputs = n_features or make(settings.features, sequence, settings.seed).n_outputs
-    workers = max(1, min(settings.repetitions, os.cpu_count() or 1))
-    if name == "imrc":
-        return _imrc_task_seconds(settings, sequence.n_classes * (outputs + 1)) * tasks * settings.repetitions / workers
-    method, profile = parse_method(name)
-    cls = registry[method]
-    n = int(sequence.sizes.mean()) if cls.uses_pool else settings.n
-    once = cls.expected_seconds(cls.profiles[profile], tasks, n, outputs, sequence.n_classes)
-    return once * settings.repetitions / workers
-
-
-def _imrc_task_seconds(settings: RunSettings, components: int) -> float:
-    """Seconds of one task: b + 2 problems, measured for 20 to 1,600 components, n from 10 to 150, 2000 iterations."""
-    one = (1e-4 + 1.2e-6 * components) * (1.0 + settings.n / 150)
-    return (settings.learner.b + 2) * one * max(settings.learner.iterations(settings.n) / 2000, 0.1)

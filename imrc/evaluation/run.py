@@ -20,7 +20,7 @@ from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import OVERRIDES, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
-from imrc.features import FeatureMap, FeatureSpec, make
+from imrc.features import FeatureMap, FeatureSpec, learns, make
 from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
@@ -31,7 +31,7 @@ _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
 _MAPPED_LIMIT = 25_000_000
-"""Numbers up to which the mapped tasks of a whole sequence are kept (200 MB); above, rows are mapped when drawn."""
+"""Numbers up to which mapped rows are kept in a run (200 MB); above, rows are mapped each time they are needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +80,12 @@ class StepResult:
 
 
 class MappedTasks:
-    """Mapped instances with intercept column, whole tasks kept while that is affordable.
+    """Mapped instances with intercept column.
 
-    Runs on the same sequence with the same representation and seed may share one, so that nothing is mapped twice.
+    A map that learns nothing from the data is shared by all repetitions, and whole mapped tasks are kept while that is
+    affordable. A map that learns scales, medians or words does so from the rows of the first task that a repetition
+    does not keep for testing, so each repetition has a map of its own. Runs on the same sequence with the same
+    representation and seed may share one `MappedTasks`, so that nothing is mapped twice.
 
     Parameters
     ----------
@@ -96,10 +99,34 @@ class MappedTasks:
 
     def __init__(self, sequence: TaskSequence, features: FeatureSpec, seed: int) -> None:
         self.made_for = (sequence.fingerprint, features, seed)
-        self._sequence = sequence
-        self._map: FeatureMap = make(features, sequence, seed)
-        self._keep = int(sequence.sizes.sum()) * (self._map.n_outputs + 1) <= _MAPPED_LIMIT
-        self._mapped: dict[int, Floats] = {}
+        self._sequence, self._features, self._seed = sequence, features, seed
+        self._shared = None if learns(features, sequence) else _SharedRows(sequence, make(features, sequence, seed))
+
+    def prepare(self, task: int) -> None:
+        """Map a task that all repetitions share, once, before their threads need it."""
+        if self._shared is not None:
+            self._shared.rows(task, np.arange(1))
+
+    def learnt_from(self, pool: NDArray[np.int64], *, keep: int) -> _Rows:
+        """Return the mapped rows of one repetition.
+
+        Parameters
+        ----------
+        pool : ndarray of int
+            Rows of the first task that may be learnt from.
+        keep : int
+            Numbers that may be kept of tasks before the newest, if the map is the repetition's own.
+        """
+        if self._shared is not None:
+            return self._shared
+        return _OwnRows(self._sequence, make(self._features, self._sequence, self._seed, pool), keep)
+
+
+class _Rows:
+    """Mapped rows of the tasks of a sequence."""
+
+    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
+        self._sequence, self._map = sequence, feature_map
 
     @property
     def n_outputs(self) -> int:
@@ -108,12 +135,51 @@ class MappedTasks:
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
-        X = self._sequence[task].X
+        return with_intercept(self._map.transform(self._sequence[task].X[index]))
+
+
+class _SharedRows(_Rows):
+    """Rows of a map that all repetitions share: whole tasks are mapped and kept."""
+
+    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
+        super().__init__(sequence, feature_map)
+        self._keep = int(sequence.sizes.sum()) * (self.n_outputs + 1) <= _MAPPED_LIMIT
+        self._mapped: dict[int, Floats] = {}
+
+    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
         if not self._keep:
-            return with_intercept(self._map.transform(X[index]))
+            return super().rows(task, index)
         if task not in self._mapped:
-            self._mapped[task] = with_intercept(self._map.transform(X))
+            self._mapped[task] = with_intercept(self._map.transform(self._sequence[task].X))
         return self._mapped[task][index]
+
+
+class _OwnRows(_Rows):
+    """Rows of one repetition's own map: only those asked for are mapped, and kept while the task is the newest.
+
+    Rows of earlier tasks, on which some methods are tested again at every step, are kept up to a limit. Rows asked for
+    together are always mapped by themselves, so a number does not depend on what else was asked for or kept.
+    """
+
+    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap, keep: int) -> None:
+        super().__init__(sequence, feature_map)
+        self._left, self._newest = keep, 0
+        self._of_newest: dict[tuple[int, bytes], Floats] = {}
+        self._of_earlier: dict[tuple[int, bytes], Floats] = {}
+
+    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
+        if task > self._newest:
+            self._newest, self._of_newest = task, {}
+        place = (task, index.tobytes())
+        kept = self._of_newest if task == self._newest else self._of_earlier
+        if place not in kept:
+            mapped = super().rows(task, index)
+            if kept is self._of_earlier:
+                if mapped.size > self._left:
+                    return mapped
+                self._left -= mapped.size
+            kept[place] = mapped
+        return kept[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,25 +198,32 @@ class _Repetition:
     """One repetition: its draws, its learner, the compared methods, and the test samples still needed."""
 
     def __init__(
-        self, settings: RunSettings, sequence: TaskSequence, n_features: int, seed: np.random.SeedSequence, threads: int
+        self,
+        settings: RunSettings,
+        sequence: TaskSequence,
+        mapped: MappedTasks,
+        seed: np.random.SeedSequence,
+        threads: int,
+        keep: int,
     ) -> None:
         self._n = settings.n
         self._sequence = sequence
         self._seed = seed
         self._threads = threads
+        self._mapped = mapped.learnt_from(self.draw(0).pool, keep=keep)
         imrc = "imrc" in settings.methods
         self._learner = Learner(settings.learner, sequence.n_classes, threads=threads) if imrc else None
-        self._compared = ComparedMethods(settings, sequence.n_classes, n_features, seed)
+        self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
 
     def draw(self, task: int) -> TaskDraw:
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
 
-    def step(self, task: int, mapped: MappedTasks) -> _Done:
+    def step(self, task: int) -> _Done:
         """Learn a task with every method; return the errors of what was learnt, and the majority error."""
         draw, y = self.draw(task), self._sequence.encoded(task)
-        records = self._compared.step(task, draw, y, mapped.rows)
+        records = self._compared.step(task, draw, y, self._mapped.rows)
         errors: dict[str, dict[int, float]] = {}
         time_s = {name: record.time_s for name, record in records.items()}
         sizes = {name: record.state_size for name, record in records.items()}
@@ -158,11 +231,12 @@ class _Repetition:
         if self._learner is not None:
             # A step that spreads over several threads is timed by the wall clock.
             clock = time.perf_counter if self._threads > 1 else time.thread_time
+            X1 = self._mapped.rows(task, draw.train)
             started = clock()
-            update = self._learner.step(mapped.rows(task, draw.train), y[draw.train])
+            update = self._learner.step(X1, y[draw.train])
             time_s["imrc"] = clock() - started
             sizes["imrc"] = self._learner.state_size()
-            self._tests[task] = mapped.rows(task, draw.test), y[draw.test]
+            self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
             self._tests.pop(task - self._learner.settings.b - 1, None)
             errors = self._imrc_errors(task, update)
         errors.update({name: record.errors for name, record in records.items()})
@@ -290,13 +364,15 @@ def iter_run(
     workers = max(1, min(len(chosen), available))
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
     # Cores left over by the repetitions solve the problems of a step side by side.
-    repetitions = [_Repetition(settings, sequence, mapped.n_outputs, seeds[r], available // workers) for r in chosen]
+    keep = _MAPPED_LIMIT // len(chosen)
+    with single_thread():
+        repetitions = [_Repetition(settings, sequence, mapped, seeds[r], available // workers, keep) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
             with single_thread():
-                mapped.rows(task, np.arange(1))  # fills the store once, before the threads need it
-                done = _finished([pool.submit(repetition.step, task, mapped) for repetition in repetitions], tick)
+                mapped.prepare(task)
+                done = _finished([pool.submit(repetition.step, task) for repetition in repetitions], tick)
             updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,

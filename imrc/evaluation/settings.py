@@ -180,7 +180,8 @@ class RunSettings:
         if isinstance(self.overrides, Mapping):
             object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
         check_names("overrides", dict(self.overrides), OVERRIDES)
-        _ = self.learner  # checks preset and overrides
+        learner = resolve_settings(preset, b=self.b, W=self.W, **dict(self.overrides))
+        object.__setattr__(self, "_learner", learner)
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -189,8 +190,9 @@ class RunSettings:
 
     @property
     def learner(self) -> IMRCSettings:
-        """The learner's settings: preset and overrides resolved."""
-        return resolve_settings(self.preset, b=self.b, W=self.W, **dict(self.overrides))
+        """The learner's settings: preset and overrides, resolved and checked once."""
+        held: IMRCSettings = self.__dict__["_learner"]
+        return held
 
     def fit_to(self, sequence: TaskSequence) -> TaskSequence:
         """Return the first k tasks.

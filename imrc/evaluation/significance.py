@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice
 
@@ -90,7 +90,37 @@ def paired_test(first: Floats, second: Floats, test: Test = "automatic") -> Pair
     return PairedTest(float(gap.mean()), stderr, p, use)
 
 
-def holm(p: Floats) -> Floats:
+def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
+
+    Parameters
+    ----------
+    values : ndarray of shape (repetitions,)
+        At least one.
+    level : float
+        Coverage.
+
+    Returns
+    -------
+    tuple of float
+        Mean, lower end, upper end.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
+    [2.0, -0.484, 4.484]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, float("nan"), float("nan")
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - half, mean + half
+
+
+def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 
     Examples
@@ -98,11 +128,11 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
+    from statsmodels.stats.multitest import multipletests
+
     p = np.asarray(p, dtype=np.float64)
+    tested = np.isfinite(p)
     corrected = np.full(len(p), np.nan)
-    order = [i for i in np.argsort(p, kind="stable") if np.isfinite(p[i])]
-    largest = 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p[i]))
-        corrected[i] = largest
+    if tested.any():
+        corrected[tested] = multipletests(p[tested], method="holm")[1]
     return corrected

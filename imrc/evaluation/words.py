@@ -1,4 +1,4 @@
-"""Results in words: numbers with their uncertainty, one sentence, and code that repeats a run."""
+"""Results in words: numbers with their uncertainty, summaries, and code that reproduces a run."""
 
 from __future__ import annotations
 
@@ -8,27 +8,20 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import Headline, HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
+from imrc.wording import decimal, p_cell, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-def decimal(value: float, digits: int = 3) -> str:
-    """Return a number without the leading zero, as the field prints error rates.
-
-    Examples
-    --------
-    >>> decimal(0.4051), decimal(-0.02), decimal(1.0)
-    ('.405', '-.020', '1.000')
-    """
-    if not math.isfinite(value):
-        return "–"
-    text = f"{abs(value):.{digits}f}"
-    sign = "-" if value < 0 and float(text) != 0 else ""
-    return sign + (text[1:] if text.startswith("0.") else text)
+UNTUNED = (
+    "The methods compared run with published default hyper-parameters, of their authors or of the nearest public code; "
+    "they were not tuned to these data."
+)
+"""Caveat shown wherever methods are compared."""
 
 
 def with_error(headline: Headline) -> str:
@@ -39,13 +32,99 @@ def with_error(headline: Headline) -> str:
     >>> with_error(Headline(0.405, 0.0134, 0.006))
     '.405 ± .006'
     """
-    if not math.isfinite(headline.stderr):
-        return decimal(headline.mean)
-    return f"{decimal(headline.mean)} ± {decimal(headline.stderr)}"
+    return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)
+
+
+def samples_text(worth: EffectiveSamples) -> str:
+    """Return effective samples with their interval, as every page, report and table shows them.
+
+    Examples
+    --------
+    >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
+    ('21.6 (19.9 to 23.4)', '10.0')
+    """
+    interval = interval_text(worth)
+    return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
+
+
+def interval_text(worth: EffectiveSamples) -> str:
+    """Return the interval of effective samples, or why there is none.
+
+    Examples
+    --------
+    >>> [interval_text(EffectiveSamples(21.6, low, 23.4, 10.0)) for low in (19.9, 23.39, float("nan"))]
+    ['19.9 to 23.4', 'the same in all repetitions', 'one repetition']
+    """
+    if not math.isfinite(worth.low):
+        return "one repetition"
+    low, high = f"{worth.low:,.1f}", f"{worth.high:,.1f}"
+    return "the same in all repetitions" if low == high else f"{low} to {high}"
+
+
+def borrowing_note(worth: EffectiveSamples) -> str:
+    """State in how many steps borrowing was switched off; empty if it never was.
+
+    Examples
+    --------
+    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
+    'Borrowing was switched off in 75 % of the steps; tasks count there with their own samples.'
+    """
+    off = 1.0 - worth.borrowing
+    if off <= 0:
+        return ""
+    # Never rounded to none or to all.
+    share = "every step" if off == 1 else f"{min(max(round(100 * off), 1), 99)} % of the steps"
+    return f"Borrowing was switched off in {share}; tasks count there with their own samples."
+
+
+def worth_sentence(worth: EffectiveSamples, title: str) -> str:
+    """State what the effective sample size of a run means, in Markdown.
+
+    Examples
+    --------
+    >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
+    'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
+    """
+    if worth.borrowing == 0:
+        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
+    interval = interval_text(worth)
+    interval = f"95 % interval {interval}" if " to " in interval else interval
+    return (
+        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
+        "if the tasks evolve."
+    )
+
+
+def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
+    """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
+
+    Parameters
+    ----------
+    run, theorem : EffectiveSamples
+        From `effective_samples` and `theorem_4`.
+    full : float
+        What Theorem 4 gives with all succeeding tasks.
+    result : RunResult
+        The run.
+    """
+    learner, n = result.settings.learner, result.settings.n
+    estimate = (
+        f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
+        if learner.tracking == "rate"
+        else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
+        "counts as change, and the component that changes most decides"
+    )
+    off = ", and it borrows in part of the steps only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    return (
+        f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
+        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
+        f"{result.settings.b} steps back (without that limit Theorem 4 gives {full:,.1f}); they differ because "
+        f"{estimate}{off}."
+    )
 
 
 def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:
-    """Return one sentence on what forward and backward learning did, in Markdown.
+    """Return one sentence on the gain of forward and backward learning, in Markdown.
 
     A difference below two standard errors of the paired difference is called no clear difference.
     """
@@ -57,7 +136,7 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
         change = "makes **no clear difference** to"
         return f"On *{title}*, learning forward and backward {change} learning each task alone ({numbers})."
     if single.mean <= 0:
-        return f"On *{title}*, single-task rules make no errors already ({numbers})."
+        return f"On *{title}*, single-task rules already make no errors ({numbers})."
     share = abs(difference.mean) / single.mean
     word = "fewer" if difference.mean < 0 else "more"
     caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
@@ -68,18 +147,18 @@ def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> st
 
 
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return a script that repeats a run.
+    """Return a script that reproduces a run.
 
     Parameters
     ----------
     dataset : str
-        Name for `imrc.datasets.load`, or of a person's own file.
+        Name for `imrc.datasets.load`, or the path of a file.
     tasks : int
         Number of tasks.
     settings : RunSettings
         What was run.
     file_options : mapping, optional
-        Options of `imrc.datasets.read_table`, if `dataset` is a file.
+        Options of `imrc.datasets.read_table` for a file.
 
     Examples
     --------
@@ -115,7 +194,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
 
 
 def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return the command that repeats a run, with the parameters of `as_python`.
+    """Return the command that reproduces a run, with the parameters of `as_python`.
 
     Examples
     --------
@@ -140,7 +219,7 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
 
 
 def _numbers(settings: RunSettings) -> dict[str, Any]:
-    """Return the settings that every copy of a run states, with the window in use."""
+    """Return the settings that every description of a run states, with the resolved window."""
     stated = {name: getattr(settings, name) for name in ("n", "b", "W", "preset", "repetitions", "seed")}
     return {**stated, "W": settings.learner.W}
 
@@ -153,7 +232,7 @@ def _feature_code(spec: FeatureSpec) -> str:
 
 
 def comparison_summary(table: pd.DataFrame, title: str) -> str:
-    """Return one sentence on who makes the fewest errors and what cannot be told apart from it, in Markdown.
+    """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown.
 
     Parameters
     ----------
@@ -171,23 +250,16 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
         return first
     if (verdicts == "untested").any():
         return f"{first} With one repetition no difference can be tested."
-    better, noise = int((verdicts == "better").sum()), int((verdicts == "no clear difference").sum())
-    worse = int((verdicts == "worse").sum())
+    better, worse, noise = (int((verdicts == v).sum()) for v in ("better", "worse", "no clear difference"))
     return (
-        f"{first} Against **{reference['title']}**, {better} of {len(verdicts)} others are clearly better, "
-        f"{worse} clearly worse, and for {noise} the difference may be noise."
+        f"{first} Compared with **{reference['title']}**, {better or 'none'} of the other methods "
+        f"{'are' if better > 1 else 'is'} clearly better, {worse or 'none'} clearly worse; {noise or 'none'} cannot be "
+        "told apart from it."
     )
 
 
-def _p_value(p: float) -> str:
-    """Return a p-value with three decimals, as everywhere; nothing where there was no test."""
-    if not math.isfinite(p):
-        return ""
-    return "< .001" if p < 0.001 else decimal(p)
-
-
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison as people read it: texts with uncertainty, columns named in words.
+    """Return the comparison for display: values with their uncertainty, columns with titles.
 
     Parameters
     ----------
@@ -196,33 +268,28 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    def spread(mean: float, std: float, digits: int = 3) -> str:
-        if not math.isfinite(mean):
-            return ""
-        return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
-
     rows = list(table.to_dict("records"))
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error ± std": [spread(row["error"], row["std"]) for row in rows],
-            "Paper": [spread(row["printed"], row["printed_std"], 2) for row in rows],
+            "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
+            "Paper": [with_spread(row["printed"], row["printed_std"], 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],
-            "p, corrected": [_p_value(row["p_holm"]) for row in rows],
+            "p, corrected": [p_cell(row["p_holm"]) for row in rows],
             "All tasks seen": [decimal(row["average"]) for row in rows],
             "Newest task": [decimal(row["newest"]) for row in rows],
             "ms per task": [1000.0 * row["seconds"] for row in rows],
             "Numbers kept": [round(row["state"]) for row in rows],
-            "Before learning": [spread(row["before"], math.nan) for row in rows],
+            "Before learning": [with_spread(row["before"], math.nan) for row in rows],
         }
     )
-    # Columns without a single entry say nothing.
+    # Drop empty columns.
     return view.loc[:, [column for column in view if not (view[column] == "").all()]]
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:
-    """Return what was tested and what the answer is about."""
+    """Return which test was used and what its result covers."""
     used = sorted(set(table["test"]) - {"none"})
     if not used:
         return "One repetition: no test is possible. Choose at least 5 repetitions to compare methods."

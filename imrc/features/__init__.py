@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from imrc.features._maps import Composite, FeatureMap, Identity, RandomFourier, Standardised
-from imrc.features._spec import KINDS, FeatureKind, FeatureSpec, column_kinds, make
+from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
+from imrc.features._prepared import Prepared
+from imrc.features._spec import KINDS, FeatureKind, FeatureSpec, column_kinds, learns, make, output_names
 
 __all__ = [
     "KINDS",
+    "Clipped",
     "Composite",
     "FeatureKind",
     "FeatureMap",
     "FeatureSpec",
     "Identity",
+    "Prepared",
     "RandomFourier",
     "Standardised",
     "column_kinds",
+    "learns",
     "make",
+    "output_names",
 ]

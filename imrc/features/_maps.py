@@ -63,6 +63,34 @@ class Identity:
         return X
 
 
+@dataclass(frozen=True)
+class Clipped:
+    """phi(x) = x, with everything below 0 or above 1 replaced by 0 or 1.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Number of features.
+    """
+
+    n_outputs: int
+
+    def transform(self, X: Floats) -> Floats:
+        """Return X, clipped.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            Features.
+        """
+        return np.clip(X, 0.0, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Standardised:
     """phi(x) = (x - centre) / scale, feature by feature.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
-from imrc.features._maps import Composite, FeatureMap, Identity, RandomFourier, Standardised
+from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
+from imrc.features._prepared import Prepared
 from imrc.tasks import TaskSequence
 
 FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median"]
@@ -26,15 +27,16 @@ TITLES: dict[FeatureKind, str] = {
 
 DESCRIPTIONS: dict[FeatureKind, str] = {
     "automatic": "Numeric columns standardised, then random Fourier features scaled by the median distance; 0/1 "
-    "columns and pixels as they are. Everything is bounded.",
+    "columns and pixels as they are. Mean, deviation and distance are those of the training samples of the first task.",
     "paper": "Pixels and network features as they are; tables through 200 random Fourier features with "
     "sigma² = 10 on raw inputs.",
     "identity": "The inputs themselves, so the rules are linear in them.",
-    "standardised": "Each column minus its mean, divided by its standard deviation, both from the first task.",
+    "standardised": "Each column minus its mean, divided by its standard deviation, both of the training samples of "
+    "the first task.",
     "rff": "Cosines and sines of N random projections of the raw inputs, frequencies of variance 1/(2 sigma²)²: "
     "the rules become non-linear.",
-    "rff_median": "Columns standardised on the first task, then N random projections whose frequencies are divided "
-    "by the median distance of the first task's instances.",
+    "rff_median": "Columns standardised, then N random projections whose frequencies are divided by the median "
+    "distance of instances; both are learnt from the training samples of the first task.",
 }
 
 
@@ -84,29 +86,62 @@ class FeatureSpec:
         return cls(kind=check_choice("features", value, KINDS))
 
 
-def column_kinds(sequence: TaskSequence) -> tuple[str, ...]:
-    """Return "numeric", "binary" or "pixel" for each input column.
+def column_kinds(sequence: TaskSequence, rows: NDArray[np.int64] | None = None) -> tuple[str, ...]:
+    """Return "numeric", "binary", "pixel", "category" or "date" for each input column.
 
-    What the sequence says of itself (``info["column_kinds"]``) is used; otherwise a column whose values are all 0 or
-    1 is binary and every other one numeric.
+    What the sequence declares is used; an undeclared column is binary if the rows looked at hold only 0 and 1 (and at
+    least one of them), otherwise numeric.
 
     Parameters
     ----------
     sequence : TaskSequence
         The tasks.
+    rows : ndarray of int or None
+        Rows of the first task to look at; None: all of them. Later tasks are never looked at.
 
     Returns
     -------
     tuple of str
         One per input column.
     """
-    told = sequence.info.get("column_kinds")
-    if told is not None and len(told) == sequence.n_features:
-        return tuple(told)
-    binary = np.ones(sequence.n_features, dtype=bool)
-    for task in sequence:
-        binary &= ((task.X == 0.0) | (task.X == 1.0)).all(axis=0)
-    return tuple("binary" if flag else "numeric" for flag in binary)
+    X = _learnt_rows(sequence, rows)
+    declared = sequence.column_kinds or ("undeclared",) * sequence.n_features
+    missing = np.isnan(X)
+    binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
+    seen = ["binary" if flag else "numeric" for flag in binary]
+    return tuple(seen[j] if kind == "undeclared" else kind for j, kind in enumerate(declared))
+
+
+def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    first = sequence[0].X
+    return first if rows is None else first[rows]
+
+
+def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
+    """Return whether the map of a sequence depends on the rows it is learnt from.
+
+    Parameters
+    ----------
+    spec : str or FeatureSpec
+        Which map.
+    sequence : TaskSequence
+        The tasks; only what they declare is looked at, no value.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)
+    >>> learns("rff", sequence), learns("automatic", sequence)
+    (False, True)
+    """
+    kind = FeatureSpec.parse(spec).kind
+    if sequence.is_raw or kind in ("standardised", "rff_median"):
+        return True
+    return kind == "automatic" and not (sequence.column_kinds and set(sequence.column_kinds) <= {"binary", "pixel"})
 
 
 def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
@@ -125,11 +160,14 @@ def _scaled_fourier(X: NDArray[np.float64], frequencies: int, generator: np.rand
     return standardised, RandomFourier(draws / distance)
 
 
-def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
+def make(
+    spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0, rows: NDArray[np.int64] | None = None
+) -> FeatureMap:
     """Return the feature map of a sequence.
 
-    Scales and distances are learnt from the inputs (never the labels) of the first task only, so nothing of later
-    tasks is known beforehand. Random frequencies are drawn from the seed, once for all tasks.
+    Whatever is learnt (medians in place of missing values, the words that get a column, scales, distances, and which
+    undeclared columns are binary) is learnt from the inputs, never the labels, of rows of the first task, so nothing of
+    later tasks is known beforehand. Random frequencies are drawn from the seed, once for all tasks.
 
     Parameters
     ----------
@@ -139,6 +177,9 @@ def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> Feat
         The tasks it is for.
     seed : int
         Seed of the random frequencies.
+    rows : ndarray of int or None
+        Rows of the first task to learn from: a run gives those that are not kept for testing. None: all of them, for
+        uses without a test.
 
     Returns
     -------
@@ -153,29 +194,70 @@ def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> Feat
     (400, 6)
     """
     spec = FeatureSpec.parse(spec)
-    seed = check_int("seed", seed, 0)
-    generator = np.random.default_rng([seed, 2])
-    first, d = sequence[0].X, sequence.n_features
-    kinds = np.array(column_kinds(sequence))
-    kind = spec.kind
+    generator = np.random.default_rng([check_int("seed", seed, 0), 2])
+    X, kinds = _learnt_rows(sequence, rows), column_kinds(sequence, rows)
+    if not sequence.is_raw:
+        return _of_numbers(spec, X, np.array(kinds), generator)
+    prepared = Prepared.learn(X, kinds, max_categories=sequence.max_categories, max_missing=sequence.max_missing)
+    inner = _of_numbers(spec, prepared.transform(X), np.array(prepared.kinds, dtype=str), generator)
+    return Composite(((np.arange(sequence.n_features), (prepared, inner)),))
+
+
+def _of_numbers(
+    spec: FeatureSpec, X: NDArray[np.float64], kinds: NDArray[np.str_], generator: np.random.Generator
+) -> FeatureMap:
+    """Return the map of complete numbers, learnt from the rows of X."""
+    kind, d = spec.kind, X.shape[1]
     if kind == "paper":
         # Pixels and features of a network enter the paper's experiments unchanged.
         kind, spec = ("identity", spec) if (kinds == "pixel").all() else ("rff", FeatureSpec("rff"))
     if kind == "identity":
         return Identity(d)
     if kind == "standardised":
-        return Standardised.learn(first)
+        return Standardised.learn(X)
     if kind == "rff":
         return RandomFourier(generator.standard_normal((d, spec.frequencies)) / (2.0 * spec.sigma2))
     everything = np.arange(d)
     if kind == "rff_median":
-        return Composite(((everything, _scaled_fourier(first, spec.frequencies, generator)),))
-    numeric, bounded = everything[kinds == "numeric"], everything[kinds != "numeric"]
-    if not numeric.size:
-        return Identity(d)
-    parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = [
-        (numeric, _scaled_fourier(first[:, numeric], spec.frequencies, generator))
-    ]
-    if bounded.size:
-        parts.append((bounded, (Identity(len(bounded)),)))
-    return Composite(tuple(parts))
+        return Composite(((everything, _scaled_fourier(X, spec.frequencies, generator)),))
+    parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
+    if (kinds == "numeric").any():
+        numeric = everything[kinds == "numeric"]
+        parts.append((numeric, _scaled_fourier(X[:, numeric], spec.frequencies, generator)))
+    # A column seen with 0 and 1 only may hold other numbers later, which must not be larger than everything else.
+    for name, same in (("binary", Clipped), ("pixel", Identity)):
+        if (kinds == name).any():
+            parts.append((everything[kinds == name], (same(int((kinds == name).sum())),)))
+    if not parts:
+        return Identity(0)
+    return parts[0][1][0] if len(parts) == 1 and len(parts[0][1]) == 1 else Composite(tuple(parts))
+
+
+def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:
+    """Return names of the features for people: of the columns they stand for, where each stands for one.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Made by `make` for the sequence.
+    sequence : TaskSequence
+        The tasks.
+
+    Returns
+    -------
+    tuple of str
+        One per feature; empty if the columns have no names, or a feature mixes columns.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> digits = imrc.datasets.load("rotated_digits", tasks=2)
+    >>> output_names(make("identity", digits), digits)[:2], output_names(make("rff", digits), digits)
+    (('pixel 0,0', 'pixel 0,1'), ())
+    """
+    names, last = sequence.feature_names, feature_map
+    if names and sequence.is_raw and isinstance(feature_map, Composite):
+        prepared, last = feature_map.parts[0][1]
+        if isinstance(prepared, Prepared):
+            names = prepared.names(names, sequence.categories)
+    return names if isinstance(last, Identity | Clipped | Standardised) else ()

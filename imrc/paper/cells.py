@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
-from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
-from imrc.evaluation.words import decimal
 from imrc.paper import kept
-from imrc.paper.measure import BACKWARD_STEPS, WINDOWS, how_to_get
-from imrc.paper.text import spread
+from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
+from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
+from imrc.wording import decimal, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +22,22 @@ METHODS = (imrc_key("paper"), imrc_key("recommended"), *PUBLISHED)
 """Methods with a printed column, IMRC with both presets."""
 
 TIMED = ("gem", "mer", "ella", "ewc")
-"""Methods with printed running times for each data set."""
+"""Methods with printed running times for each dataset."""
 
 _COLUMNS = ["dataset", "title", "column", "ours", "std", "stderr", "printed", "printed_std", "repetitions"]
+
+
+def spread(mean: float, std: float, digits: int = 3) -> str:
+    """Return mean ± standard deviation, empty if there is no mean.
+
+    Examples
+    --------
+    >>> spread(0.293, 0.032), spread(0.32, math.nan, 2), spread(math.nan, math.nan)
+    ('.293 ± .032', '.32', '')
+    """
+    if not math.isfinite(mean):
+        return ""
+    return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
@@ -43,7 +55,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     Returns
     -------
     DataFrame
-        One row per data set of the paper and method: dataset, title (of the data set), column (title of the method),
+        One row per dataset of the paper and method: dataset, title (of the dataset), column (title of the method),
         ours, std, stderr (NaN where not measured), printed, printed_std, repetitions, gap (ours minus printed).
     """
     measured = kept.table("errors").query("n == @n and error_kind == @error")
@@ -106,7 +118,7 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
-    """Return the cells as a table of texts: one row per data set, "ours ± std | printed ± std" in each column."""
+    """Return the cells as a table of texts: one row per dataset, "ours ± std | printed ± std" in each column."""
     import pandas as pd
 
     rows: dict[str, dict[str, str]] = {}
@@ -115,8 +127,8 @@ def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
             ours = f"{1000 * cell.ours:.2f}" if math.isfinite(cell.ours) else "–"
             printed = f"{1000 * cell.printed:.0f}" if math.isfinite(cell.printed) else "–"
         else:
-            ours = spread(cell.ours, cell.std) or "–"
-            printed = spread(cell.printed, cell.printed_std, 2) or "–"
+            ours = with_spread(cell.ours, cell.std) or "–"
+            printed = with_spread(cell.printed, cell.printed_std, 2) or "–"
         rows.setdefault(cell.title, {})[cell.column] = f"{ours} | {printed}"
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index()
 
@@ -133,14 +145,49 @@ def agreement(cells: pd.DataFrame) -> str:
         ("the other methods", both[~own & _published(both)]),
     ):
         if len(part):
-            near = int((part["gap"].abs() <= 0.03).sum())
+            near = int((part["gap"].abs() <= TOLERANCE).sum())
             parts.append(
                 f"{words}: **{near} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
             )
     return (
-        f"Within .03 of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
+        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
         + "; ".join(parts)
         + "."
+    )
+
+
+def both_readings() -> str:
+    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
+    import pandas as pd
+
+    near: dict[str, dict[str, int]] = {}
+    total: dict[str, int] = {}
+    for error in get_args(ErrorKind):
+        table = pd.concat([error_cells(n, error) for n in SIZES])
+        table = table[table["gap"].notna()]
+        own = table["column"] == title_of_method(imrc_key("paper"))
+        for name, part in (("imrc", table[own]), ("others", table[_published(table)])):
+            near.setdefault(name, {})[error] = int((part["gap"].abs() <= TOLERANCE).sum())
+            total[name] = len(part)
+    return (
+        f"Within {decimal(TOLERANCE, 2)} of print, over all n: IMRC with the paper's choices in "
+        f"{near['imrc']['released']} of {total['imrc']} cells with the error of the authors' script, in "
+        f"{near['imrc']['average']} with the average the paper describes; the other methods in "
+        f"{near['others']['released']} and {near['others']['average']} of {total['others']}."
+    )
+
+
+def backward_sentence(error: ErrorKind = "average") -> str:
+    """Say in how many of the cells measured backward learning lowers the error of preset ``paper``, over all n."""
+    measured = kept.table("errors").query("error_kind == @error")
+    rules = [imrc_key("paper"), imrc_key("paper", "forward")]
+    part = measured[measured["method"].isin(rules)]
+    both = part.pivot_table(index=["dataset", "n"], columns="method", values="error").dropna()
+    change = both[rules[0]] - both[rules[1]]
+    return (
+        f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
+        f"{int((change < 0).sum())} of {len(change)} cells (all n, preset `paper`), and raises it in "
+        f"{int((change > 0).sum())}."
     )
 
 
@@ -149,7 +196,7 @@ def _published(cells: pd.DataFrame) -> pd.Series[bool]:
 
 
 def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
-    """Return the paper's data sets without results here: title, and how to get the data."""
+    """Return the paper's datasets without results here: title, and how to get the data."""
     import pandas as pd
 
     measured = set(kept.table(name)["dataset"])
@@ -159,7 +206,7 @@ def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
 
 
 def measured_here() -> list[str]:
-    """Return the titles of the data sets with results kept on this computer (`imrc table --keep`), in print's order."""
+    """Return the titles of the datasets with results kept on this computer (`imrc table --keep`), in print's order."""
     found: set[str] = set()
     for name in ("errors", "settings"):
         rows = kept.own(name)

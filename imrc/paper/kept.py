@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from imrc._checks import InputError
-from imrc.evaluation.printed import printed_datasets
 from imrc.paper import shipped
+from imrc.paper.printed import printed_datasets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ _CELL = {"errors": ["dataset", "n", "method", "error_kind"], "settings": ["datas
 
 def kept_folder() -> Path:
     """Return where the tables are kept: beside the results of `imrc sweep`. Nothing is made here."""
-    from imrc.sweeps.database import default_store_path
+    from imrc._folders import default_store_path
 
     return default_store_path().parent / "paper"
 
@@ -53,7 +53,7 @@ def check(request: TableRequest) -> None:
             raise InputError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
     others = [name for name in request.names if name not in printed_datasets()]
     if others:
-        raise InputError(f"--keep is for the paper's data sets; {', '.join(others)} is none of them.")
+        raise InputError(f"--keep is for the paper's datasets; {', '.join(others)} is none of them.")
 
 
 def keep(table: pd.DataFrame, name: Name) -> Path:

@@ -17,10 +17,10 @@ from imrc._checks import InputError, check_choice, check_int
 from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
 from imrc.evaluation.compared import run_methods, tables_by_cell
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_table
-from imrc.evaluation.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.evaluation.results import Headline, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureSpec
+from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TableRequest:
     kind : {"errors", "window", "backward", "time"}
         Which table; `KINDS` says what they hold.
     names : tuple of str
-        Data sets.
+        Datasets.
     sizes : tuple of int
         Training samples per task.
     methods : tuple of str
@@ -64,7 +64,7 @@ class TableRequest:
     error : {"average", "newest", "own", "released"}
         Which error; `imrc.evaluation.comparison.SCORE_KINDS` has the definitions.
     k : int or None
-        Number of tasks; None: the data set's.
+        Number of tasks; None: the dataset's.
     settings : RunSettings
         Everything else: b, W, representation, repetitions, seed.
 
@@ -124,14 +124,14 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
 
 
 def at_hand(names: Sequence[str] | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which data sets can be loaded here and which cannot, of those named or of the paper's, in its order."""
+    """Return which datasets can be loaded here and which cannot, of those named or of the paper's, in its order."""
     wanted = printed_datasets() if names is None else tuple(dict.fromkeys(names))
     here = tuple(name for name in wanted if datasets.status(name).loadable)
     return here, tuple(name for name in wanted if name not in here)
 
 
 def how_to_get(name: str) -> str:
-    """Return in one sentence how a data set that is missing comes to this computer.
+    """Return in one sentence how a dataset that is missing comes to this computer.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def measure(
 ) -> pd.DataFrame:
     """Measure a table of the paper.
 
-    Every data set and n is run as page *Compare* does it: all methods share the draws and the representation, and the
+    Every dataset and n is run as page *Compare* does it: all methods share the draws and the representation, and the
     repetitions run side by side on the cores there are.
 
     Parameters
@@ -175,12 +175,12 @@ def measure(
     progress : callable, optional
         Called with (what is running, steps done, steps in all) after every step.
     announce : callable, optional
-        Called with one sentence before a method that is expected to take longer than a minute.
+        Called with one sentence when a method will probably take longer than a minute, see `run_methods`.
 
     Returns
     -------
     DataFrame
-        One row per data set, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
+        One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
         (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest,
         released, seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap
         (ours minus printed), gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed
@@ -189,9 +189,9 @@ def measure(
     Raises
     ------
     NotAvailableError
-        If a data set is not on this computer.
+        If a dataset is not on this computer.
     ValueError
-        If n is too large for a data set.
+        If n is too large for a dataset.
     """
     import pandas as pd
 
@@ -216,7 +216,7 @@ def measure(
         rows["tasks"] = len(sequence)
         frames.append(rows)
     if not frames:
-        raise InputError("No data set to measure: none of those asked for is on this computer.")
+        raise InputError("No dataset to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
     return _with_facts(_with_print(table, request.kind), request)
 

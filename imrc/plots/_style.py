@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
+
+from imrc.wording import RULES, SHORT_RULES
 
 COLOURS = {
     "single": "#8A8F98",
@@ -18,23 +18,16 @@ COLOURS = {
 }
 """The same meaning everywhere; readable for colour-blind people (Okabe and Ito)."""
 
-NAMES = {
-    "single": "Single task",
-    "forward": "Forward",
-    "forward_backward": "Forward and backward",
-}
-
-SHORT_NAMES = {"single": "Single task", "forward": "Forward", "forward_backward": "Forw. + backw."}
-"""For places without room, such as the titles of narrow panels."""
+NAMES, SHORT_NAMES = RULES, SHORT_RULES
 
 DASHES = {"single": "dot", "forward": "dash", "forward_backward": "solid"}
-"""Line styles repeat what the colours say, for print and for eyes that do not tell them apart."""
+"""Line styles repeat the colour code, for print and for colour-blind readers."""
 
 SEQUENTIAL = [[0.0, "#F5F9FD"], [0.25, "#C3DAEE"], [0.5, "#7FB2D9"], [0.75, "#3379B5"], [1.0, "#0A2F66"]]
-"""Light is small."""
+"""Sequential scale, light = small values."""
 
 DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A25A"], [1.0, "#9A4A00"]]
-"""Green: better than the reference, brown: worse; white at 0."""
+"""Diverging scale, white at 0; green = better than the reference, brown = worse."""
 
 GRID = "rgba(128,136,150,0.22)"
 
@@ -58,12 +51,12 @@ def rgba(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha})"
 
 
-def band_outline(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> dict[str, Any]:
+def band(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any], colour: str, alpha: float) -> dict[str, Any]:
     """Return the properties of a filled band between two curves: its outline, without line and hover.
 
     Examples
     --------
-    >>> band_outline(np.array([0, 1]), np.array([1, 2]), np.array([3, 4]))["y"].tolist()
+    >>> band(np.array([0, 1]), np.array([1, 2]), np.array([3, 4]), "#009E73", 0.2)["y"].tolist()
     [3, 4, 2, 1]
     """
     return {
@@ -71,6 +64,7 @@ def band_outline(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> dict
         "y": np.concatenate([high, low[::-1]]),
         "mode": "lines",
         "fill": "toself",
+        "fillcolor": rgba(colour, alpha),
         "line": {"width": 0},
         "hoverinfo": "skip",
     }
@@ -89,55 +83,3 @@ def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
 
 MARGIN = {"l": 56, "r": 16, "t": 52, "b": 104}
 """Pixels around the plot; at the bottom with room for a legend."""
-
-AXIS: dict[str, Any] = {
-    "gridcolor": GRID,
-    "zeroline": False,
-    "automargin": True,
-    "title": {"font": {"size": 13}, "standoff": 8},
-}
-"""What all axes have in common: a quiet grid."""
-
-
-def common_layout(title: str, height: int, *, legend: bool = True) -> dict[str, Any]:
-    """Return the layout all figures share, without axes: title at the left, legend below the plot.
-
-    The template is set here because other programs change Plotly's default one.
-    """
-    return {
-        "template": "none",
-        "title": {
-            "text": title,
-            "x": 0,
-            "xanchor": "left",
-            "y": 0.98,
-            "yanchor": "top",
-            "font": {"size": 18, "weight": 600},
-        },
-        "font": {"family": FONT, "size": 13, "color": INK["light"]},
-        "height": height,
-        "margin": {**MARGIN, "b": MARGIN["b"] if legend else 48},
-        # At the bottom of the whole figure: it can never collide with title or axis labels.
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 0.0,
-            "yref": "container",
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "font": {"size": 12},
-        },
-        "showlegend": legend,
-        "hoverlabel": {"align": "left"},
-        # Not transparent: a chart saved as a picture is pasted into documents of any colour.
-        "paper_bgcolor": PAPER["light"],
-        "plot_bgcolor": "rgba(0,0,0,0)",
-    }
-
-
-def finish(figure: go.Figure, *, title: str, height: int, legend: bool = True) -> go.Figure:
-    """Give a figure and its axes the common look."""
-    # One update for layout and axes: Plotly checks the whole figure at each.
-    axes = {key: AXIS for key in figure.layout if re.fullmatch(r"[xy]axis\d*", key)}
-    figure.update_layout({**axes, **common_layout(title, height, legend=legend)})
-    return figure

@@ -1,13 +1,62 @@
-"""Figures on dark pages: the few colours that would vanish there, replaced by ones of the same meaning."""
+"""The look of all figures as two Plotly templates, and the colours that mean something on dark pages."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
+import plotly.io as pio
 
-from imrc.plots._style import INK, PAPER
+from imrc.plots._style import FONT, GRID, INK, PAPER
 
+LIGHT, DARK = "imrc_light", "imrc_dark"
+"""Names of the templates."""
+
+_AXIS: dict[str, Any] = {
+    "gridcolor": GRID,
+    "zeroline": False,
+    "automargin": True,
+    "title": {"font": {"size": 13}, "standoff": 8},
+}
+"""A quiet grid."""
+
+
+def _template(scheme: Literal["light", "dark"]) -> go.layout.Template:
+    """Return what all figures share: title at the left, legend below the plot, a quiet grid."""
+    layout = {
+        "title": {
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.98,
+            "yanchor": "top",
+            "font": {"size": 18, "weight": 600},
+            "subtitle": {"font": {"size": 13}},
+        },
+        "font": {"family": FONT, "size": 13, "color": INK[scheme]},
+        # At the bottom of the whole figure: it can never collide with title or axis labels.
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 0.0,
+            "yref": "container",
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "font": {"size": 12},
+        },
+        "hoverlabel": {"align": "left"},
+        # Not transparent: a chart saved as a picture is pasted into documents of any colour.
+        "paper_bgcolor": PAPER[scheme],
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+    }
+    return go.layout.Template(layout=layout)
+
+
+pio.templates[LIGHT] = _template("light")
+pio.templates[DARK] = _template("dark")
+
+# Plotly gives traces the colours of a template by their position, and here a colour says what a trace is.
 _ON_DARK = {
     # Truth and reference: black and dark grey.
     "#000000": INK["dark"],
@@ -70,5 +119,5 @@ def on_dark(figure: go.Figure) -> go.Figure:
         _replace(shape.line)
     for annotation in figure.layout.annotations:
         _replace(annotation.font)
-    figure.update_layout(font_color=INK["dark"], paper_bgcolor=PAPER["dark"])
+    figure.update_layout(template=DARK)
     return figure

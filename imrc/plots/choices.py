@@ -1,4 +1,4 @@
-"""What the recommended preset chose from past data, and what it changed against the paper's choices."""
+"""What the recommended preset selected from past data, and how it differs from the paper's choices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.results import HeadlineKind
 from imrc.evaluation.words import with_error
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import COLOURS, MARGIN, NAMES, SHORT_NAMES, band_outline
+from imrc.plots._style import COLOURS, NAMES, SHORT_NAMES, band
 
 _KINDS: dict[HeadlineKind, str] = {
     "average": "all tasks seen",
@@ -23,7 +23,7 @@ _KINDS: dict[HeadlineKind, str] = {
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return what was chosen at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
+    """Return the selection at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
 
     `transfer` is the share of repetitions that used the past, `penalty` the geometric mean of the penalty's factor.
     Columns that the preset does not choose are NaN.
@@ -44,7 +44,7 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return what was chosen at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
+    """Return the selection at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
     titles = {
         "rate": "Rate ρ = d² / σ²",
         "transfer": "Use of the past",
@@ -57,10 +57,9 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
     x = table["step"].to_numpy()
-    band = {
+    spread = {
         "type": "scatter",
-        **band_outline(x, table["low"].to_numpy(), table["high"].to_numpy()),
-        "fillcolor": "rgba(75,85,99,0.15)",
+        **band(x, table["low"].to_numpy(), table["high"].to_numpy(), COLOURS["reference"], 0.15),
         "name": "Smallest to largest over repetitions",
     }
     lines = [
@@ -76,14 +75,13 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         for name in titles
     ]
     return panels(
-        [on_panel(band, 1), *(on_panel(line, number) for number, line in enumerate(lines, start=1))],
+        [on_panel(spread, 1), *(on_panel(line, number) for number, line in enumerate(lines, start=1))],
         list(titles.values()),
         [axis("step (tasks learnt)", tickformat="d", nticks=8) for _ in titles],
         [axis(**axes[name]) for name in titles],
         gap=0.09,
-        title="What was chosen when, from past data only?",
+        title="What was selected at each step, from past data only?",
         height=340,
-        margin={**MARGIN, "t": 84},
     )
 
 

@@ -1,4 +1,4 @@
-"""How the rows of a sequence are spread over tasks and classes."""
+"""Distribution of the rows of a sequence over tasks and classes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._style import finish
+from imrc.plots._panels import axis, chart
 
 _COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
-"""None of the colours of the rules, so that a class is never taken for a rule."""
+"""Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
 
 
 def class_balance(table: pd.DataFrame) -> go.Figure:
@@ -37,20 +37,25 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
         names = [*(names[j] for j in first), f"{len(rest)} other classes"]
     labels = [html.escape(str(name)) for name in table["name"]]
     share = counts / np.maximum(table["rows"].to_numpy()[:, None], 1)
-    figure = go.Figure()
-    for j, name in enumerate(names):
-        figure.add_trace(
-            go.Bar(
-                x=table["task"],
-                y=counts[:, j],
-                name=name,
-                marker={"color": _COLOURS[j], "line": {"width": 0}},
-                customdata=np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
-                hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
-            )
-        )
-    finish(figure, title="How many samples of which class does each task have?", height=320)
-    figure.update_layout(barmode="stack", legend_traceorder="normal", bargap=0.12 if len(table) <= 100 else 0.0)
-    figure.update_xaxes(title_text="task", showgrid=False)
-    figure.update_yaxes(title_text="samples", rangemode="tozero")
-    return figure
+    bars = [
+        {
+            "type": "bar",
+            "x": table["task"],
+            "y": counts[:, j],
+            "name": name,
+            "marker": {"color": _COLOURS[j], "line": {"width": 0}},
+            "customdata": np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
+            "hovertemplate": "Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
+        }
+        for j, name in enumerate(names)
+    ]
+    return chart(
+        bars,
+        axis("task", showgrid=False),
+        axis("samples", rangemode="tozero"),
+        title="How many samples of each class does each task have?",
+        height=320,
+        barmode="stack",
+        order="normal",
+        bargap=0.12 if len(table) <= 100 else 0.0,
+    )

@@ -1,4 +1,4 @@
-"""Figures of the comparison: errors side by side, differences against noise, curves by step, n and k."""
+"""Figures of the comparison: errors side by side, differences with noise bands, curves by step, n and k."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from imrc.plots._axes import SIGNED
-from imrc.plots._style import COLOURS, GRID, band_outline, finish, hover_spread, rgba
+from imrc.plots._panels import Traces, axis, band_key, chart, panels
+from imrc.plots._style import COLOURS, band, hover_spread, rgba
 
 METHOD_COLOURS = {
     "gem": "#0072B2",
@@ -43,7 +43,6 @@ METHOD_DASHES = {
     "logistic_seen": "dashdot",
     "oracle": "dash",
 }
-_BAND = "rgba(128,136,150,0.3)"
 
 
 def colour_of(method: str) -> str:
@@ -74,41 +73,40 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
+    traces = Traces()
     rows = table.iloc[::-1]
     spread = 2.0 * rows["stderr"].to_numpy()
-    figure.add_trace(
-        go.Scatter(
-            x=rows["error"],
-            y=rows["title"],
-            mode="markers",
-            name="Ours ± 2 standard errors",
-            marker={"size": 11, "color": [colour_of(name) for name in rows["method"]]},
-            error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": "#6B7280"},
-            customdata=np.stack([np.nan_to_num(spread), rows["newest"], rows["rank"]], axis=1),
-            hovertemplate="%{y}: %{x:.3f}"
-            + hover_spread(spread, "customdata[0]")
-            + "<br>newest task %{customdata[1]:.3f}, "
-            "mean rank %{customdata[2]:.1f}<extra></extra>",
-        )
+    traces.add(
+        x=rows["error"],
+        y=rows["title"],
+        mode="markers",
+        name="Ours ± 2 standard errors",
+        marker={"size": 11, "color": [colour_of(name) for name in rows["method"]]},
+        error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": "#6B7280"},
+        customdata=np.stack([np.nan_to_num(spread), rows["newest"], rows["rank"]], axis=1),
+        hovertemplate="%{y}: %{x:.3f}"
+        + hover_spread(spread, "customdata[0]")
+        + "<br>newest task %{customdata[1]:.3f}, "
+        "mean rank %{customdata[2]:.1f}<extra></extra>",
     )
     printed = rows[rows["printed"].notna()]
     if len(printed):
-        figure.add_trace(
-            go.Scatter(
-                x=printed["printed"],
-                y=printed["title"],
-                mode="markers",
-                name="Printed in the paper",
-                marker={"symbol": "diamond-open", "size": 10, "color": COLOURS["reference"], "line": {"width": 1.5}},
-                hovertemplate="%{y}, paper: %{x:.2f}<extra></extra>",
-            )
+        traces.add(
+            x=printed["printed"],
+            y=printed["title"],
+            mode="markers",
+            name="Printed in the paper",
+            marker={"symbol": "diamond-open", "size": 10, "color": COLOURS["reference"], "line": {"width": 1.5}},
+            hovertemplate="%{y}, paper: %{x:.2f}<extra></extra>",
         )
-    finish(figure, title="Which method makes the fewest errors?", height=150 + 26 * len(rows))
-    figure.update_xaxes(title_text="error", tickformat=".2f", rangemode="normal")
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(rows["title"]), showgrid=True)
-    figure.update_layout(margin_b=96)
-    return figure
+    return chart(
+        traces,
+        axis("error", tickformat=".2f", rangemode="normal"),
+        axis(type="category", categoryorder="array", categoryarray=list(rows["title"]), showgrid=True),
+        title="Which method makes the fewest errors?",
+        height=150 + 26 * len(rows),
+        below=96,
+    )
 
 
 def method_differences(table: pd.DataFrame) -> go.Figure:
@@ -125,7 +123,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     """
     reference = table.loc[table["verdict"] == "reference", "title"].iloc[0]
     rows = table[table["verdict"] != "reference"].iloc[::-1]
-    figure = go.Figure()
+    traces = Traces()
     looks = {
         "better": ("Fewer errors", "#009E73", "circle"),
         "worse": ("More errors", "#B45309", "circle"),
@@ -137,89 +135,64 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
         if not len(part):
             continue
         spread = 2.0 * part["difference_stderr"].to_numpy()
-        figure.add_trace(
-            go.Scatter(
-                x=part["difference"],
-                y=part["title"],
-                mode="markers",
-                name=name,
-                marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
-                error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
-                customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
-                hovertemplate="%{y}: %{x:+.3f}"
-                + hover_spread(spread, "customdata[0]")
-                + "<br>corrected p = %{customdata[1]:.3f}"
-                "<extra></extra>",
-            )
+        traces.add(
+            x=part["difference"],
+            y=part["title"],
+            mode="markers",
+            name=name,
+            marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
+            error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
+            customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
+            hovertemplate="%{y}: %{x:+.3f}"
+            + hover_spread(spread, "customdata[0]")
+            + "<br>corrected p = %{customdata[1]:.3f}"
+            "<extra></extra>",
         )
-    finish(
-        figure,
-        title="Which differences are more than noise?",
+    zero = {"type": "line", "x0": 0, "x1": 0, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
+    return chart(
+        traces,
+        axis(f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)", **SIGNED),
+        axis(type="category", categoryorder="array", categoryarray=list(rows["title"])),
+        title="Which differences exceed the noise?",
         height=190 + 26 * len(rows),
+        below=136,
+        shapes=[{**zero, "line": {"color": "#6B7280", "width": 1.5, "dash": "dash"}}],
     )
-    figure.add_vline(x=0, line={"color": "#6B7280", "width": 1.5, "dash": "dash"})
-    figure.update_xaxes(
-        title_text=f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)",
-        **SIGNED,
-    )
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(rows["title"]))
-    figure.update_layout(margin_b=136)
-    return figure
 
 
-def _add_methods(figure: go.Figure, table: pd.DataFrame, *, column: int | None = None, legend: bool = True) -> None:
+def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> None:
     """Draw one line with its band per method."""
-    place = {} if column is None else {"row": 1, "col": column}
     for method, part in table.groupby("method", sort=False):
         name, colour = html.escape(str(part["title"].iloc[0])), colour_of(str(method))
         x, value = part["x"].to_numpy(), part["value"].to_numpy()
         spread = 2.0 * part["stderr"].to_numpy()
         if np.isfinite(spread).all():
-            figure.add_trace(
-                go.Scatter(
-                    **band_outline(x, value - spread, value + spread),
-                    fillcolor=rgba(colour, 0.13),
-                    legendgroup=str(method),
-                    name=f"{name}, confidence band",
-                    showlegend=False,
-                ),
-                **place,
+            traces.add(
+                **band(x, value - spread, value + spread, colour, 0.13),
+                legendgroup=str(method),
+                name=f"{name}, confidence band",
+                showlegend=False,
+                panel=panel,
             )
         imrc = str(method).startswith("imrc:") and str(method).count(":") == 1
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=value,
-                mode="lines+markers" if len(x) <= 12 else "lines",
-                name=name,
-                legendgroup=str(method),
-                showlegend=legend,
-                line={"color": colour, "width": 3 if imrc else 2, "dash": _dash_of(str(method))},
-                marker={"size": 6},
-                customdata=np.nan_to_num(spread),
-                hovertemplate="%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
-            ),
-            **place,
+        traces.add(
+            x=x,
+            y=value,
+            mode="lines+markers" if len(x) <= 12 else "lines",
+            name=name,
+            legendgroup=str(method),
+            showlegend=panel == 1,
+            line={"color": colour, "width": 3 if imrc else 2, "dash": _dash_of(str(method))},
+            marker={"size": 6},
+            customdata=np.nan_to_num(spread),
+            hovertemplate="%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
+            panel=panel,
         )
 
 
 def _whole_ticks(table: pd.DataFrame) -> dict[str, Any]:
     """Ticks at whole numbers only, also where there are few."""
     return {"tickformat": "d", **({"dtick": 1} if table["x"].max() <= 12 else {"nticks": 10})}
-
-
-def _band_key(figure: go.Figure, table: pd.DataFrame) -> None:
-    if np.isfinite(table["stderr"]).any():
-        figure.add_trace(
-            go.Scatter(
-                x=[None],
-                y=[None],
-                mode="markers",
-                marker={"symbol": "square", "size": 13, "color": _BAND},
-                name="Confidence bands: ± 2 standard errors",
-                hoverinfo="skip",
-            )
-        )
 
 
 def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
@@ -236,16 +209,18 @@ def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
-    _add_methods(figure, table)
-    _band_key(figure, table)
-    finish(figure, title="Who gets better as tasks arrive?", height=430)
-    figure.update_xaxes(title_text="step (tasks learnt)", **_whole_ticks(table))
-    figure.update_yaxes(
-        title_text="error on the newest task" if newest else "mean error of the tasks seen", tickformat=".2f"
+    traces = Traces()
+    _add_methods(traces, table)
+    traces += band_key(table)
+    return chart(
+        traces,
+        axis("step (tasks learnt)", **_whole_ticks(table)),
+        axis("error on the newest task" if newest else "mean error of the tasks seen", tickformat=".2f"),
+        title="Which methods improve as tasks arrive?",
+        height=430,
+        below=130,
+        hovermode="x unified",
     )
-    figure.update_layout(hovermode="x unified", margin_b=130)
-    return figure
 
 
 def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
@@ -262,23 +237,22 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     -------
     Figure
     """
-    figure = make_subplots(
-        rows=1,
-        cols=2,
-        subplot_titles=("Error against samples per task", "Error against the number of tasks"),
-        horizontal_spacing=0.1,
-        shared_yaxes=True,
-    )
-    _add_methods(figure, by_n, column=1)
-    _add_methods(figure, by_k, column=2, legend=False)
-    _band_key(figure, by_n)
-    finish(figure, title="What do more samples and more tasks bring?", height=450)
+    traces = Traces()
+    _add_methods(traces, by_n)
+    _add_methods(traces, by_k, panel=2)
+    traces += band_key(by_n)
     ticks = sorted(by_n["x"].unique())
-    figure.update_xaxes(
-        title_text="samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks)), col=1
+    return panels(
+        traces,
+        ("Error against samples per task", "Error against the number of tasks"),
+        [
+            axis("samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks))),
+            axis("tasks k", **_whole_ticks(by_k)),
+        ],
+        [axis(tickformat=".2f")] * 2,
+        gap=0.1,
+        share_y=True,
+        title="How much do more samples and more tasks help?",
+        height=450,
+        below=130,
     )
-    figure.update_xaxes(title_text="tasks k", **_whole_ticks(by_k), col=2)
-    figure.update_yaxes(tickformat=".2f", gridcolor=GRID)
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin_t=84, margin_b=130)
-    return figure

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import COLOURS, DASHES, MARGIN, NAMES, band_outline, hover_spread, rgba
+from imrc.plots._panels import axis, band_key, on_panel, panels
+from imrc.plots._style import COLOURS, DASHES, NAMES, band, hover_spread
 
 _MAJORITY = "Majority class"
-_BANDS = "Confidence bands: ± 2 standard errors"
 
 
 def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
@@ -42,32 +41,14 @@ def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, An
     }
     if rule == "majority" or not np.isfinite(spread).all():
         return [line]
-    band = {
+    around = {
         "type": "scatter",
-        **band_outline(x, value - spread, value + spread),
-        "fillcolor": rgba(colour, 0.16),
+        **band(x, value - spread, value + spread, colour, 0.16),
         "legendgroup": rule,
         "name": f"{name}, confidence band",
         "showlegend": False,
     }
-    return [band, line]
-
-
-def _band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Name the bands in the legend, once for all rules."""
-    if not np.isfinite(table["stderr"]).any():
-        return []
-    return [
-        {
-            "type": "scatter",
-            "x": [None],
-            "y": [None],
-            "mode": "markers",
-            "marker": {"symbol": "square", "size": 13, "color": "rgba(128,136,150,0.3)"},
-            "name": _BANDS,
-            "hoverinfo": "skip",
-        }
-    ]
+    return [around, line]
 
 
 def _two_panels(
@@ -84,12 +65,11 @@ def _two_panels(
         for trace in _curve(part[part["rule"] == rule], rule, legend=number == 1)
     ]
     return panels(
-        [*traces, *_band_key(parts[0])],
+        [*traces, *band_key(parts[0])],
         titles,
         [axis(text, tickformat="d", nticks=8) for text in x_titles],
         [axis(tickformat=".2f") for _ in x_titles],
         gap=0.1,
-        margin={**MARGIN, "t": 84},
         **layout,
     )
 
@@ -110,7 +90,7 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
         [by_step, by_task],
         ("Mean error of the tasks seen", "Error at the last step"),
         ("step (tasks learnt)", "task"),
-        title="Does it get better as tasks arrive, and for which tasks?",
+        title="Do errors fall as tasks arrive, and for which tasks?",
         height=400,
         hovermode="x unified",
     )

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from imrc.plots._panels import panel_titles
+
 _LONGEST = 1500
-"""Characters; nobody listens to more."""
+"""Longest description, in characters."""
 
 
 def plain_text(text: str | None) -> str:
@@ -69,24 +71,6 @@ def _heatmap(trace: Any, panel: str) -> str | None:  # noqa: ANN401 - a heatmap 
     return f"{name}{finite.size} cells, mean {finite.mean():.3g}, from {finite.min():.3g} to {finite.max():.3g}"
 
 
-def _panel_names(figure: go.Figure) -> dict[str, str]:
-    """Titles of the panels by the name of their horizontal axis as traces give it."""
-    titles = [
-        (a.x, a.y, plain_text(a.text))
-        for a in figure.layout.annotations
-        if a.xref == a.yref == "paper" and a.yanchor == "bottom" and a.x is not None
-    ]
-    out = {}
-    for axis in figure.select_xaxes():
-        left, right = axis.domain or (0.0, 1.0)
-        y_axis = figure.layout["yaxis" + (axis.anchor or "y")[1:]]
-        top = (y_axis.domain or (0.0, 1.0))[1]
-        for x, y, text in titles:
-            if left <= x <= right and abs(y - top) < 0.03:
-                out["x" + axis.plotly_name.removeprefix("xaxis")] = text
-    return out
-
-
 def describe(figure: go.Figure) -> str:
     """Say what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
 
@@ -106,7 +90,7 @@ def describe(figure: go.Figure) -> str:
     >>> describe(figure.update_layout(title_text="Does it help?"))
     'Does it help? Forward: from 0.5 at 1 to 0.36 at 4, lowest 0.35 at 3, highest 0.5 at 1.'
     """
-    panels = _panel_names(figure)
+    panels = {axis: plain_text(said.text) for axis, said in panel_titles(figure).items()}
     sentences, current = [plain_text(figure.layout.title.text)], None
     for trace in figure.data:
         panel = panels.get(getattr(trace, "xaxis", None) or "x", "")

@@ -1,47 +1,39 @@
-"""Pictures of the diagnosis: autocorrelation, variogram, distances, changes, models, components."""
+"""Figures of the diagnosis: autocorrelation, variogram, distances, changes, models, components."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
-from imrc.diagnostics import Assessment, PartialAutocorrelation
+from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, SEQUENTIAL, band_outline, finish, rgba
+from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import panels as in_a_row
+from imrc.plots._style import COLOURS, SEQUENTIAL, band
 
 Floats = NDArray[np.float64]
 
 DATA = "#0072B2"
-"""Blue: what the data show, before any learning."""
+"""Blue: the data themselves, before any learning."""
 
-GROUP_NAMES = {
-    "no_change": "no change",
-    "iid": "independent (i.i.d.-like)",
-    "evolving": "evolving",
-    "mean_reverting": "mean-reverting",
-    "trend": "trend",
-    "jump": "jump",
-    "periodic": "periodic",
-}
+GROUP_NAMES = TITLES | {"no_change": "no change", "iid": "independent (i.i.d.-like)"}
 CELLS = 200
 """Largest number of rows of the distance heatmap; longer sequences are averaged in blocks."""
 
 
-def _band(x: Floats, low: Floats, high: Floats, colour: str, alpha: float, name: str, **more: object) -> go.Scatter:
-    """Return a filled band with its own entry in the legend."""
-    return go.Scatter(
-        **band_outline(x, low, high),
-        fillcolor=rgba(colour, alpha),
-        name=name,
-        **more,
-    )
+def _ratio_text(result: Assessment) -> str:
+    """Return the estimated change in the units of the charts: averages over all samples of a task."""
+    if result.change is None:
+        return ""
+    samples = "" if result.n is None else f" at n = {result.n:.0f}, all samples"
+    return f"n ρ = {result.change.ratio:.2g}{samples}"
 
 
 def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
@@ -56,43 +48,27 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     -------
     Figure
     """
-    figure = make_subplots(rows=1, cols=len(panels), subplot_titles=list(panels), shared_yaxes=True)
-    for column, pacf in enumerate(panels.values(), start=1):
-        shown = {"showlegend": column == 1}
+    traces = Traces()
+    for number, pacf in enumerate(panels.values(), start=1):
+        shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
         x = pacf.lags.astype(np.float64)
         few = len(x) == 1
         wide = np.array([0.7, 1.3]) if few else x
         stretch = (lambda values: np.repeat(values, 2)) if few else np.asarray
-        figure.add_trace(
-            _band(
-                wide,
-                stretch(pacf.mean - pacf.std),
-                stretch(pacf.mean + pacf.std),
-                DATA,
-                0.15,
-                "± standard deviation: spread of components, not an error bar",
-                legendgroup="spread",
-                **shown,
-            ),
-            row=1,
-            col=column,
+        traces.add(
+            **band(wide, stretch(pacf.mean - pacf.std), stretch(pacf.mean + pacf.std), DATA, 0.15),
+            name="± standard deviation over components (not an error bar)",
+            legendgroup="spread",
+            **shown,
         )
         if pacf.low is not None and pacf.high is not None:
-            figure.add_trace(
-                _band(
-                    wide,
-                    stretch(pacf.low),
-                    stretch(pacf.high),
-                    COLOURS["single"],
-                    0.45,
-                    "95 % of the averages if the order did not matter",
-                    legendgroup="reference",
-                    **shown,
-                ),
-                row=1,
-                col=column,
+            traces.add(
+                **band(wide, stretch(pacf.low), stretch(pacf.high), COLOURS["single"], 0.45),
+                name="95 % of the averages if order did not matter",
+                legendgroup="reference",
+                **shown,
             )
-        figure.add_scatter(
+        traces.add(
             x=x,
             y=pacf.mean,
             mode="lines+markers",
@@ -101,11 +77,9 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
             line={"color": DATA, "width": 2.5},
             marker={"size": 8},
             hovertemplate="lag %{x}: %{y:.3f}<extra></extra>",
-            row=1,
-            col=column,
             **shown,
         )
-        figure.add_scatter(
+        traces.add(
             x=[float(wide[0]), float(wide[-1])],
             y=[0, 0],
             mode="lines",
@@ -113,16 +87,19 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
             legendgroup="zero",
             line={"color": COLOURS["truth"], "width": 1, "dash": "dash"},
             hoverinfo="skip",
-            row=1,
-            col=column,
             **shown,
         )
-    finish(figure, title="Are neighbouring tasks alike?", height=420)
-    figure.update_xaxes(title_text="lag (tasks)", tickformat="d", dtick=1)
-    figure.update_yaxes(title_text="partial autocorrelation", col=1)
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin={"t": 84, "b": 130})
-    return figure
+    return in_a_row(
+        traces,
+        list(panels),
+        [axis("lag (tasks)", tickformat="d", dtick=1)] * len(panels),
+        [axis("partial autocorrelation"), *[axis()] * (len(panels) - 1)],
+        gap=0.2 / len(panels),
+        share_y=True,
+        title="Are neighbouring tasks alike?",
+        height=420,
+        below=130,
+    )
 
 
 def variogram_chart(result: Assessment) -> go.Figure:
@@ -138,21 +115,15 @@ def variogram_chart(result: Assessment) -> go.Figure:
     Figure
     """
     curve = result.variogram
-    figure = go.Figure()
+    traces, limits = Traces(), {}
     if curve is not None:
         lags = curve.lags.astype(np.float64)
         if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
-            figure.add_trace(
-                _band(
-                    curve.envelope_lags.astype(np.float64),
-                    curve.low,
-                    curve.high,
-                    COLOURS["single"],
-                    0.35,
-                    "95 % of the orders if the order did not matter (flat)",
-                )
+            traces.add(
+                **band(curve.envelope_lags.astype(np.float64), curve.low, curve.high, COLOURS["single"], 0.35),
+                name="95 % of the orders if the order did not matter (flat)",
             )
-        figure.add_scatter(
+        traces.add(
             x=lags,
             y=curve.gamma,
             mode="lines+markers" if len(lags) <= 60 else "lines",
@@ -162,24 +133,27 @@ def variogram_chart(result: Assessment) -> go.Figure:
             hovertemplate="lag %{x}: %{y:.3g}<br>%{customdata} pairs<extra></extra>",
         )
         if result.change is not None:
-            figure.add_scatter(
+            traces.add(
                 x=[0, lags[-1]],
-                y=[0, result.change.rho * lags[-1]],
+                y=[0, result.change.ratio * lags[-1]],
                 mode="lines",
-                name=f"random walk with the estimated change, ρ = {result.change.rho:.2g} per task",
+                name=f"random walk with the estimated change, {_ratio_text(result)} per task",
                 line={"color": COLOURS["forward"], "width": 2, "dash": "dash"},
                 hoverinfo="skip",
             )
             top = max(float(np.max(curve.gamma)), float(np.max(curve.high)) if curve.high is not None else 0.0)
             bottom = min(float(np.min(curve.gamma)), float(np.min(curve.low)) if curve.low is not None else 0.0, 0.0)
             room = 0.08 * max(top - bottom, 1e-9)
-            figure.update_yaxes(range=[bottom - room, top + 2 * room])
-    finish(figure, title="Does the distance between tasks grow with time?", height=420)
+            limits["range"] = [bottom - room, top + 2 * room]
     ticks = whole_numbers(0 if curve is None else len(curve.lags))
-    figure.update_xaxes(title_text="lag (tasks)", rangemode="tozero", **ticks)
-    figure.update_yaxes(title_text="squared distance / noise of one average")
-    figure.update_layout(margin_b=130)
-    return figure
+    return chart(
+        traces,
+        axis("lag (tasks)", rangemode="tozero", **ticks),
+        axis("squared distance / noise of one average", **limits),
+        title="Does the distance between tasks grow with time?",
+        height=420,
+        below=130,
+    )
 
 
 def _blocks(distance: Floats) -> tuple[Floats, int]:
@@ -216,31 +190,32 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     ]
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
-    figure = go.Figure(
-        go.Heatmap(
-            x=start,
-            y=start,
-            z=values,
-            zmin=0.0,
-            zmax=top,
-            colorscale=SEQUENTIAL,
-            customdata=np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
-            hovertemplate="%{customdata}<br>distance %{z:.3g}<extra></extra>",
-            hoverongaps=False,
-            colorbar={"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
-        )
+    cells = {
+        "type": "heatmap",
+        "x": start,
+        "y": start,
+        "z": values,
+        "zmin": 0.0,
+        "zmax": top,
+        "colorscale": SEQUENTIAL,
+        "customdata": np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
+        "hovertemplate": "%{customdata}<br>distance %{z:.3g}<extra></extra>",
+        "hoverongaps": False,
+        "colorbar": {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
+    }
+    both = {"constrain": "domain", "showgrid": False, **whole_numbers(result.k, 10)}
+    return chart(
+        [cells],
+        axis("task", **both),
+        axis("task", autorange="reversed", scaleanchor="x", **both),
+        title="Which tasks are alike?",
+        height=460,
+        legend=False,
     )
-    finish(figure, title="Which tasks are alike?", height=460, legend=False)
-    ticks = whole_numbers(result.k, 10)
-    figure.update_xaxes(title_text="task", constrain="domain", showgrid=False, **ticks)
-    figure.update_yaxes(
-        title_text="task", autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, **ticks
-    )
-    return figure
 
 
 def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
-    """Return the change at each step with the common estimate rho.
+    """Return the change at each step with the common estimate n rho.
 
     Parameters
     ----------
@@ -253,36 +228,31 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
+    traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     noise = table["noise_se"].to_numpy()
     few = len(x) <= 150
     if len(x) > 1:
-        figure.add_trace(
-            _band(x, -2 * noise, 2 * noise, COLOURS["single"], 0.35, "± 2 standard errors around no change at all")
+        traces.add(
+            **band(x, -2 * noise, 2 * noise, COLOURS["single"], 0.35),
+            name="± 2 standard errors around no change at all",
         )
     if result.change is not None:
         change = result.change
         high = change.high if math.isfinite(change.high) else float(table["change"].max())
-        figure.add_trace(
-            _band(
-                x[[0, -1]],
-                np.full(2, change.low),
-                np.full(2, high),
-                COLOURS["forward"],
-                0.25,
-                "95 % interval of ρ (random-walk model)",
-            )
+        traces.add(
+            **band(x[[0, -1]], np.full(2, change.low), np.full(2, high), COLOURS["forward"], 0.25),
+            name="95 % interval of n ρ (random-walk model)",
         )
-        figure.add_scatter(
+        traces.add(
             x=x[[0, -1]],
-            y=[change.rho, change.rho],
+            y=[change.ratio, change.ratio],
             mode="lines",
-            name=f"ρ = {change.rho:.2g}, one rate for all steps",
+            name=f"{_ratio_text(result)}, one rate for all steps",
             line={"color": COLOURS["forward"], "width": 2.5, "dash": "dash"},
             hoverinfo="skip",
         )
-    figure.add_scatter(
+    traces.add(
         x=x,
         y=table["change"],
         mode="markers+lines" if few else "lines",
@@ -292,15 +262,18 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
         customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="step to task %{x} (%{customdata})<br>%{y:.3g}<extra></extra>",
     )
-    finish(figure, title="When do the tasks change?", height=380)
-    figure.update_xaxes(title_text="step to task", **whole_numbers(len(x)))
-    figure.update_yaxes(title_text="squared change / noise of one average")
-    figure.update_layout(margin_b=124)
-    return figure
+    return chart(
+        traces,
+        axis("step to task", **whole_numbers(len(x))),
+        axis("squared change / noise of one average"),
+        title="When do the tasks change?",
+        height=380,
+        below=124,
+    )
 
 
 def model_gaps(result: Assessment) -> go.Figure:
-    """Return how far the best model of each kind is behind the best of all, in BIC.
+    """Return the BIC of the best model of each kind minus that of the best overall.
 
     Parameters
     ----------
@@ -314,14 +287,15 @@ def model_gaps(result: Assessment) -> go.Figure:
     """
     gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
     named = {result.verdict.name, result.verdict.second}
-    figure = go.Figure()
+    traces = Traces()
     for inside, name, colour in (
         (True, "named in the verdict", COLOURS["forward_backward"]),
         (False, "other kinds of change", COLOURS["single"]),
     ):
         chosen = [(GROUP_NAMES[group], gap) for group, gap in gaps if (group in named) == inside]
         if chosen:
-            figure.add_bar(
+            traces.add(
+                kind="bar",
                 x=[math.sqrt(gap) for _, gap in chosen],
                 y=[label for label, _ in chosen],
                 orientation="h",
@@ -331,7 +305,7 @@ def model_gaps(result: Assessment) -> go.Figure:
                 hoverinfo="skip",
             )
             # A dot at the end: the best has a bar of length 0.
-            figure.add_scatter(
+            traces.add(
                 x=[math.sqrt(gap) for _, gap in chosen],
                 y=[label for label, _ in chosen],
                 mode="markers+text",
@@ -343,14 +317,16 @@ def model_gaps(result: Assessment) -> go.Figure:
                 customdata=[gap for _, gap in chosen],
                 hovertemplate="%{y}: %{customdata:.1f} behind the best<extra></extra>",
             )
-    finish(figure, title="Which kind of change fits best?", height=460)
     largest = max((gap for _, gap in gaps), default=1.0)
-    figure.update_xaxes(title_text="BIC behind the best (root scale; 0 is best)", showticklabels=False)
     # Room at the left: the dot of the best, at 0, must not cover its name.
     scale = math.sqrt(max(largest, 1.0))
-    figure.update_xaxes(range=[-0.05 * scale, 1.25 * scale])
-    figure.update_yaxes(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group, _ in gaps])
-    return figure
+    return chart(
+        traces,
+        axis("BIC behind the best (root scale; 0 is best)", showticklabels=False, range=[-0.05 * scale, 1.25 * scale]),
+        axis(categoryorder="array", categoryarray=[GROUP_NAMES[group] for group, _ in gaps]),
+        title="Which kind of change fits best?",
+        height=460,
+    )
 
 
 def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
@@ -367,7 +343,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
+    traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     few = len(x) <= 150
     for column, colour, label, dash in (
@@ -375,8 +351,8 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         ("smooth", COLOURS["forward_backward"], "forward and backward", "solid"),
     ):
         value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
-        figure.add_trace(_band(x, value - se, value + se, colour, 0.22, f"{label}, band ± √s"))
-        figure.add_scatter(
+        traces.add(**band(x, value - se, value + se, colour, 0.22), name=f"{label}, band ± √s")
+        traces.add(
             x=x,
             y=value,
             mode="lines",
@@ -384,7 +360,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
             line={"color": colour, "width": 2, "dash": dash},
             hovertemplate="%{y:.4g}<extra>" + label + "</extra>",
         )
-    figure.add_scatter(
+    traces.add(
         x=x,
         y=table["mean"],
         mode="markers",
@@ -394,8 +370,11 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
     )
-    finish(figure, title="What do single components do?", height=420)
-    figure.update_xaxes(title_text="task", **whole_numbers(len(x)))
-    figure.update_yaxes(title_text=html.escape(name))
-    figure.update_layout(margin_b=124)
-    return figure
+    return chart(
+        traces,
+        axis("task", **whole_numbers(len(x))),
+        axis(html.escape(name)),
+        title="How do single components change?",
+        height=420,
+        below=124,
+    )

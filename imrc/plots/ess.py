@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
-from plotly.subplots import make_subplots
 
+from imrc import wording
 from imrc._checks import check_int, check_real
 from imrc.core import theory
-from imrc.diagnostics import words
-from imrc.evaluation import RunResult
+from imrc.evaluation import EffectiveSamples, RunResult
+from imrc.evaluation.words import samples_text
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, NAMES, finish, rgba
+from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._style import COLOURS, NAMES, rgba
 
 Floats = NDArray[np.float64]
+
+PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
+"""Task j of k tasks: the pairs in the paper's figure."""
 
 BARS_UP_TO = 120
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -28,24 +33,8 @@ _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
-REGIME_NOTES = """
-The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, with their borders
-at n d² = 1/j² (for the largest j shown) and n d² = 1.
-
-* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
-* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
-* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
-
-The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
-n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
-k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
-r √(n d²) ≥ 0.35. The proof in the appendix shows another bound, n/(φ (1 + √(n d²))) with the golden ratio φ, which
-holds from one succeeding task on. The last regime needs at least one succeeding task as well.
-"""
-
-
 class OwnRatio(NamedTuple):
-    """A sequence's n d^2 / sigma^2 with its interval, to be marked on the curves."""
+    """A sequence's n d^2 / sigma^2 with its interval, marked on the curves."""
 
     value: float
     low: float
@@ -56,21 +45,21 @@ class OwnRatio(NamedTuple):
 def ess_curve_table(
     pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 over a range of n d^2.
+    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2.
 
     Parameters
     ----------
     pairs : sequence of (int, int)
         Tasks j and numbers of tasks k, counted from 1.
     low, high : float
-        Range of n d^2.
+        Range of n d^2 / sigma^2.
     points : int
         Points per curve, log-spaced.
 
     Returns
     -------
     DataFrame
-        Columns rule, j, k, ratio (n d^2), ess (ESS / n). One forward curve per j, one forward and backward
+        Columns rule, j, k, ratio (n d^2 / sigma^2), ess (ESS / n). One forward curve per j, one forward and backward
         curve per pair.
 
     Examples
@@ -91,7 +80,7 @@ def ess_curve_table(
 
 
 def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d^2 on logarithmic axes, regimes marked.
+    """Return the paper's figure: ESS / n against n d^2 / sigma^2 on logarithmic axes, regimes marked.
 
     Parameters
     ----------
@@ -104,11 +93,11 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
+    traces = Traces()
     top = float(table["ess"].max()) * 1.6
     low, high = float(table["ratio"].min()), float(table["ratio"].max())
     if own is not None and own.high > 0:
-        _mark_own(figure, own, low, high, top)
+        _mark_own(traces, own, low, high, top)
     tasks = sorted(table["j"].unique())
     pairs = sorted({(j, k) for j, k in zip(table["j"], table["k"], strict=True)})
     for (rule, j, k), part in table.groupby(["rule", "j", "k"], sort=False):
@@ -117,17 +106,17 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, j = {j}" if forward else f"forward and backward, j = {j}, k = {k}"
-        figure.add_scatter(
+        traces.add(
             x=part["ratio"],
             y=part["ess"],
             mode="lines",
             name=name,
             line={"color": shade, "width": 2.5, "dash": dash},
-            hovertemplate="n d² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
+            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
         )
     borders = [1.0 / max(tasks) ** 2, 1.0]
-    for border, name in zip(borders, (f"n d² = 1/{max(tasks)}²", "n d² = 1"), strict=True):
-        figure.add_scatter(
+    for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
+        traces.add(
             x=[border, border],
             y=[0.9, top],
             mode="lines",
@@ -135,20 +124,33 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
             line={"color": COLOURS["reference"], "width": 1, "dash": "dot"},
             hoverinfo="skip",
         )
-    _name_regimes(figure, low, high, borders)
-    finish(figure, title="How many times its own samples is a task worth?", height=520)
-    figure.update_xaxes(type="log", title_text="n d²  (change per step / noise of one average)")
-    figure.update_xaxes(range=[np.log10(low), np.log10(high)], exponentformat="power", dtick=1)
-    figure.update_yaxes(type="log", title_text="ESS / n", range=[np.log10(0.9), np.log10(top)])
-    figure.update_yaxes(tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
-    figure.update_layout(margin={"t": 76, "b": 150})
-    return figure
+    return chart(
+        traces,
+        axis(
+            "n d² / σ²  (change per step / noise of one average)",
+            type="log",
+            range=[np.log10(low), np.log10(high)],
+            exponentformat="power",
+            dtick=1,
+        ),
+        axis(
+            "ESS / n",
+            type="log",
+            range=[np.log10(0.9), np.log10(top)],
+            tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
+        ),
+        title="How many times its own samples is a task worth?",
+        height=520,
+        above=76,
+        below=150,
+        annotations=_regime_names(low, high, borders),
+    )
 
 
-def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: float) -> None:
+def _mark_own(traces: Traces, own: OwnRatio, low: float, high: float, top: float) -> None:
     """Draw the sequence's own ratio: a band for the interval, a line for the estimate."""
     left, right = (float(np.clip(value, low, high)) for value in (own.low, own.high))
-    figure.add_scatter(
+    traces.add(
         x=[left, right, right, left],
         y=[0.9, 0.9, top, top],
         fill="toself",
@@ -159,33 +161,34 @@ def _mark_own(figure: go.Figure, own: OwnRatio, low: float, high: float, top: fl
     )
     position = float(np.clip(own.value, low, high))
     reached = "" if own.value >= low else " (or smaller)"
-    figure.add_scatter(
+    traces.add(
         x=[position, position],
         y=[0.9, top],
         mode="lines",
-        name=f"{own.name}: n d² / σ² = {words.number(own.value)}{reached}",
+        name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
         line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-        hovertemplate=f"{own.name}<br>n d² / σ² = {words.number(own.value)}<extra></extra>",
+        hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
 
 
-def _name_regimes(figure: go.Figure, low: float, high: float, borders: list[float]) -> None:
-    """Write the names of the three regimes above the plot."""
+def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[str, Any]]:
+    """Return the names of the three regimes, above the plot."""
     edges = [low, *borders, high]
-    names = ("proportional to k", "grows like 1/√(n d²)", "little to gain")
-    for name, left, right in zip(names, edges[:-1], edges[1:], strict=True):
-        if right <= left:
-            continue
-        figure.add_annotation(
-            x=np.log10(np.sqrt(left * right)),
-            y=1.0,
-            xref="x",
-            yref="paper",
-            yanchor="bottom",
-            text=name,
-            showarrow=False,
-            font={"size": 12, "color": COLOURS["reference"]},
-        )
+    names = ("proportional to k", "grows like 1/√(n d²/σ²)", "little to gain")
+    return [
+        {
+            "x": np.log10(np.sqrt(left * right)),
+            "y": 1.0,
+            "xref": "x",
+            "yref": "paper",
+            "yanchor": "bottom",
+            "text": name,
+            "showarrow": False,
+            "font": {"size": 12, "color": COLOURS["reference"]},
+        }
+        for name, left, right in zip(names, edges[:-1], edges[1:], strict=True)
+        if right > left
+    ]
 
 
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
@@ -219,7 +222,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     Figure
         Bars up to 120 tasks, areas above.
     """
-    figure = go.Figure()
+    traces = Traces()
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
     few = len(table) <= BARS_UP_TO
     for name, colour in zip(PARTS, colours, strict=True):
@@ -232,30 +235,39 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             "hovertemplate": text + "<extra></extra>",
         }
         if few:
-            figure.add_bar(marker={"color": colour, "line": {"width": 0}}, **common)
+            traces.add(
+                kind="bar",
+                marker={"color": colour, "line": {"width": 0}},
+                **common,
+            )
         else:
-            figure.add_scatter(
+            traces.add(
                 mode="lines",
                 stackgroup="parts",
                 line={"width": 0, "color": colour},
                 fillcolor=rgba(colour, 0.85),
                 **common,
             )
-    finish(figure, title="How many samples is each task worth?", height=400)
-    figure.update_layout(barmode="stack", bargap=0.15, legend_traceorder="normal")
-    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
-    figure.update_yaxes(title_text="effective sample size", rangemode="tozero")
-    return figure
+    return chart(
+        traces,
+        axis("task", **whole_numbers(len(table))),
+        axis("effective sample size", rangemode="tozero"),
+        title="How many samples is each task worth?",
+        height=400,
+        order="normal",
+        barmode="stack",
+        bargap=0.15,
+    )
 
 
-def ess_growth_table(n: float, rho: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Effective sample sizes as tasks arrive, and as b grows.
+def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return effective sample sizes as tasks arrive, and as b grows.
 
     Parameters
     ----------
     n : float
         Samples per task.
-    rho : float
+    ratio : float
         n d^2 / sigma^2.
     k, b : int
         Number of tasks and backward steps.
@@ -272,7 +284,7 @@ def ess_growth_table(n: float, rho: float, k: int, b: int, largest_b: int = 60) 
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)
-    d2 = rho / n
+    d2 = ratio / n
     settled = theory.ess_forward_backward(counts, counts + b, n, d2)
     cumulated = np.concatenate([[0.0], np.cumsum(settled)])
     averages = []
@@ -301,7 +313,14 @@ def enough_steps(by_b: pd.DataFrame, share: float = 0.95) -> int | None:
     return int(reached.iloc[0]) if len(reached) else None
 
 
-def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: float = 0.95) -> go.Figure:
+def ess_growth(
+    by_k: pd.DataFrame,
+    by_b: pd.DataFrame,
+    n: float,
+    b: int,
+    share: float = 0.95,
+    run: EffectiveSamples | None = None,
+) -> go.Figure:
     """Return how the effective sample size grows with the number of tasks and with b.
 
     Parameters
@@ -314,23 +333,20 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
         The b in use.
     share : float
         Share of the full gain that counts as enough.
+    run : EffectiveSamples or None
+        What a run reached with these tasks and this b: drawn beside what Theorem 4 gives.
 
     Returns
     -------
     Figure
     """
-    figure = make_subplots(
-        rows=1,
-        cols=2,
-        subplot_titles=("As tasks arrive", f"With b steps back (now {b})"),
-        horizontal_spacing=0.1,
-    )
+    traces = Traces()
     names = {
-        "forward": f"{NAMES['forward']}: the newest task",
-        "forward_backward": f"{NAMES['forward_backward']}: mean over all tasks",
+        "forward": f"{NAMES['forward']}, Theorem 2: the newest task",
+        "forward_backward": f"{NAMES['forward_backward']}, Theorem 4: mean over all tasks",
     }
     for rule, part in by_k.groupby("rule", sort=False):
-        figure.add_scatter(
+        traces.add(
             x=part["k"],
             y=part["ess"],
             mode="lines",
@@ -338,10 +354,9 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
             legendgroup=rule,
             line={"color": COLOURS[rule], "width": 2.5, "dash": "dash" if rule == "forward" else "solid"},
             hovertemplate="k = %{x}: ESS %{y:.1f}<extra></extra>",
-            row=1,
-            col=1,
+            panel=1,
         )
-    figure.add_scatter(
+    traces.add(
         x=by_b["b"],
         y=by_b["ess"],
         mode="lines+markers" if len(by_b) <= 40 else "lines",
@@ -351,11 +366,10 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
         line={"color": COLOURS["forward_backward"], "width": 2.5},
         customdata=100 * by_b["share"],
         hovertemplate="b = %{x}: ESS %{y:.1f}<br>%{customdata:.0f} % of the backward gain<extra></extra>",
-        row=1,
-        col=2,
+        panel=2,
     )
     for column, last in ((1, float(by_k["k"].max())), (2, float(max(by_b["b"].max(), 1)))):
-        figure.add_scatter(
+        traces.add(
             x=[0, last],
             y=[n, n],
             mode="lines",
@@ -364,29 +378,55 @@ def ess_growth(by_k: pd.DataFrame, by_b: pd.DataFrame, n: float, b: int, share: 
             showlegend=column == 1,
             line={"color": COLOURS["single"], "width": 2, "dash": "dot"},
             hoverinfo="skip",
-            row=1,
-            col=column,
+            panel=column,
         )
+    if run is not None:
+        _mark_run(traces, run, {1: float(by_k["k"].max()), 2: float(b)})
     enough = enough_steps(by_b, share)
     if enough is not None and len(by_b) > 1:
-        figure.add_scatter(
+        traces.add(
             x=[enough, enough],
             y=[0, float(by_b["ess"].max())],
             mode="lines",
             name=f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %"),
             line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
             hoverinfo="skip",
-            row=1,
-            col=2,
+            panel=2,
         )
-    finish(figure, title="Do more tasks and more backward steps still help?", height=400)
-    figure.update_xaxes(title_text="tasks k", **whole_numbers(int(by_k["k"].max()), 8), col=1)
-    figure.update_xaxes(title_text="backward steps b", **whole_numbers(len(by_b), 8), col=2)
-    figure.update_yaxes(rangemode="tozero")
-    figure.update_yaxes(title_text="effective sample size", col=1)
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin={"t": 84, "b": 112})
-    return figure
+    return panels(
+        traces,
+        ("As tasks arrive", f"With b steps back (now {b})"),
+        [
+            axis("tasks k", **whole_numbers(int(by_k["k"].max()), 8)),
+            axis("backward steps b", **whole_numbers(len(by_b), 8)),
+        ],
+        [axis("effective sample size", rangemode="tozero"), axis(rangemode="tozero")],
+        gap=0.1,
+        title="Do more tasks and more backward steps still help?",
+        height=400,
+        below=112,
+    )
+
+
+def _mark_run(traces: Traces, run: EffectiveSamples, places: dict[int, float]) -> None:
+    """Draw what the run reached, with its interval, into the panels of a figure."""
+    bars = None
+    if math.isfinite(run.low):
+        above, below = run.high - run.mean, run.mean - run.low
+        bars = {"type": "data", "array": [above], "arrayminus": [below], "color": COLOURS["truth"]}
+    for column, x in places.items():
+        traces.add(
+            x=[x],
+            y=[run.mean],
+            mode="markers",
+            name=f"this run, forward and backward: {samples_text(run)}",
+            legendgroup="run",
+            showlegend=column == 1,
+            marker={"symbol": "diamond", "size": 10, "color": COLOURS["truth"]},
+            error_y=bars,
+            hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
+            panel=column,
+        )
 
 
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
@@ -403,9 +443,9 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     -------
     Figure
     """
-    figure = go.Figure()
+    traces = Traces()
     for rule, dash in (("single", "dot"), ("forward", "dash"), ("forward_backward", "solid")):
-        figure.add_scatter(
+        traces.add(
             x=table["task"],
             y=table[rule],
             mode="lines+markers",
@@ -414,7 +454,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
             hovertemplate="task %{x}: bound %{y:.2f}<extra></extra>",
         )
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
-        figure.add_scatter(
+        traces.add(
             x=table["task"],
             y=table[column],
             mode="markers",
@@ -423,7 +463,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
             hovertemplate="task %{x}: %{y:.3f}<extra>" + name + "</extra>",
         )
     ends = [float(table["task"].min()), float(table["task"].max())]
-    figure.add_scatter(
+    traces.add(
         x=ends,
         y=[trivial, trivial],
         mode="lines",
@@ -431,20 +471,25 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
         line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    finish(figure, title="Does the guarantee say anything here?", height=420)
     values = table[["single", "forward", "forward_backward"]].to_numpy()
     lowest = table[["risk", "error"]].to_numpy()
+    scale: dict[str, Any] = {}
     if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
-        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-        figure.update_yaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
-    figure.update_xaxes(title_text="task", **whole_numbers(len(table)))
-    figure.update_yaxes(title_text="error probability")
-    figure.update_layout(margin_b=120)
-    return figure
+        steps = (1, 2, 5) if np.nanmax(values) < 1000 else (1,)
+        ticks = [step * 10.0**power for power in range(-2, 13) for step in steps]
+        scale = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
+    return chart(
+        traces,
+        axis("task", **whole_numbers(len(table))),
+        axis("error probability", **scale),
+        title="Is the guarantee informative here?",
+        height=420,
+        below=120,
+    )
 
 
 def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
-    """Read pairs (j, k) typed by people.
+    """Parse pairs (j, k) typed by a visitor.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import DIVERGING, MARGIN, SEQUENTIAL, SHORT_NAMES
+from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES
 from imrc.plots.tables import QUANTITIES, Quantity
 
 TITLES: dict[Quantity, str] = {
@@ -26,7 +26,7 @@ _BAR: dict[Quantity, str] = {
     "risk": "minimax risk",
 }
 _CLICKABLE = 1900
-"""Cells up to which each gets a marker, so that a click can select its task."""
+"""Up to this many cells each gets a marker, so that a click can select its task."""
 
 
 def _range(tables: Mapping[str, pd.DataFrame], quantity: Quantity) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def _range(tables: Mapping[str, pd.DataFrame], quantity: Quantity) -> tuple[floa
         largest = max(float(np.abs(values).max()), 0.01)
         return -largest, largest
     low, high = float(values.min()), float(values.max())
-    # A risk can be negative: an early-stopped solver and an empty uncertainty set do not keep it above 0.
+    # A risk can be negative: with an early-stopped solver or an empty uncertainty set nothing keeps it above 0.
     low = np.floor(low * 20) / 20
     return low, max(np.ceil(high * 20) / 20, low + 0.05)
 
@@ -97,7 +97,7 @@ def error_heatmaps(
             "xgap": 1 if columns <= 30 else 0,
             "ygap": 1 if tasks <= 30 else 0,
         }
-        # Where there are markers, they are what the pointer finds; the texts need not be sent twice.
+        # Markers, where present, take the hover events; their texts need not be sent twice.
         cells |= {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
         traces.append(on_panel(cells, number))
         if clickable:
@@ -123,17 +123,18 @@ def error_heatmaps(
         ],
         gap=0.025,
         share_y=True,
-        # Beside the title: a horizontal bar has no free place of its own for the name of its unit.
+        # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
-        subtitle={"text": f"colour: {html.escape(unit)}", "font": {"size": 13}},
+        subtitle=f"colour: {html.escape(unit)}",
         height=470 if tasks <= 60 else 600,
         legend=False,
-        margin={**MARGIN, "t": 86},
+        above=86,
+        below=104,
         coloraxis={
             "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
             "cmin": low,
             "cmax": high,
-            # Below the panels: on a narrow page a bar at the side would take the room of a panel.
+            # Below the panels: on a narrow page a bar at the side would take up the width of a panel.
             "colorbar": {
                 "orientation": "h",
                 "thickness": 10,

@@ -1,4 +1,4 @@
-"""Figures of page *The paper*: tables coloured by the difference to print, and ours against the printed values."""
+"""Figures of page *The paper*: tables coloured by the difference from the printed values, ours against printed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from imrc.evaluation.words import decimal
 from imrc.plots._axes import SIGNED
-from imrc.plots._style import COLOURS, DIVERGING, INK, finish
+from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._style import COLOURS, DIVERGING, INK
 from imrc.plots.compare import METHOD_COLOURS
+from imrc.wording import decimal
 
 _FULL = 0.2
-"""Differences from here on have the full colour."""
+"""Differences of at least this size have the full colour."""
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
 
 
 def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[list[str], list[str]]:
-    """Text of each cell, and what a pointer over it says."""
+    """Return the text and the hover text of each cell."""
 
     def value(number: float, digits: int, ms: bool) -> str:
         if not np.isfinite(number):
@@ -44,11 +45,11 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
 
 
 def _ink_on(share: float) -> str:
-    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever can be read better."""
+    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever is easier to read."""
     red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
     linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # White and black stand out alike where (1 + .05) / (L + .05) = (L + .05) / .05.
+    # White and black have equal contrast where (1 + .05) / (L + .05) = (L + .05) / .05.
     return INK["light"] if luminance > 0.18 else "#FFFFFF"
 
 
@@ -95,46 +96,49 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         bar |= {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
     else:
         bar |= SIGNED
-    figure = go.Figure(
-        go.Heatmap(
-            z=grid,
-            x=columns,
-            y=rows,
-            text=texts,
-            customdata=hovers,
-            hovertemplate="%{customdata}<extra></extra>",
-            colorscale=DIVERGING,
-            zmin=-full,
-            zmax=full,
-            zmid=0.0,
-            xgap=2,
-            ygap=2,
-            colorbar=bar,
-        )
+    traces = Traces()
+    traces.add(
+        kind="heatmap",
+        z=grid,
+        x=columns,
+        y=rows,
+        text=texts,
+        customdata=hovers,
+        hovertemplate="%{customdata}<extra></extra>",
+        colorscale=DIVERGING,
+        zmin=-full,
+        zmax=full,
+        zmid=0.0,
+        xgap=2,
+        ygap=2,
+        colorbar=bar,
     )
-    # Plotly's own choice of text on cells is hard to read on middling colours.
+    # Plotly's own choice of text colour is hard to read on medium shades.
     inks = [COLOURS["reference"] if np.isnan(value) else _ink_on((value / full + 1) / 2) for value in grid.flat]
-    figure.add_trace(
-        go.Scatter(
-            x=columns * len(rows),
-            y=np.repeat(rows, len(columns)),
-            mode="text",
-            text=texts.ravel(),
-            textfont={"size": 11, "color": inks},
-            customdata=hovers.ravel(),
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
+    traces.add(
+        x=columns * len(rows),
+        y=np.repeat(rows, len(columns)),
+        mode="text",
+        text=texts.ravel(),
+        textfont={"size": 11, "color": inks},
+        customdata=hovers.ravel(),
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
     )
     slanted = max(map(len, columns)) > 8
     top = 150 if slanted else 84
-    finish(figure, title=title, height=68 + top + 36 * len(rows), legend=False)
-    figure.update_xaxes(side="top", showgrid=False, tickangle=-50 if slanted else 0, type="category")
-    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     unit = "ours / printed" if milliseconds else "ours − printed"
-    figure.update_layout(title_subtitle={"text": f"colour: {unit}", "font": {"size": 13}})
-    figure.update_layout(margin_t=top, margin_b=64)
-    return figure
+    return chart(
+        traces,
+        axis(side="top", showgrid=False, tickangle=-50 if slanted else 0, type="category"),
+        axis(autorange="reversed", showgrid=False, type="category"),
+        title=title,
+        subtitle=f"colour: {unit}",
+        height=68 + top + 36 * len(rows),
+        legend=False,
+        above=top,
+        below=64,
+    )
 
 
 def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
@@ -151,16 +155,14 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
     """
     both = cells[cells["gap"].notna()]
     top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
-    figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=[0.0, top],
-            y=[0.0, top],
-            mode="lines",
-            name="equal",
-            line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-            hoverinfo="skip",
-        )
+    traces = Traces()
+    traces.add(
+        x=[0.0, top],
+        y=[0.0, top],
+        mode="lines",
+        name="equal",
+        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
+        hoverinfo="skip",
     )
     for position, (name, part) in enumerate(both.groupby("column", sort=False)):
         own = str(name).startswith("IMRC")
@@ -168,22 +170,23 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
         hollow = own and "recommended" in str(name)
         symbol = _SYMBOLS[position % len(_SYMBOLS)]
         bars = {"thickness": 1, "width": 0, "color": colour}
-        figure.add_trace(
-            go.Scatter(
-                x=part["printed"],
-                y=part["ours"],
-                error_x={"array": part["printed_std"].fillna(0.0), **bars},
-                error_y={"array": part["std"].fillna(0.0), **bars},
-                mode="markers",
-                name=str(name),
-                marker={"size": 10, "color": colour, "symbol": f"{symbol}-open" if hollow else symbol},
-                opacity=0.9,
-                customdata=part["title"],
-                hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
-            )
+        traces.add(
+            x=part["printed"],
+            y=part["ours"],
+            error_x={"array": part["printed_std"].fillna(0.0), **bars},
+            error_y={"array": part["std"].fillna(0.0), **bars},
+            mode="markers",
+            name=str(name),
+            marker={"size": 10, "color": colour, "symbol": f"{symbol}-open" if hollow else symbol},
+            opacity=0.9,
+            customdata=part["title"],
+            hovertemplate="%{customdata}: ours %{y:.3f}, printed %{x:.2f}<extra>" + str(name) + "</extra>",
         )
-    finish(figure, title="Do we measure what the paper prints?", height=520)
-    figure.update_xaxes(title_text="printed error", tickformat=".1f", range=[0.0, top])
-    figure.update_yaxes(title_text="our error", tickformat=".1f", range=[0.0, top])
-    figure.update_layout(margin_b=130)
-    return figure
+    return chart(
+        traces,
+        axis("printed error", tickformat=".1f", range=[0.0, top]),
+        axis("our error", tickformat=".1f", range=[0.0, top]),
+        title="Do our errors match the printed ones?",
+        height=520,
+        below=130,
+    )

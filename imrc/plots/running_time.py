@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from imrc.plots._style import COLOURS, finish
+from imrc.plots._panels import Traces, axis, panels
+from imrc.plots._style import COLOURS
 
 PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward steps b"}
 
@@ -42,25 +42,29 @@ def running_time_curves(table: pd.DataFrame) -> go.Figure:
     for name in names:
         fixed = table.loc[table["varied"] == name].iloc[0]
         titles.append(", ".join(f"{other} = {fixed[other]}" for other in PANELS if other != name))
-    figure = make_subplots(1, len(names), subplot_titles=titles, horizontal_spacing=0.09)
+    traces = Traces()
     for column, name in enumerate(names, start=1):
         part = table[table["varied"] == name].sort_values(name)
-        figure.add_trace(
-            go.Scatter(
-                x=part[name],
-                y=part["ms_per_task"],
-                mode="lines+markers",
-                line={"color": COLOURS["forward_backward"], "width": 2},
-                marker={"size": 7},
-                name="all three rules",
-                showlegend=False,
-                hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
-            ),
-            row=1,
-            col=column,
+        traces.add(
+            x=part[name],
+            y=part["ms_per_task"],
+            mode="lines+markers",
+            line={"color": COLOURS["forward_backward"], "width": 2},
+            marker={"size": 7},
+            name="all three rules",
+            showlegend=False,
+            hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
+            panel=column,
         )
-        figure.update_xaxes(title_text=PANELS[name], rangemode="tozero", row=1, col=column)
-        figure.update_yaxes(rangemode="tozero", row=1, col=column)
-    figure.update_yaxes(title_text="Milliseconds per task", row=1, col=1)
-    figure.update_annotations(font_size=12)
-    return finish(figure, title="How long does one more task take?", height=360, legend=False)
+    return panels(
+        traces,
+        titles,
+        [axis(PANELS[name], rangemode="tozero") for name in names],
+        [axis(None if i else "Milliseconds per task", rangemode="tozero") for i in range(len(names))],
+        gap=0.09,
+        above=52,
+        title_size=12,
+        title="How long does one more task take?",
+        height=360,
+        legend=False,
+    )

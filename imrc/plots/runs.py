@@ -1,4 +1,4 @@
-"""Figures of a whole run: tables and builders put together, the same for pages and reports."""
+"""Figures of a whole run, shared by pages and reports."""
 
 from __future__ import annotations
 

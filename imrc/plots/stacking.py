@@ -1,40 +1,18 @@
-"""Panels side by side become panels below each other, for narrow pages."""
+"""Stack side-by-side panels for narrow pages."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import plotly.graph_objects as go
 
+from imrc.plots._panels import panel_titles
 from imrc.plots.describing import plain_text
 
 PHONE_PX = 640
-"""Pages up to this width are those of phones."""
+"""Pages up to this width are treated as phones."""
 _LEGEND_PX = 300
-"""Width a legend has there."""
+"""Width available to a legend on a phone."""
 _GAP = 92
 """Pixels between two panels: tick labels and title of one axis, title of the next panel."""
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """One pair of axes: their keys in the layout, and where the horizontal one lies."""
-
-    x: str
-    y: str
-    left: float
-    right: float
-
-
-def _panels(figure: go.Figure) -> list[_Panel]:
-    """Pairs of axes from left to right."""
-    out = []
-    for axis in figure.select_xaxes():
-        anchor = axis.anchor or "y"
-        domain = axis.domain or (0.0, 1.0)
-        out.append(_Panel(axis.plotly_name, f"yaxis{anchor[1:]}", *domain))
-    return sorted(out, key=lambda panel: panel.left)
 
 
 def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
@@ -45,7 +23,7 @@ def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
     Parameters
     ----------
     figure : Figure
-        Made by `plotly.subplots.make_subplots` with one row.
+        From `imrc.plots._panels.panels`, or any other of this package.
     panel_height : int
         Height of a panel in pixels.
 
@@ -54,39 +32,32 @@ def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
     Figure
         The same object, taller.
     """
-    panels = _panels(figure)
-    rows = {tuple(figure.layout[panel.y].domain or (0.0, 1.0)) for panel in panels}
-    if len(panels) < 2 or len(rows) > 1 or len({panel.left for panel in panels}) < len(panels):
+    named = panel_titles(figure)
+    x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
+    y_axes = [figure.layout[f"yaxis{name[1:]}"] for name in named]
+    if (
+        len(named) < 2
+        or len({axis.domain for axis in y_axes}) > 1
+        or len({axis.domain for axis in x_axes}) < len(named)
+    ):
         return figure
-    inner = len(panels) * panel_height + (len(panels) - 1) * _GAP
-    titles = {axis: _title(figure, [getattr(panel, axis) for panel in panels]) for axis in ("x", "y")}
-    moved = []
-    for i, panel in enumerate(panels):
+    inner = len(named) * panel_height + (len(named) - 1) * _GAP
+    for axes in (x_axes, y_axes):
+        # The title of shared axes is written at one panel only and meant for all.
+        texts = {axis.title.text for axis in axes} - {None, ""}
+        for axis in axes if len(texts) == 1 else ():
+            axis.title.text = next(iter(texts))
+    for i, (title, x, y) in enumerate(zip(named.values(), x_axes, y_axes, strict=True)):
         top = 1.0 - i * (panel_height + _GAP) / inner
-        centre = (panel.left + panel.right) / 2
-        for annotation in figure.layout.annotations:
-            of_panel = annotation.xref == annotation.yref == "paper" and annotation.yanchor == "bottom"
-            if of_panel and annotation.x is not None and math.isclose(annotation.x, centre, abs_tol=1e-6):
-                moved.append((annotation, top))
-        figure.layout[panel.x].update(domain=[0.0, 1.0])
-        figure.layout[panel.y].update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
-        for axis, key in (("x", panel.x), ("y", panel.y)):
-            if titles[axis] and not figure.layout[key].title.text:
-                figure.layout[key].update(title_text=titles[axis])
-    for annotation, top in moved:
-        annotation.update(x=0.5, y=top)
+        x.domain = [0.0, 1.0]
+        y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
+        title.update(x=0.5, y=top)
     bar = figure.layout.coloraxis.colorbar
     if bar.orientation == "h":
         bar.update(len=0.9, nticks=5)
     margin = figure.layout.margin
     figure.update_layout(height=inner + (margin.t or 0) + (margin.b or 0))
     return figure
-
-
-def _title(figure: go.Figure, keys: list[str]) -> str | None:
-    """Title of shared axes: written at one panel only, meant for all."""
-    texts = {figure.layout[key].title.text for key in keys} - {None, ""}
-    return texts.pop() if len(texts) == 1 else None
 
 
 def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:

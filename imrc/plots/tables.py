@@ -28,7 +28,7 @@ def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _lag_values(table: LagTable, lags: int) -> Floats:
-    """Values (repetitions, tasks, lags) with what has settled carried on; NaN beyond the last step."""
+    """Return values (repetitions, tasks, lags) with settled ones carried forward; NaN beyond the last step."""
     values = np.stack([table.values[:, :, min(lag, table.lags - 1)] for lag in range(lags)], axis=2)
     reachable = np.arange(table.tasks)[:, None] + np.arange(lags) < table.tasks
     return np.where(reachable, values, np.nan)

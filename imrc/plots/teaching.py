@@ -9,25 +9,25 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from imrc._checks import check_int
-from imrc.diagnostics.teaching import COMPONENTS, NOMINAL, Lesson
-from imrc.evaluation.words import decimal
 from imrc.plots._axes import whole_numbers
-from imrc.plots._style import COLOURS, DASHES, GRID, INK, NAMES, band_outline, finish, rgba
+from imrc.plots._panels import Traces, axis, chart, on_panel, panel_title, panels
+from imrc.plots._style import COLOURS, DASHES, GRID, INK, NAMES, band, rgba
+from imrc.teaching import COMPONENTS, NOMINAL, Lesson
+from imrc.wording import decimal
 
 Floats = NDArray[np.float64]
 
 _BELOW_PX = 150
+_TITLES = ("Samples and rules", "Uncertainty sets", "One component of the mean vector, task by task")
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where panels, controls and the sentence stand; heights in pixels above the panels."""
+    """Where panels (left to right, bottom to top), controls and the sentence stand; pixels above the panels."""
 
-    grid: dict[str, Any]
-    cells: dict[str, tuple[int, int]]
+    domains: tuple[tuple[list[float], list[float]], ...]
     inner_px: int
     top_px: int
     buttons_px: int
@@ -42,19 +42,12 @@ class _Place:
     def for_page(cls, narrow: bool) -> _Place:
         """Return the places for a page that is as narrow as a phone, or not."""
         if narrow:
-            grid: dict[str, Any] = {"rows": 3, "cols": 1, "vertical_spacing": 0.1}
-            cells = {"x": (1, 1), "x2": (2, 1), "x3": (3, 1)}
-            return cls(grid, cells, 900, 310, 262, 214, 0.0, 108, -0.14, 12, 8)
-        grid = {
-            "rows": 2,
-            "cols": 2,
-            "specs": [[{}, {}], [{"colspan": 2}, None]],
-            "row_heights": [0.56, 0.44],
-            "vertical_spacing": 0.16,
-            "horizontal_spacing": 0.12,
-        }
-        cells = {"x": (1, 1), "x2": (1, 2), "x3": (2, 1)}
-        return cls(grid, cells, 560, 258, 208, 208, 0.42, 106, 0.0, 14, 16)
+            third, gap = 0.8 / 3, 0.1
+            rows = [[i * (third + gap), min(i * (third + gap) + third, 1.0)] for i in (2, 1, 0)]
+            return cls(tuple(([0.0, 1.0], row) for row in rows), 900, 310, 262, 214, 0.0, 108, -0.14, 12, 8)
+        upper, lower = [0.5296, 1.0], [0.0, 0.3696]
+        domains = ([0.0, 0.44], upper), ([0.56, 1.0], upper), ([0.0, 1.0], lower)
+        return cls(domains, 560, 258, 208, 208, 0.42, 106, 0.0, 14, 16)
 
 
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
@@ -178,8 +171,7 @@ def _track_traces(lesson: Lesson, step: int, task: int, component: int) -> list[
         traces += [
             {
                 "type": "scatter",
-                **band_outline(x, value - half, value + half),
-                "fillcolor": rgba(COLOURS[rule], 0.25),
+                **band(x, value - half, value + half, COLOURS[rule], 0.25),
                 "name": f"{NAMES[rule].lower()}, band ± √s",
             },
             {
@@ -248,7 +240,7 @@ def _moving(trace: dict[str, Any]) -> dict[str, Any]:
 def _frame_traces(
     lesson: Lesson, step: int, watched: int, component: int, pair: tuple[int, int]
 ) -> tuple[list[dict[str, Any]], str]:
-    """All traces of one step, and the sentence above them."""
+    """Return all traces of one step, and the sentence above them."""
     task = min(step, watched)
     traces = _sample_traces(lesson, step, task)
     traces += _box_traces(lesson, step, task, pair)
@@ -270,10 +262,10 @@ def _ranges(lesson: Lesson, component: int, pair: tuple[int, int], watched: int)
     out = {"x": [low[0] - pad[0], high[0] + pad[0]], "y": [low[1] - pad[1], high[1] + pad[1]]}
     half = np.sqrt(lesson.mse["single"][-1])
     centre = lesson.mean["single"][-1]
-    for axis, c in zip(("x2", "y2"), pair, strict=True):
+    for name, c in zip(("x2", "y2"), pair, strict=True):
         left, right = (centre - half)[shown, c].min(), (centre + half)[shown, c].max()
         left, right = min(left, lesson.truth[shown, c].min()), max(right, lesson.truth[shown, c].max())
-        out[axis] = [left - 0.08 * (right - left), right + 0.08 * (right - left)]
+        out[name] = [left - 0.08 * (right - left), right + 0.08 * (right - left)]
     left, right = (centre - half)[:, component].min(), (centre + half)[:, component].max()
     left, right = min(left, lesson.truth[:, component].min()), max(right, lesson.truth[:, component].max())
     out["y3"] = [left - 0.08 * (right - left), right + 0.08 * (right - left)]
@@ -294,7 +286,7 @@ def lesson_animation(
     Parameters
     ----------
     lesson : Lesson
-        From `imrc.diagnostics.teaching.teach`.
+        From `imrc.teaching.teach`.
     watched : int
         Task (from 0) shown once it has arrived; before that, the newest one.
     component : int
@@ -315,17 +307,10 @@ def lesson_animation(
     component = check_int("component", component, 0, 5)
     start = lesson.k - 1 if start is None else check_int("start", start, 0, lesson.k - 1)
     place = _Place.for_page(narrow)
-    figure = make_subplots(
-        **place.grid,
-        subplot_titles=("Samples and rules", "Uncertainty sets", "One component of the mean vector, task by task"),
-    )
-    figure.update_annotations(font_size=14)
-    titles = [annotation.to_plotly_json() for annotation in figure.layout.annotations]
-    traces, text = _frame_traces(lesson, start, watched, component, pair)
-    axes = ["x"] * 6 + ["x2"] * 4 + ["x3"] * (len(traces) - 10)
-    for trace, axis in zip(traces, axes, strict=True):
-        row, column = place.cells[axis]
-        figure.add_trace(trace, row=row, col=column)
+    titles = [
+        panel_title(text, number, sum(x) / 2, y[1])
+        for number, (text, (x, y)) in enumerate(zip(_TITLES, place.domains, strict=True), start=1)
+    ]
 
     def said(words: str) -> dict[str, object]:
         return {
@@ -345,28 +330,42 @@ def lesson_animation(
     for step in range(lesson.k):
         stepped, words = _frame_traces(lesson, step, watched, component, pair)
         frames.append(
-            go.Frame(
-                name=str(step + 1),
-                data=[_moving(trace) for trace in stepped],
-                traces=list(range(len(stepped))),
-                layout={"annotations": [*titles, said(words)]},
-            )
+            {
+                "name": str(step + 1),
+                "data": [_moving(trace) for trace in stepped],
+                "traces": list(range(len(stepped))),
+                "layout": {"annotations": [*titles, said(words)]},
+            }
         )
-    figure.frames = frames
-    finish(figure, title="See each rule learn, step by step", height=place.inner_px + place.top_px + _BELOW_PX)
-    figure.add_annotation(said(text))
+    traces, text = _frame_traces(lesson, start, watched, component, pair)
+    panel = [1] * 6 + [2] * 4 + [3] * (len(traces) - 10)
     ranges = _ranges(lesson, component, pair, watched)
-    for axis, limits in ranges.items():
-        figure.layout[f"{axis[0]}axis{axis[1:]}"].update(range=[float(limit) for limit in limits])
-    figure.layout.xaxis.title.text, figure.layout.yaxis.title.text = "first feature", "second feature"
-    figure.layout.xaxis2.title.text, figure.layout.yaxis2.title.text = (COMPONENTS[c] for c in pair)
-    figure.layout.xaxis3.update(title_text="task", range=[0.5, lesson.k + 0.5], **whole_numbers(lesson.k, place.ticks))
-    figure.layout.yaxis3.title.text = COMPONENTS[component]
-    figure.update_layout(margin={"t": place.top_px, "b": _BELOW_PX}, **_controls(lesson.k, start, place))
+    texts = [("first feature", "second feature"), tuple(COMPONENTS[c] for c in pair), ("task", COMPONENTS[component])]
+    axes: dict[str, Any] = {}
+    for suffix, names, domains in zip(("", "2", "3"), texts, place.domains, strict=True):
+        for letter, other, name, domain in zip("xy", "yx", names, domains, strict=True):
+            limits = ranges.get(f"{letter}{suffix}", [0.5, lesson.k + 0.5])
+            axes[f"{letter}axis{suffix}"] = axis(
+                name, anchor=f"{other}{suffix}", domain=domain, range=[float(limit) for limit in limits]
+            )
+    axes["xaxis3"] |= whole_numbers(lesson.k, place.ticks)
+    figure = chart(
+        [on_panel(trace, number) for trace, number in zip(traces, panel, strict=True)],
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        title="See each rule learn, step by step",
+        height=place.inner_px + place.top_px + _BELOW_PX,
+        above=place.top_px,
+        below=_BELOW_PX,
+        annotations=[*titles, said(text)],
+        **axes,
+        **_controls(lesson.k, start, place),
+    )
+    figure.frames = frames
     return figure
 
 
-def _controls(k: int, start: int, where: _Place) -> dict[str, object]:
+def _controls(k: int, start: int, where: _Place) -> dict[str, Any]:
     """Return Play, Pause and the step slider, between title and panels."""
     still = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     play = {"frame": {"duration": 900, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
@@ -418,24 +417,18 @@ def coverage_chart(table: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     table : DataFrame
-        From `imrc.diagnostics.teaching.coverage_study`.
+        From `imrc.teaching.coverage_study`.
 
     Returns
     -------
     Figure
     """
-    figure = make_subplots(
-        rows=1,
-        cols=2,
-        shared_yaxes=True,
-        horizontal_spacing=0.06,
-        subplot_titles=("Variances and change known", "Estimated, as in a run"),
-    )
+    traces = Traces()
     last = float(table["task"].max())
     for column, knowledge in enumerate(("known", "estimated"), start=1):
         for rule in NAMES:
             part = table[(table["knowledge"] == knowledge) & (table["rule"] == rule)]
-            figure.add_scatter(
+            traces.add(
                 x=part["task"],
                 y=part["coverage"],
                 mode="lines+markers",
@@ -448,10 +441,9 @@ def coverage_chart(table: pd.DataFrame) -> go.Figure:
                 customdata=np.stack([2 * part["coverage_se"], part["efficiency"]], axis=1),
                 hovertemplate="task %{x}: %{y:.3f} ± %{customdata[0]:.3f}<br>"
                 "n × squared error / variance: %{customdata[1]:.2f}<extra>" + NAMES[rule] + "</extra>",
-                row=1,
-                col=column,
+                panel=column,
             )
-        figure.add_scatter(
+        traces.add(
             x=[1, last],
             y=[NOMINAL, NOMINAL],
             mode="lines",
@@ -460,14 +452,18 @@ def coverage_chart(table: pd.DataFrame) -> go.Figure:
             showlegend=column == 1,
             line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
             hoverinfo="skip",
-            row=1,
-            col=column,
+            panel=column,
         )
-    finish(figure, title="Do the bands hold what they promise?", height=400)
     low = min(0.5, float((table["coverage"] - 2 * table["coverage_se"]).min()))
-    figure.update_yaxes(range=[low, max(0.85, float(table["coverage"].max()) + 0.05)], tickformat=".2f")
-    figure.update_yaxes(title_text="share of truths within ± √s", col=1)
-    figure.update_xaxes(title_text="task", **whole_numbers(int(last), 10))
-    figure.update_annotations(font_size=14)
-    figure.update_layout(margin={"t": 84, "b": 112})
-    return figure
+    limits: dict[str, Any] = {"range": [low, max(0.85, float(table["coverage"].max()) + 0.05)], "tickformat": ".2f"}
+    return panels(
+        traces,
+        ("Variances and change known", "Estimated, as in a run"),
+        [axis("task", **whole_numbers(int(last), 10))] * 2,
+        [axis("share of truths within ± √s", **limits), axis(**limits)],
+        gap=0.06,
+        share_y=True,
+        title="Do the bands hold what they promise?",
+        height=400,
+        below=112,
+    )

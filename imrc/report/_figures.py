@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import plotly.graph_objects as go
 
-from imrc.core import theory
 from imrc.diagnostics import Assessment, tracks
-from imrc.evaluation import RunResult
+from imrc.evaluation import RunResult, effective_samples
 from imrc.plots import compare, diagnostics, ess, runs
 from imrc.plots.tables import QUANTITIES
+from imrc.wording import RISKS
 
-_RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
-_PAIRS = [(10, 13), (10, 20), (100, 103), (100, 110)]
 _STORY = 2
 
 
@@ -36,7 +33,7 @@ class Section:
 
 
 def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
-    risk = _RISKS[result.loss]
+    risk = RISKS[result.loss]
     for quantity in QUANTITIES:
         yield f"heatmaps-{quantity}", runs.run_heatmaps(result, quantity, risk.lower())
     yield "error-curves", runs.run_curves(result)
@@ -47,18 +44,14 @@ def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
 
 def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
     settings = result.settings
+    yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
     if diagnosis is None or diagnosis.change is None:
-        parts = ess.ess_parts_table(ess.run_parts(result), result.labels)
-        yield "ess-parts", ess.ess_parts_chart(parts)
         return
-    rho, low, high = diagnosis.rho_at(settings.n)
-    own = ess.OwnRatio(rho, low, high, "this sequence")
-    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(_PAIRS), own)
-    k = diagnosis.k
-    parts = theory.ess_parts(np.full(k, float(settings.n)), 1.0, rho / settings.n, settings.b)
-    yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(parts, diagnosis.labels))
-    by_k, by_b = ess.ess_growth_table(settings.n, rho, k, settings.b)
-    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, settings.b)
+    ratio, low, high = diagnosis.ratio_at(settings.n)
+    own = ess.OwnRatio(ratio, low, high, "this sequence")
+    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(ess.PAIRS), own)
+    by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, settings.b)
+    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, settings.b, run=effective_samples(result))
 
 
 def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,28 +10,26 @@ from typing import Any
 
 from imrc import datasets
 from imrc.diagnostics import Assessment, assess, words
-from imrc.evaluation import RunResult
+from imrc.evaluation import EffectiveSamples, RunResult, effective_samples, theorem_4
 from imrc.evaluation.results import HEADLINES, HeadlineKind
-from imrc.evaluation.words import as_command, as_python, decimal, summary, with_error
+from imrc.evaluation.words import (
+    as_command,
+    as_python,
+    borrowing_note,
+    samples_text,
+    summary,
+    theorem_4_sentence,
+    with_error,
+    worth_sentence,
+)
 from imrc.features._spec import TITLES
-from imrc.plots._style import NAMES
 from imrc.report import _page
 from imrc.report._figures import sections
 from imrc.tasks import TaskSequence
+from imrc.wording import RISKS, RULES, decimal, number, p_text, versions
 
 _KINDS: dict[HeadlineKind, str] = {"average": "All tasks seen", "newest": "Newest task", "lag": "After b more tasks"}
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
-_RISK = {"0-1": "minimax risk", "log": "minimax log loss"}
-
-
-def _versions() -> str:
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
-            found.append(f"{name} (not installed as a package)")
-    return ", ".join([f"Python {platform.python_version()}", *found])
 
 
 def _settings(result: RunResult) -> dict[str, object]:
@@ -72,10 +69,20 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
     return {**rows, "Fingerprint of the tasks": result.fingerprint}
 
 
-def _headline(result: RunResult) -> str:
-    columns = ["Rule", *(_KINDS.values()), "Difference to single task", _RISK[result.loss].capitalize(), "ESS"]
+def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None, title: str) -> list[str]:
+    """Say what the effective samples mean, and what Theorem 4 gives beside them."""
+    out = [worth_sentence(found, title), borrowing_note(found)]
+    if diagnosis is not None and diagnosis.change is not None:
+        settings, ratio = result.settings, diagnosis.ratio_at(result.settings.n)
+        limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (settings.b, None))
+        out.append(theorem_4_sentence(found, limited, full.mean, result))
+    return out
+
+
+def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
+    columns = ["Rule", *(_KINDS.values()), "Difference to single task", RISKS[result.loss], "ESS"]
     rows = []
-    for rule, name in NAMES.items():
+    for rule, name in RULES.items():
         difference = result.difference(rule)
         rows.append(
             [
@@ -83,16 +90,19 @@ def _headline(result: RunResult) -> str:
                 *(with_error(result.headline(kind)[rule]) for kind in _KINDS),
                 "reference" if rule == "single" else with_error(difference).replace("-", "−"),
                 decimal(float(result.risk_tables[rule].average().mean())),
-                f"{float(result.ess_tables[rule].final().mean()):.1f}",
+                samples_text(effective_samples(result, rule)),
             ]
         )
+    found = effective_samples(result)
+    worth = "".join(f"<p>{_page.sentence(text)}</p>" for text in _worth(result, found, diagnosis, title) if text)
     repetitions = result.settings.repetitions
     spread = f"Errors ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in _KINDS.items())
     return _page.grid(columns, rows) + (
         f'<p class="quiet">{spread}. '
-        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: mean effective sample "
-        "size at the last step.</p>"
+        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: effective sample size "
+        "at the last step, mean over tasks and repetitions with its 95 % t interval over repetitions.</p>"
+        f"{worth}"
     )
 
 
@@ -106,30 +116,38 @@ def _verdict(diagnosis: Assessment, n: int) -> list[str]:
     ]
     out += [f'<p class="quiet">{_page.sentence(note)}</p>' for note in diagnosis.verdict.notes]
     rows = {
-        "All tasks share one distribution": words.p_text(diagnosis.p_same),
-        "Every order of the tasks is equally likely": words.p_text(diagnosis.p_order),
+        "All tasks share one distribution": p_text(diagnosis.p_same),
+        "Every order of the tasks is equally likely": p_text(diagnosis.p_order),
     }
     if diagnosis.change is not None:
-        rho, low, high = diagnosis.rho_at(n)
-        rows[f"n d² / σ² at n = {n}"] = (
-            f"{words.number(rho)} (95 % interval {words.number(low)} to {words.number(high)})"
-        )
+        ratio, low, high = diagnosis.ratio_at(n)
+        rows[f"n d² / σ² at n = {n}"] = f"{number(ratio)} (95 % interval {number(low)} to {number(high)})"
     return [*out, _page.facts(rows), f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
+
+
+def _is_loaded_by_name(result: RunResult) -> bool:
+    """Whether name, number of tasks and seed give the tasks of the run: not so for the first k of a longer walk."""
+    if result.name not in datasets.names():
+        return False
+    if datasets.status(result.name).where != "built in":
+        return True  # the first k tasks of a published dataset are the same whatever k
+    loaded = datasets.load(result.name, tasks=result.n_tasks, seed=result.settings.seed)
+    return loaded.fingerprint == result.fingerprint
 
 
 def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
     if commands is None:
         commands = {}
-        if result.name in datasets.names():
+        if _is_loaded_by_name(result):
             commands = {
                 "Python": as_python(result.name, result.n_tasks, result.settings),
                 "Command line": as_command(result.name, result.n_tasks, result.settings),
             }
     if not commands:
         return (
-            "<p>These tasks are not among the sequences the library can load by name. With the same file, "
-            "<code>imrc.datasets.read_table</code> and <code>imrc.evaluate</code> with the settings above give the "
-            "same numbers; the fingerprint tells whether the tasks are the same.</p>"
+            "<p>These are not the tasks the library loads by a name, this number of tasks and this seed. With the same "
+            "file or sequence, <code>imrc.evaluate</code> with the settings above gives the same numbers; the "
+            "fingerprint tells whether the tasks are the same.</p>"
         )
     return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
 
@@ -151,9 +169,10 @@ def to_html(
     result : RunResult
         The run.
     sequence : TaskSequence or None
-        What it was run on; adds source, licence and size of the data, and the diagnosis.
+        What it was run on, whether the run used all of its tasks, the first k, or was stopped; adds source, licence
+        and size of the data, and the diagnosis. All of this is about the tasks the run covers.
     diagnosis : Assessment or None
-        Of that sequence, from `imrc.diagnostics.assess`; made here if a sequence of at least two tasks is given.
+        Of those tasks, from `imrc.diagnostics.assess`; made here if a sequence of at least two tasks is given.
     compared : sequence of RunResult
         Runs of methods on the same draws, for the comparison; may be empty.
     title : str or None
@@ -182,9 +201,8 @@ def to_html(
     >>> text.count("<figure>") > 8, "<script src" in text
     (True, False)
     """
-    if sequence is not None and sequence.fingerprint != result.fingerprint:
-        # A run that was stopped has fewer tasks, but the fingerprint is of all of them.
-        raise ValueError("sequence is not the one the result was made from: their fingerprints differ.")
+    if sequence is not None:
+        sequence = _covered(sequence, result)
     if diagnosis is None and sequence is not None and len(sequence) > 1:
         features = result.settings.features
         diagnosis = assess(
@@ -200,7 +218,7 @@ def to_html(
         f"seed {result.settings.seed}</p>",
         *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
         "<h2>Numbers</h2>",
-        _headline(result),
+        _headline(result, diagnosis, name.replace("*", "∗")),
     ]
     for section in sections(result, diagnosis, compared):
         body.append(f"<h2>{_page.escape(section.title)}</h2>")
@@ -213,10 +231,20 @@ def to_html(
         *_steps(sequence),
         "<h2>Repeat it</h2>",
         _repeat(result, commands),
-        f'<p class="quiet">Made with {_page.escape(_versions())} on {_page.escape(platform.system())}, '
+        f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
     return _page.page(f"Evolving tasks: {name}", body)
+
+
+def _covered(sequence: TaskSequence, result: RunResult) -> TaskSequence:
+    """Return the tasks the run covers: all, the first k, or those reached before it was stopped."""
+    covered = sequence.head(min(result.n_tasks, len(sequence)))
+    if covered.fingerprint != result.fingerprint:
+        raise ValueError(
+            f"sequence is not the one the result was made from: the fingerprints of the {result.n_tasks} tasks differ."
+        )
+    return covered
 
 
 def _steps(sequence: TaskSequence | None) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -161,14 +162,14 @@ _pool_owner = 0
 
 
 def cores() -> int:
-    """Cores this process may use.
+    """Cores this process may use, also where a container has fewer than the machine.
 
     Returns
     -------
     int
         At least 1.
     """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(joblib.cpu_count())
 
 
 def _shared_pool() -> ThreadPoolExecutor:

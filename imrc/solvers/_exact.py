@@ -41,7 +41,7 @@ _LEAST_ROWS = 10
 _MAX_ROUNDS = 200
 _DENSE = 600  # n C up to which all instances are taken at once
 _INSTANCES_PER_ROUND = 60
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",
@@ -107,7 +107,8 @@ def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401
     program.a_matrix_.start_ = np.concatenate([[0], pairs + 2 * np.arange(pairs + 1)]).astype(np.int32)
     program.a_matrix_.index_ = np.concatenate([each, below])
     program.a_matrix_.value_ = np.concatenate([np.ones(pairs), np.tile([1.0, -1.0], pairs)])
-    solver = highspy.Highs()
+    make: Any = highspy.Highs  # ships types for part of its interface only
+    solver = make()
     for name, value in (_OPTIONS | ({"presolve": "on"} if presolve else {})).items():
         solver.setOptionValue(name, value)
     solver.passModel(program)

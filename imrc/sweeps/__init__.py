@@ -1,8 +1,8 @@
 """Sweeps: many runs, on one machine or many, each kept as soon as it is finished.
 
 A sweep is a list of *cells*: one repetition of one method on one sequence with one set of values. A cell has a key,
-the hash of everything its numbers depend on: data, the settings its method uses, seed and repetition, and the code of
-the method. Finished cells are kept in a `ResultStore`, one SQLite file, so a sweep that was stopped goes on where it
+the hash of everything its numbers depend on: data, the settings its method uses, seed and repetition, and the version
+of the method. Finished cells are kept in a `ResultStore`, one SQLite file, so a sweep that was stopped goes on where it
 stopped, and no cell is run twice.
 
 Examples
@@ -20,21 +20,19 @@ Examples
 
 from __future__ import annotations
 
-from imrc.sweeps.cell import Cell, Failure, Record, cell_key, run_cell
-from imrc.sweeps.database import default_store_path
-from imrc.sweeps.errors import SchedulerError, StoreError
-from imrc.sweeps.execute import Progress, SweepReport, finished_cells, run_sweep
+from imrc._folders import default_store_path
+from imrc.sweeps.cell import Cell, Failure, Record, cell_key, code_version, run_cell
+from imrc.sweeps.database import StoreError
+from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
 from imrc.sweeps.plan import SweepPlan, make_plan
 from imrc.sweeps.spec import SweepSpec
 from imrc.sweeps.store import COLUMNS, ResultStore, StoredRun
 from imrc.sweeps.summary import summary_table
-from imrc.sweeps.version import code_version
 
 __all__ = [
     "COLUMNS",
     "Cell",
     "Failure",
-    "Progress",
     "Record",
     "ResultStore",
     "SchedulerError",
@@ -46,7 +44,6 @@ __all__ = [
     "cell_key",
     "code_version",
     "default_store_path",
-    "finished_cells",
     "make_plan",
     "run_cell",
     "run_sweep",

@@ -8,26 +8,45 @@ import platform
 import threading
 import time
 import traceback
-from collections import OrderedDict
-from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
+import imrc
 from imrc import datasets
 from imrc.baselines import parse_method, registry
-from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.core.learner import Learner
+from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
 from imrc.features import FeatureSpec
-from imrc.sweeps.version import code_version
+from imrc.solvers import warm_up
 from imrc.tasks import TaskSequence
 
 KINDS = ("average", "newest", "lag", "released")
-T = TypeVar("T")
+
+
+def code_version(method: str) -> str:
+    """Return which code makes a method's numbers: the release of imrc, and the method's own version.
+
+    A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
+    IMRC); one that alters those of several methods raises the release.
+
+    Parameters
+    ----------
+    method : str
+        "imrc" or the name of a compared method, with or without its profile.
+
+    Examples
+    --------
+    >>> code_version("mer") == code_version("mer:argparse") == f"{imrc.__version__}/{registry['mer'].version}"
+    True
+    """
+    cls = Learner if method == "imrc" else registry[parse_method(method)[0]]
+    return f"{imrc.__version__}/{cls.version}"
 
 
 def method_of(settings: RunSettings) -> str:
@@ -67,6 +86,23 @@ def _features_used(features: FeatureSpec) -> dict[str, Any]:
     return values
 
 
+def features_text(features: FeatureSpec) -> str:
+    """Return a representation as one word; numbers that are not the default ones in brackets.
+
+    Examples
+    --------
+    >>> features_text(FeatureSpec("rff")), features_text(FeatureSpec("rff", 50))
+    ('rff', 'rff(N=50, sigma2=10)')
+    """
+    if features == FeatureSpec(features.kind) or features.kind in ("paper", "identity", "standardised"):
+        return features.kind
+    # Runs are listed by this word: two numbers that differ in the last digit must not look the same.
+    short = f"{features.sigma2:g}"
+    exact = short if float(short) == features.sigma2 else repr(features.sigma2)
+    scale = f", sigma2={exact}" if features.kind == "rff" else ""
+    return f"{features.kind}(N={features.frequencies}{scale})"
+
+
 def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str | None = None) -> str:
     """Return the SHA-256 of everything the numbers of a cell depend on.
 
@@ -93,6 +129,8 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
         "method": method,
         "code": code_version(method) if code is None else code,
         "n": settings.n,
+        # Of cells it is None, their data being cut already; with another k the fingerprint is of more tasks than run.
+        "k": settings.k,
         "seed": settings.seed,
         "repetition": repetition,
         "features": _features_used(settings.features),
@@ -120,8 +158,6 @@ class Cell:
         From 0.
     code : str
         Code version; a worker with other code reports the cell as failed.
-    seconds : float
-        About how long it takes.
     """
 
     dataset: str
@@ -130,7 +166,6 @@ class Cell:
     settings: RunSettings
     repetition: int
     code: str
-    seconds: float = 0.0
 
     @cached_property
     def key(self) -> str:
@@ -150,11 +185,17 @@ class Record:
     """What a finished cell leaves: rows for the table, and its arrays as bytes."""
 
     rows: tuple[dict[str, Any], ...]
+    """One per rule: its errors, risk and effective sample size."""
     seconds: float
+    """Processor time of learning."""
     wall_s: float
+    """Time of everything, loading included."""
     state: float
+    """Numbers the method keeps at the end."""
     versions: str
+    """Of Python and the libraries, as JSON."""
     content: bytes
+    """The run's arrays, as `RunResult.to_bytes` writes them."""
 
 
 @dataclass(frozen=True)
@@ -162,30 +203,33 @@ class Failure:
     """A cell that could not be finished: what went wrong, and after how many attempts."""
 
     message: str
+    """Kind and text of the error."""
     details: str = ""
+    """Its traceback."""
     attempts: int = 1
-
-
-class _Latest(Generic[T]):
-    """The few things used last, so that a worker does not load the same data for every cell."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: OrderedDict[Hashable, T] = OrderedDict()
-
-    def get(self, key: Hashable, make: Any) -> T:  # noqa: ANN401 - a callable that returns T
-        if key not in self._kept:
-            while len(self._kept) >= self._size:  # before making: two large ones need not be held at once
-                self._kept.popitem(last=False)
-            self._kept[key] = make()
-        self._kept.move_to_end(key)
-        return self._kept[key]
+    """How often the cell was started."""
 
 
 _lock = threading.RLock()
-_whole: _Latest[TaskSequence] = _Latest(1)
-_cut: _Latest[TaskSequence] = _Latest(4)
-_mapped: _Latest[MappedTasks] = _Latest(1)
+
+
+# A worker meets cells in the order of the plan: the few things used last are kept, nothing is loaded for every cell.
+@lru_cache(maxsize=1)
+def _whole(dataset: str, seed: int) -> TaskSequence:
+    return datasets.load(dataset, seed=seed)
+
+
+@lru_cache(maxsize=4)
+def _cut(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
+    if tasks is None or datasets.entry(dataset).cuts_anew:
+        return datasets.load(dataset, seed=seed, **({} if tasks is None else {"tasks": tasks}))
+    whole = _whole(dataset, seed)
+    return whole if tasks is None else whole.head(tasks)
+
+
+@lru_cache(maxsize=1)
+def _mapped(_fingerprint: str, dataset: str, tasks: int, seed: int, features: FeatureSpec) -> MappedTasks:
+    return MappedTasks(sequence_of(dataset, tasks, seed), features, seed)
 
 
 def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
@@ -193,29 +237,19 @@ def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
     entry = datasets.entry(dataset)
     seed = seed if entry.seeded else 0
     with _lock:
-        if entry.cuts_anew:
-            options = {} if tasks is None else {"tasks": tasks}
-            return _cut.get((dataset, tasks, seed), lambda: datasets.load(dataset, seed=seed, **options))
-        whole = _whole.get((dataset, seed), lambda: datasets.load(dataset, seed=seed))
-        if tasks is None or tasks >= len(whole):
-            return whole
-        return _cut.get((dataset, tasks, seed), lambda: whole.head(tasks))
+        if not entry.cuts_anew and (tasks is None or tasks >= len(_whole(dataset, seed))):
+            return _whole(dataset, seed)
+        return _cut(dataset, tasks, seed)
 
 
 @cache
 def _versions() -> str:
-    import imrc
-
     found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     return json.dumps({"imrc": imrc.__version__, "python": platform.python_version(), **found})
 
 
-@cache
-def _compiled() -> None:
-    """Compile, or load what is compiled, before the first cell of a process is timed."""
-    from imrc.solvers import warm_up
-
-    warm_up()
+# Compiled, or loaded, before the first cell of a process is timed.
+_compiled = cache(warm_up)
 
 
 def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
@@ -226,13 +260,23 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
         before = result.before.get(rule)
         row["before"] = None if before is None or before.shape[1] < 2 else float(before[0, 1:].mean())
         row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
-        row["ess"] = float(result.ess_tables[rule].final().mean()) if rule in result.ess_tables else None
+        row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append(row)
     return tuple(rows)
 
 
 def run_cell(cell: Cell) -> Record | Failure:
-    """Run a cell in this process; what goes wrong is returned, not raised."""
+    """Run a cell in this process; what goes wrong is returned, not raised.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to run.
+
+    Returns
+    -------
+    Record or Failure
+    """
     try:
         return _run(cell)
     except Exception as error:  # a cell's own fault must not end the others
@@ -249,8 +293,8 @@ def _run(cell: Cell) -> Record:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed)
             if sequence.fingerprint != cell.fingerprint:
                 raise RuntimeError(f"{cell.dataset} on {here} holds other data than where the sweep was started.")
-            place = (sequence.fingerprint, cell.settings.features, cell.settings.seed)
-            mapped = _mapped.get(place, lambda: MappedTasks(sequence, place[1], place[2]))
+            place = (cell.dataset, cell.tasks, cell.settings.seed)
+            mapped = _mapped(cell.fingerprint, *place, cell.settings.features)
             if method == "imrc":
                 _compiled()
         steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1, mapped=mapped))

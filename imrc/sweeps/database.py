@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
-
-from imrc.sweeps.errors import StoreError
 
 APPLICATION_ID = 0x494D5243  # "IMRC"
 SCHEMA_VERSION = 1
@@ -40,48 +37,33 @@ _SCHEMA = (
         attempts INTEGER NOT NULL, failed_at TEXT NOT NULL
     ) WITHOUT ROWID""",
     "CREATE INDEX cells_by_run ON cells (method, dataset, features, tasks, n, b, W, preset, seed, repetition, code)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
 
-def default_store_path() -> Path:
-    r"""Return where results are kept: ``$IMRC_STORE`` if set, else a file in the user's folder for data.
-
-    Linux: ``~/.local/share/imrc/results.sqlite`` (or below ``$XDG_DATA_HOME``); macOS: ``~/Library/Application
-    Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is made here.
-    """
-    value = os.environ.get("IMRC_STORE", "").strip()
-    if value:
-        return Path(value).expanduser()
-    if sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Application Support"
-    else:
-        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return folder / "imrc" / "results.sqlite"
+class StoreError(RuntimeError):
+    """A results store that cannot be read or written; the message says which, why, and what to do."""
 
 
 def in_words(path: Path, error: sqlite3.Error) -> StoreError:
     """Return what an error of SQLite means for a person."""
-    code = getattr(error, "sqlite_errorname", "") or ""
+    store, code = f"The results store {path}", getattr(error, "sqlite_errorname", "") or ""
     told = {
-        "SQLITE_NOTADB": f"{path} is not a results store: it is no SQLite database. Choose another file.",
-        "SQLITE_CORRUPT": f"The results store {path} is damaged. Move it away (the sweep makes a new one), or "
-        f"rescue what can be read with: sqlite3 {path} .recover",
-        "SQLITE_FULL": f"The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start "
-        "the same command again.",
-        "SQLITE_READONLY": f"The results store {path} cannot be written. Allow writing to the file and its folder, or "
-        "choose another place with --store.",
-        "SQLITE_BUSY": f"The results store {path} has been locked by another program for {BUSY_S:.0f} s. Close it and "
-        "start again.",
-        "SQLITE_CANTOPEN": f"The results store {path} cannot be opened. Check that its folder can be read and written.",
-        "SQLITE_PERM": f"The results store {path} may not be opened. Check its permissions.",
-        "SQLITE_IOERR": f"Reading or writing {path} failed ({error}). Check the disk; finished cells are kept.",
+        "NOTADB": f"{path} is not a results store: it is no SQLite database. Choose another file.",
+        "CORRUPT": f"{store} is damaged. Move it away (the sweep makes a new one), or rescue what can be read with: "
+        f"sqlite3 {path} .recover",
+        "FULL": f"The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start the same "
+        "command again.",
+        "READONLY": f"{store} cannot be written. Allow writing to the file and its folder, or choose another place "
+        "with --store.",
+        "BUSY": f"{store} has been locked by another program for {BUSY_S:.0f} s. Close it and start again.",
+        "CANTOPEN": f"{store} cannot be opened. Check that its folder can be read and written.",
+        "PERM": f"{store} may not be opened. Check its permissions.",
+        "IOERR": f"Reading or writing {path} failed ({error}). Check the disk; finished cells are kept.",
     }
-    for name, text in told.items():
-        if code.startswith(name):
-            return StoreError(text)
-    return StoreError(f"The results store {path} cannot be used: {error}.")
+    found = (text for name, text in told.items() if code.startswith(f"SQLITE_{name}"))
+    return StoreError(next(found, f"{store} cannot be used: {error}."))
 
 
 @contextmanager
@@ -91,15 +73,6 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise in_words(path, error) from error
-
-
-def _check_place(path: Path, read_only: bool) -> None:
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")
-    if not path.parent.is_dir():
-        raise StoreError(f"The folder {path.parent} does not exist. Make it, or choose another place with --store.")
-    if read_only and not path.exists():
-        raise StoreError(f"There is no results store {path}. The command imrc sweep makes one.")
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
@@ -123,15 +96,20 @@ def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
         If the file is no store, is damaged, of a newer release, cannot be read or, unless `read_only`, written.
     """
     try:
-        _check_place(path, read_only)
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")
+        if not path.parent.is_dir():
+            raise StoreError(f"The folder {path.parent} does not exist. Make it, or choose another place with --store.")
+        if read_only and not path.exists():
+            raise StoreError(f"There is no results store {path}. The command imrc sweep makes one.")
     except OSError as error:
         raise StoreError(f"{path} cannot be reached: {error.strerror or error}. Check its folder.") from error
     with translated(path):
         connection = _open_for_reading(path) if read_only else _connect(path, "mode=rwc")
         try:
-            if not read_only and not _is_new(connection):
-                _check_identity(connection, path)  # nothing of another program's file is touched
             if not read_only:
+                if not _is_new(connection):
+                    _check_identity(connection, path)  # nothing of another program's file is touched
                 _write_ahead(connection)
                 _create(connection)
             _check_identity(connection, path)
@@ -173,23 +151,18 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _is_new(connection: sqlite3.Connection) -> bool:
-    return bool(
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        and connection.execute("PRAGMA application_id").fetchone()[0] == 0
-    )
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return bool(tables == 0 and connection.execute("PRAGMA application_id").fetchone()[0] == 0)
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+    if not _is_new(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Looked at again: another process may have made the tables while this one waited.
-        if _is_new(connection):
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        for statement in _SCHEMA if _is_new(connection) else ():
+            connection.execute(statement)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

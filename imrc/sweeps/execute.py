@@ -1,137 +1,235 @@
-"""Running a sweep: one generator of finished cells whatever runs them, and the loop that keeps them."""
+"""Running a sweep: cells in this process, in worker processes or on a Dask cluster, and the loop that keeps them."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 import random
+import signal
+import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Generator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from imrc.sweeps.cell import Cell, Failure
+from imrc.sweeps.cell import Cell, Failure, Record, run_cell
 from imrc.sweeps.plan import SweepPlan
-from imrc.sweeps.pools import ClusterPool, HerePool, Outcome, Pool, ProcessPool, WorkerDied
 from imrc.sweeps.store import ResultStore
 
-ATTEMPTS = 3
-"""How many workers a cell may lose before it is reported as failed."""
+Outcome = Record | Failure
+Workers = tuple[Executor, Callable[[], int]]
+"""What runs cells, and how many may be handed out at a time: per worker one that runs and one that waits."""
+
+_START_S = 30.0
+_NO_WORKER_S = 60.0
+"""How long a cluster may be without a single worker before the sweep gives up."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a sweep is.
-
-    Attributes
-    ----------
-    done, total : int
-        Cells finished now or before, and all.
-    failed : int
-        Cells that failed.
-    seconds_left : float
-        Seconds the rest takes at the speed so far; NaN before the first cell.
-    cell : Cell
-        The one just finished.
-    """
-
-    done: int
-    total: int
-    failed: int
-    seconds_left: float
-    cell: Cell
+class SchedulerError(RuntimeError):
+    """Workers on other machines that cannot be reached or were all lost; finished cells are kept."""
 
 
 @dataclass
 class SweepReport:
-    """What a sweep did.
+    """How far a sweep is, and in the end what it did.
 
     Attributes
     ----------
+    total : int
+        Cells of the plan.
     ran, stored_before, shared : int
         Cells run now; cells that were there; cells another sweep finished in the meantime.
     failed : list of (Cell, Failure)
         Cells that could not be finished.
     seconds : float
         Wall time.
+    seconds_left : float
+        What the rest takes at the speed since the first cell; NaN before the second.
+    cell : Cell or None
+        The one just finished.
     """
 
+    total: int
     ran: int = 0
     stored_before: int = 0
     shared: int = 0
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
     seconds: float = 0.0
+    seconds_left: float = float("nan")
+    cell: Cell | None = None
+
+    @property
+    def done(self) -> int:
+        """Cells that are in the store."""
+        return self.ran + self.stored_before + self.shared
 
 
-def make_pool(jobs: int, scheduler: str | None = None) -> Pool:
-    """Return a cluster if a scheduler is named, else worker processes, else (one job) this process."""
-    if scheduler is not None:
-        return ClusterPool(scheduler)
-    return HerePool() if jobs == 1 else ProcessPool(jobs)
+class _Here(Executor):
+    """One cell after another in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - as Executor
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
 
 
-def finished_cells(
-    queue: deque[Cell], pool: Pool, *, skip: Callable[[Cell], bool] = lambda _: False, attempts: int = ATTEMPTS
-) -> Generator[tuple[Cell, Outcome | None], None, None]:
-    """Run cells; yield each with what it gave, in the order in which they finish.
+def _start_worker(parent: int) -> None:
+    """Prepare a worker process: Ctrl-C is the parent's business, and nothing is computed for a parent that is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.name == "posix":
 
-    Parameters
-    ----------
-    queue : deque of Cell
-        What to run; the caller may reorder it in the meantime. Empty at the end.
-    pool : Pool
-        What runs them. Only a few cells per worker are handed out at a time, and what a cell gave is not kept here, so
-        memory does not depend on how many there are.
-    skip : callable
-        Asked right before a cell is handed out; True: it need not be run, and is yielded with None.
-    attempts : int
-        How many workers a cell may lose, while it runs alone, before it is yielded as a failure.
+        def watch() -> None:
+            while os.getppid() == parent:
+                time.sleep(0.5)
+            os._exit(1)
 
-    Yields
-    ------
-    (Cell, Record or Failure or None)
+        threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not end before `_start_worker` runs in them; here it takes effect afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # with the first worker its start would take the block away again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which children take over
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[Workers]:
+    """Start worker processes on this machine; they end with the block, also in the middle of a cell."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+    executor = ProcessPoolExecutor(count, initializer=_start_worker, initargs=(os.getpid(),), env=one)
+    try:
+        with _without_ctrl_c():
+            executor.submit(int)  # the first call starts all processes
+        yield executor, lambda: 2 * count
+    finally:
+        # Told to kill its workers, the executor's thread fails at a cell it has not yet looked at; that takes a moment.
+        unseen, deadline = getattr(executor, "_work_ids", None), time.monotonic() + 1.0
+        while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
+            time.sleep(0.001)
+        executor.shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Workers]:
+    """Use the workers of a Dask scheduler; cells that have not started when the block ends are taken back."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise SchedulerError(
+            'Sweeps on a cluster need Dask, which is not installed: pip install "imrc[cluster]"'
+        ) from None
+    make_client: Any = Client  # Dask has no types
+    # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = make_client(address, timeout=_START_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SchedulerError(
+            f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
+        ) from None
+    threads, asked_at, seen_at = 0, float("-inf"), time.monotonic()
+
+    def slots() -> int:
+        # Workers may come and go; the scheduler is asked every two seconds, not for every cell.
+        nonlocal threads, asked_at, seen_at
+        if client.status != "running":
+            raise SchedulerError(f"The scheduler at {address} is gone.")
+        now = time.monotonic()
+        if now > asked_at + 2.0:
+            threads, asked_at = sum(client.nthreads().values()), now
+        if threads > 0:
+            seen_at = now
+        elif now > seen_at + _NO_WORKER_S:
+            raise SchedulerError(f"The cluster at {address} has lost all its workers. Start new ones.")
+        return 2 * max(1, threads)
+
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_START_S)
+        except TimeoutError:
+            raise SchedulerError(
+                f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
+            ) from None
+        # Not pure: a cell that is run again is not answered from the scheduler's memory.
+        yield client.get_executor(pure=False), slots
+    except SchedulerError:
+        raise
+    except (OSError, RuntimeError, CancelledError) as error:
+        # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+        if client.status == "running" and not isinstance(error, CancelledError):
+            raise
+        raise SchedulerError(f"The scheduler at {address} is gone.") from error
+    finally:
+        client.close()
+
+
+def _outcome(future: Future[Outcome]) -> Outcome:
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError):
+        raise
+    except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
+        return Failure(f"{type(error).__name__}: {error}")
+
+
+def _finished(
+    queue: deque[Cell], start: Callable[[], contextlib.AbstractContextManager[Workers]],
+    run: Callable[[Cell], Outcome], skip: Callable[[Cell], bool],
+) -> Generator[tuple[Cell, Outcome | None], None, None]:  # fmt: skip
+    """Run cells; yield each with what it gave, in the order in which they finish, or with None if it was skipped.
+
+    Only a few cells are handed out at a time, and what a cell gave is not kept here, so memory does not depend on how
+    many there are. The caller may reorder the queue in the meantime.
     """
-    running: dict[Any, Cell] = {}
-    suspects: deque[Cell] = deque()
-    deaths: Counter[str] = Counter()
-    while queue or running or suspects:
-        # When a worker ends, nobody knows which of the running cells ended it. They run one by one then, so that the
-        # next death, if there is one, says whose fault it is.
-        alone = bool(suspects) and not running
-        if alone:
-            cell = suspects.popleft()
-            running[pool.submit(cell)] = cell
-        while queue and not suspects and not alone and len(running) < pool.slots:
-            cell = queue.popleft()
-            if skip(cell):
-                yield cell, None
-            else:
-                running[pool.submit(cell)] = cell
-        died = []
-        while running:
-            for handle in pool.wait(running):
-                cell = running.pop(handle)
+    while queue:
+        lost: list[Cell] = []
+        with start() as (executor, slots):
+            running: dict[Future[Outcome], Cell] = {}
+            while running or (queue and not lost):
+                limit = slots()
+                while queue and not lost and len(running) < limit:
+                    cell = queue.popleft()
+                    if skip(cell):
+                        yield cell, None
+                        continue
+                    try:
+                        running[executor.submit(run, cell)] = cell
+                    except BrokenExecutor:
+                        lost.append(cell)
+                for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
+                    cell = running.pop(future)
+                    try:
+                        outcome = _outcome(future)
+                    except BrokenExecutor:
+                        lost.append(cell)
+                    else:
+                        yield cell, outcome
+                    del future  # a future kept is an array kept
+        # A dead worker takes all with it, and nobody knows which cell was to blame: each gets a worker of its own.
+        for cell in lost:
+            with _processes(1) as (executor, _):
                 try:
-                    outcome = pool.outcome(handle)
-                except WorkerDied:
-                    died.append(cell)
-                    continue
-                finally:
-                    del handle  # a future kept is an array kept
-                yield cell, outcome
-            # The death of a process takes all handles of its pool with it; a cluster goes on with the others.
-            if not died or pool.tries_again:
-                break
-        if died and not pool.tries_again:
-            pool.restart()
-        for cell in died:
-            deaths[cell.key] += alone
-            if deaths[cell.key] >= (1 if pool.tries_again else attempts):
-                told = "several workers" if pool.tries_again else f"{deaths[cell.key]} workers, one after another,"
-                message = f"{told} ended while running it (out of memory, or killed)"
-                yield cell, Failure(message[0].upper() + message[1:], attempts=max(attempts, deaths[cell.key]))
-            else:
-                suspects.append(cell)
+                    outcome = _outcome(executor.submit(run, cell))
+                except BrokenExecutor:
+                    told = "Its worker ended, and so did one of its own (out of memory, or killed)"
+                    outcome = Failure(told, attempts=2)
+            yield cell, outcome
 
 
 def run_sweep(
@@ -140,8 +238,8 @@ def run_sweep(
     *,
     jobs: int = 1,
     scheduler: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    pool: Pool | None = None,
+    progress: Callable[[SweepReport], None] | None = None,
+    run: Callable[[Cell], Outcome] = run_cell,
 ) -> SweepReport:
     """Run the waiting cells of a plan; each is in the store before the next one is looked at.
 
@@ -159,9 +257,9 @@ def run_sweep(
     scheduler : str, optional
         Address of a Dask scheduler, whose workers are used instead.
     progress : callable, optional
-        Called after every cell.
-    pool : Pool, optional
-        Something else that runs cells.
+        Called after every cell, with the report so far.
+    run : callable
+        What is done with a cell; workers must be able to import it.
 
     Returns
     -------
@@ -175,42 +273,37 @@ def run_sweep(
     SchedulerError
         If the cluster cannot be reached, or is lost.
     """
-    report = SweepReport(stored_before=len(plan.done))
+    report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     queue = deque(plan.waiting)
-    if not queue:
-        return report
-    expected_left = sum(cell.seconds for cell in queue)
-    expected_done = 0.0
-    first_at: float | None = None
-    pool = make_pool(min(jobs, len(queue)), scheduler) if pool is None else pool
+    jobs = min(jobs, len(queue))
+
+    def start() -> contextlib.AbstractContextManager[Workers]:
+        if scheduler is not None:
+            return _cluster(scheduler)
+        return contextlib.nullcontext((_Here(), lambda: 1)) if jobs == 1 else _processes(jobs)
+
     started = time.monotonic()
-    unharmed = False
-    try:
-        with contextlib.closing(finished_cells(queue, pool, skip=lambda cell: cell.key in store)) as outcomes:
-            for cell, outcome in outcomes:
-                expected_left -= cell.seconds
-                if outcome is None:
-                    report.shared += 1
-                elif isinstance(outcome, Failure):
-                    store.put_failure(cell, outcome)
-                    report.failed.append((cell, outcome))
-                elif store.put(cell, outcome):
-                    report.ran += 1
-                else:
-                    # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
-                    report.shared += 1
-                    queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
-                now = time.monotonic()
-                report.seconds = now - started
-                if first_at is None:
-                    first_at = now  # workers start and compile before: that says nothing about the speed
-                elif outcome is not None:
-                    expected_done += cell.seconds
-                if progress is not None:
-                    left = (now - first_at) * expected_left / expected_done if expected_done else float("nan")
-                    done = report.stored_before + report.ran + report.shared
-                    progress(Progress(done, len(plan.cells), len(report.failed), max(0.0, left), cell))
-        unharmed = True
-    finally:
-        pool.close(now=not unharmed)
+    first_at: float | None = None
+    with contextlib.closing(_finished(queue, start, run, lambda cell: cell.key in store)) as outcomes:
+        for cell, outcome in outcomes:
+            if outcome is None:
+                report.shared += 1
+            elif isinstance(outcome, Failure):
+                store.put_failure(cell, outcome)
+                report.failed.append((cell, outcome))
+            elif store.put(cell, outcome):
+                report.ran += 1
+            else:
+                # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
+                report.shared += 1
+                queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
+            now = time.monotonic()
+            report.cell, report.seconds = cell, now - started
+            done = report.ran + len(report.failed) - 1
+            if first_at is None:
+                first_at = now  # workers start and compile before: that says nothing about the speed
+            elif done > 0:
+                report.seconds_left = (now - first_at) / done * (report.total - report.done - len(report.failed))
+            if progress is not None:
+                progress(report)
     return report

@@ -78,6 +78,10 @@ def _expanded(key: str, value: object) -> list[object]:
     return found
 
 
+FACTORS = tuple(_CHECKS)
+"""What a sweep is over, besides repetitions."""
+
+
 @dataclass(frozen=True)
 class SweepSpec:
     """Values a sweep is over; every combination that makes sense is run.

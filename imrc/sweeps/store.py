@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
-from imrc.sweeps.cell import Cell, Failure, Record, cell_key, method_of, uses
-from imrc.sweeps.database import open_database, translated
-from imrc.sweeps.errors import StoreError
-from imrc.sweeps.texts import check_export, features_text, preset_text
-from imrc.sweeps.version import code_version
+from imrc.sweeps.cell import Cell, Failure, Record, cell_key, code_version, features_text, method_of, uses
+from imrc.sweeps.database import StoreError, open_database, translated
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_CELL_COLUMNS = ("dataset", "features", "n", "tasks", "b", "W", "preset", "method", "seed", "repetition")
+_RUN = ("dataset", "features", "n", "k", "b", "W", "preset", "method", "seed", "repetition")
 _SCORES = ("rule", "average", "newest", "lag", "released", "before", "risk", "ess")
 _FACTS = ("seconds", "wall_s", "state", "finished_at", "versions", "code", "fingerprint", "key")
-COLUMNS = tuple("k" if name == "tasks" else name for name in (*_CELL_COLUMNS, *_SCORES, *_FACTS))
-_CHUNK = 500
+COLUMNS = (*_RUN, *_SCORES, *_FACTS)
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,24 @@ class StoredRun:
     finished_at: str
 
 
-def _current(method: str) -> str | None:
-    """Code version of a method now, None for a method there is no longer."""
-    return code_version(method) if method == "imrc" or method.partition(":")[0] in registry else None
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _preset(settings: RunSettings) -> str | None:
+    """Return IMRC's preset as one word, with the values that replace its own in brackets."""
+    if method_of(settings) != "imrc":
+        return None
+    changed = ", ".join(f"{name}={value}" for name, value in settings.overrides)
+    return f"{settings.preset}({changed})" if changed else settings.preset
+
+
+def check_export(path: str | Path) -> Path:
+    """Return the path of a file to export to; raise ValueError unless it ends in .csv or .parquet."""
+    path = Path(path).expanduser()
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
+    return path
 
 
 class ResultStore:
@@ -106,95 +119,84 @@ class ResultStore:
         with translated(self.path):
             return self._connection.execute(statement, values).fetchall()
 
-    def _transaction(self, write: Callable[[sqlite3.Connection], bool]) -> bool:
-        if self._connection is None:
-            raise StoreError(f"The results store {self.path} is closed.")
-        with translated(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                answer = write(self._connection)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # SQLite has already rolled back by itself after some errors, a full disk for example.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-            return answer
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._execute("COMMIT")
+        except BaseException:
+            # SQLite has already rolled back by itself after some errors, a full disk for example.
+            if self._connection is not None and self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def __len__(self) -> int:
         return int(self._execute("SELECT count(*) FROM cells")[0][0])
 
     def put(self, cell: Cell, record: Record) -> bool:
-        """Keep a finished cell, in one transaction; return False if it was there already."""
+        """Keep a finished cell, in one transaction.
+
+        Parameters
+        ----------
+        cell : Cell
+            What was run.
+        record : Record
+            What it left.
+
+        Returns
+        -------
+        bool
+            False if it was there already.
+        """
         s, used = cell.settings, uses(cell.settings)
-        method = method_of(s)
         row = (
-            cell.key, cell.dataset, cell.fingerprint, cell.tasks, features_text(s.features), s.n,
-            used.get("b"), used.get("W"), preset_text(s) if method == "imrc" else None, method, s.seed,
-            cell.repetition, cell.code, json.dumps(s.to_json()), record.seconds, record.wall_s, record.state,
-            record.versions, datetime.now(UTC).isoformat(timespec="seconds"),
+            cell.key, cell.dataset, cell.fingerprint, cell.tasks, features_text(s.features), s.n, used.get("b"),
+            used.get("W"), _preset(s), method_of(s), s.seed, cell.repetition, cell.code, json.dumps(s.to_json()),
+            record.seconds, record.wall_s, record.state, record.versions, _now(),
         )  # fmt: skip
-
-        def write(connection: sqlite3.Connection) -> bool:
-            places = ", ".join("?" * len(row))
-            if connection.execute(f"INSERT OR IGNORE INTO cells VALUES ({places})", row).rowcount == 0:  # noqa: S608
+        with self._transaction():
+            if cell.key in self:
                 return False
-            connection.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(cell.key, i, *(score[name] for name in _SCORES)) for i, score in enumerate(record.rows)],
-            )
-            connection.execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
-            connection.execute("DELETE FROM failures WHERE key = ?", (cell.key,))
-            return True
-
-        return self._transaction(write)
+            self._execute(f"INSERT INTO cells VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+            for i, score in enumerate(record.rows):
+                numbers = [score[name] for name in _SCORES]
+                self._execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [cell.key, i, *numbers])
+            self._execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
+            self._execute("DELETE FROM failures WHERE key = ?", (cell.key,))
+        return True
 
     def put_failure(self, cell: Cell, failure: Failure) -> None:
-        """Keep why a cell could not be finished; it counts as not done, and a later success removes this."""
-        when = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (cell.key, cell.title, failure.message, failure.details, failure.attempts, when)
+        """Keep why a cell could not be finished; it counts as not done, and a later success removes this.
 
-        def write(connection: sqlite3.Connection) -> bool:
-            connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
-            return True
-
-        self._transaction(write)
+        Parameters
+        ----------
+        cell : Cell
+            What was run.
+        failure : Failure
+            What went wrong.
+        """
+        row = (cell.key, cell.title, failure.message, failure.details, failure.attempts, _now())
+        self._execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def __contains__(self, key: object) -> bool:
         return bool(self._execute("SELECT 1 FROM cells WHERE key = ?", (key,)))
 
     def finished(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys whose cells are finished."""
-        wanted, found = list(keys), set()
-        for start in range(0, len(wanted), _CHUNK):
-            part = wanted[start : start + _CHUNK]
-            places = ", ".join("?" * len(part))
-            found |= {row[0] for row in self._execute(f"SELECT key FROM cells WHERE key IN ({places})", part)}  # noqa: S608
-        return found
+        """Return those of the keys whose cells are finished.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Of cells, see `cell_key`.
+        """
+        return set(keys) & {row[0] for row in self._execute("SELECT key FROM cells")}
 
     def failures(self) -> list[dict[str, Any]]:
         """Return what failed and was not finished since: title, message, details, attempts, failed_at, key."""
         names = ("title", "message", "details", "attempts", "failed_at", "key")
         rows = self._execute(f"SELECT {', '.join(names)} FROM failures ORDER BY failed_at, title")  # noqa: S608
         return [dict(zip(names, row, strict=True)) for row in rows]
-
-    def seconds_like(self, cell: Cell) -> float | None:
-        """Return how long finished cells took that differ in seed and repetition only; None if there are none."""
-        s, used = cell.settings, uses(cell.settings)
-        method = method_of(s)
-        found = self._execute(
-            "SELECT avg(wall_s) FROM cells WHERE method = ? AND dataset = ? AND features = ? AND tasks = ? AND n = ? "
-            "AND b IS ? AND W IS ? AND preset IS ?",
-            (
-                method, cell.dataset, features_text(s.features), cell.tasks, s.n, used.get("b"), used.get("W"),
-                preset_text(s) if method == "imrc" else None,
-            ),
-        )[0][0]  # fmt: skip
-        return None if found is None else float(found)
-
-    def _codes(self) -> dict[str, str]:
-        found = [row[0] for row in self._execute("SELECT DISTINCT method FROM cells")]
-        return {method: code for method in found if (code := _current(method)) is not None}
 
     def frame(self, *, current: bool = True, **filters: Any) -> pd.DataFrame:  # noqa: ANN401 - values of columns
         """Return the numbers of finished cells: one row per cell and rule.
@@ -222,38 +224,20 @@ class ResultStore:
         """
         import pandas as pd
 
-        names = {"k": "tasks"}
-        clauses, values = [], []
+        names = ", ".join({"k": "tasks"}.get(name, name) for name in COLUMNS)
+        order = f"{names.partition(', rule')[0]}, key, position"
+        rows = self._execute(f"SELECT {names} FROM cells JOIN scores USING (key) ORDER BY {order}")  # noqa: S608
+        table = pd.DataFrame(rows, columns=list(COLUMNS))
+        table["repetition"] += 1  # counted from 1 for people
+        table = table.astype(dict.fromkeys((*_SCORES[1:], "seconds", "wall_s", "state"), "float64"))
+        table = table.astype({"b": "Int64", "W": "Int64", "n": "int64", "k": "int64", "repetition": "int64"})
+        if current:
+            table = table[table["code"] == table["method"].map(_current)]
         for name, wanted in filters.items():
             if name not in COLUMNS:
                 raise ValueError(f"{name!r} is no column of the results; there are {', '.join(COLUMNS)}.")
-            options = list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
-            # Repetitions count from 1 for people.
-            options = [value - 1 for value in options] if name == "repetition" else options
-            clauses.append("(" + " OR ".join([f"{names.get(name, name)} IS ?"] * len(options) or ["0"]) + ")")
-            values += [getattr(value, "item", lambda value=value: value)() for value in options]
-        if current:
-            codes = self._codes()
-            clauses.append("(" + " OR ".join(["(method = ? AND code = ?)"] * len(codes) or ["0"]) + ")")
-            values += [value for pair in codes.items() for value in pair]
-        columns = ", ".join(
-            f"cells.{name}" if name in (*_CELL_COLUMNS, *_FACTS) else name for name in self._sql_names()
-        )
-        rows = self._execute(
-            f"SELECT {columns} FROM cells JOIN scores USING (key)"  # noqa: S608 - columns are names of our own
-            + (f" WHERE {' AND '.join(clauses)}" if clauses else "")
-            + f" ORDER BY {', '.join(f'cells.{name}' for name in _CELL_COLUMNS)}, cells.key, position",
-            values,
-        )
-        table = pd.DataFrame(rows, columns=list(COLUMNS))
-        table["repetition"] += 1
-        floats = [*_SCORES[1:], "seconds", "wall_s", "state"]
-        table[floats] = table[floats].astype("float64")
-        return table.astype({"b": "Int64", "W": "Int64", "n": "int64", "k": "int64", "repetition": "int64"})
-
-    @staticmethod
-    def _sql_names() -> list[str]:
-        return ["tasks" if name == "k" else name for name in COLUMNS]
+            table = table[table[name].isin(list(wanted) if isinstance(wanted, list | tuple | set) else [wanted])]
+        return table.reset_index(drop=True)
 
     def result(self, fingerprint: str, settings: RunSettings) -> RunResult | None:
         """Return a run put together from its stored repetitions, or None if one of them is missing.
@@ -269,17 +253,18 @@ class ResultStore:
         -------
         RunResult or None
             Equal to what `evaluate` computes, except for the seconds, which are those of the stored run.
+
+        Raises
+        ------
+        StoreError
+            If a stored repetition is damaged.
         """
-        content = []
-        for repetition in range(settings.repetitions):
-            found = self._execute(
-                "SELECT content FROM arrays WHERE key = ?", (cell_key(fingerprint, settings, repetition),)
-            )
-            if not found:
-                return None
-            content.append(found[0][0])
+        keys = [cell_key(fingerprint, settings, repetition) for repetition in range(settings.repetitions)]
+        content = [row for key in keys for row in self._execute("SELECT content FROM arrays WHERE key = ?", (key,))]
+        if len(content) < len(keys):
+            return None
         try:
-            return join_repetitions([RunResult.from_bytes(part) for part in content], settings)
+            return join_repetitions([RunResult.from_bytes(part) for (part,) in content], settings)
         except ValueError as error:
             raise StoreError(f"A result in {self.path} is damaged: {error}") from error
 
@@ -287,6 +272,11 @@ class ResultStore:
         """Return the runs of a method that can be shown without computing, newest first.
 
         A run counts up to its first missing repetition. Only cells made by the code that is running are listed.
+
+        Parameters
+        ----------
+        method : str
+            "imrc" or the name of a compared method.
         """
         rows = self._execute(
             "SELECT dataset, tasks, fingerprint, repetition, settings, finished_at, features, n, b, W, preset, seed "
@@ -307,7 +297,19 @@ class ResultStore:
         return sorted(runs, key=lambda run: run.finished_at, reverse=True)
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
-        """Write `frame` to a CSV or Parquet file, by its ending; return the number of rows.
+        """Write `frame` to a CSV or Parquet file, by its ending.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write; its ending is .csv or .parquet.
+        **filters
+            As for `frame`.
+
+        Returns
+        -------
+        int
+            Number of rows.
 
         Raises
         ------
@@ -317,20 +319,20 @@ class ResultStore:
             If the file cannot be written.
         """
         path = check_export(path)
-        writers: Mapping[str, Callable[[pd.DataFrame], Any]] = {
-            ".csv": lambda table: table.to_csv(path, index=False),
-            ".parquet": lambda table: table.to_parquet(path, index=False),
-        }
         table = self.frame(**filters)
         try:
-            writers[path.suffix.lower()](table)
+            if path.suffix.lower() == ".csv":
+                table.to_csv(path, index=False)
+            else:
+                table.to_parquet(path, index=False)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
         return len(table)
 
-    def __iter__(self) -> Iterator[str]:
-        """Keys of all finished cells, sorted."""
-        return iter([row[0] for row in self._execute("SELECT key FROM cells ORDER BY key")])
+
+def _current(method: str) -> str | None:
+    """Code version of a method now, None for a method there is no longer."""
+    return code_version(method) if method == "imrc" or method.partition(":")[0] in registry else None
 
 
 def _settings(text: str, repetitions: int) -> RunSettings:

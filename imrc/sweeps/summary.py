@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
 _RUN = ["dataset", "features", "n", "k", "b", "W", "preset", "method"]
 _ERRORS = ("average", "newest", "lag")
+_MEANS = ["risk", "ess", "seconds"]
 
 
 def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     """Return one row per run and rule of a plan, over the finished cells of its seeds and repetitions.
+
+    Parameters
+    ----------
+    plan : SweepPlan
+        Which cells, in which order.
+    store : ResultStore
+        Where finished ones are.
 
     Returns
     -------
@@ -32,29 +40,17 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     import pandas as pd
 
     position = {cell.key: i for i, cell in enumerate(plan.cells)}
-    frame = store.frame(dataset=list(plan.spec.datasets))
-    frame = frame[frame["key"].isin(position)].copy()
-    frame["position"] = frame["key"].map(position)
+    frame = store.frame(key=list(position)).sort_values("key", key=lambda keys: keys.map(position), kind="stable")
+
     rows = []
-    for values, group in frame.groupby([*_RUN, "rule"], dropna=False, sort=False):
-        row = dict(zip([*_RUN, "rule"], values, strict=True))
-        row["position"], row["cells"] = group["position"].min(), len(group)
+    for run, cells in frame.groupby([*_RUN, "rule"], dropna=False, sort=False):
+        row = dict(zip([*_RUN, "rule"], run, strict=True)) | {"cells": len(cells)} | dict(cells[_MEANS].mean())
         for kind in _ERRORS:
-            headline = Headline.of(group[kind].to_numpy(dtype=np.float64))
-            row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
-        for name in ("risk", "ess", "seconds"):
-            row[name] = group[name].mean()
+            headline = Headline.of(cells[kind].to_numpy(dtype=np.float64))
+            row |= {f"error_{kind}": headline.mean, f"stderr_{kind}": headline.stderr}
         rows.append(row)
-    columns = [*_RUN, "rule", "cells", *(f"{what}_{kind}" for kind in _ERRORS for what in ("error", "stderr"))]
-    columns += ["risk", "ess", "seconds"]
-    if not rows:
-        return pd.DataFrame(columns=columns)
-    table = pd.DataFrame(rows).sort_values("position", kind="stable")
-    return table[columns].reset_index(drop=True)
-
-
-def _method(row: pd.Series) -> str:
-    return f"imrc ({row['preset']})" if row["method"] == "imrc" else str(row["method"])
+    errors = [f"{what}_{kind}" for kind in _ERRORS for what in ("error", "stderr")]
+    return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
 
 
 def summary_in_words(table: pd.DataFrame) -> str:
@@ -62,41 +58,40 @@ def summary_in_words(table: pd.DataFrame) -> str:
 
     Values that are the same in every line stand above the table.
     """
+    import pandas as pd
+
     if table.empty:
         return "No cell of this sweep is finished."
     # A method that does not use b or W says nothing about the others.
-    values = {column: list(table[column].dropna().unique()) for column in ("dataset", "features", "n", "k", "b", "W")}
-    wide = [column for column in values if len(values[column]) > 1]
+    values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
+    single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}
     lines = []
-    for _, row in table[table["rule"].isin(["forward_backward"]) | (table["method"] != "imrc")].iterrows():
-        alike = (table[_RUN].fillna("").astype(str) == row[_RUN].fillna("").astype(str)).all(axis=1)
-        single = table[alike & (table["rule"] == "single")]
-        line = {column: "–" if _missing(row[column]) else str(row[column]) for column in wide}
-        line["method"] = _method(row)
-        line["cells"] = str(row["cells"])
-        line["error"] = _shown(row)
-        line["single task"] = "" if single.empty else _shown(single.iloc[0])
-        line["newest"] = _shown(row, "newest")
-        line["ESS"] = "" if _missing(row["ess"]) else f"{row['ess']:.1f}"
-        lines.append(line)
+    for _, row in table[(table["rule"] == "forward_backward") | (table["method"] != "imrc")].iterrows():
+        line = {
+            column: "–" if pd.isna(row[column]) else str(row[column]) for column in values if len(values[column]) > 1
+        }
+        alone = single.get(tuple(map(str, row[_RUN])))
+        lines.append(
+            line
+            | {
+                "method": f"imrc ({row['preset']})" if row["method"] == "imrc" else row["method"],
+                "cells": str(row["cells"]),
+                "error": _shown(row, "average"),
+                "single task": "" if alone is None else _shown(alone, "average"),
+                "newest": _shown(row, "newest"),
+                "ESS": "" if pd.isna(row["ess"]) else f"{row['ess']:.1f}",
+            }
+        )
+    head = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
     shown = [name for name in lines[0] if any(line[name] for line in lines)]
     width = {name: max(len(name), *(len(line[name]) for line in lines)) for name in shown}
-    left = {"dataset", "features", "method"}
 
-    def text(values: dict[str, str]) -> str:
-        cells = [values[name].ljust(width[name]) if name in left else values[name].rjust(width[name]) for name in shown]
-        return "  ".join(cells).rstrip()
+    def text(cells: dict[str, str]) -> str:
+        left = ("dataset", "features", "method")
+        return "  ".join(f"{cells[name]:{'<' if name in left else '>'}{width[name]}}" for name in shown).rstrip()
 
-    head = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
     return "\n".join([*([head] if head else []), text({name: name for name in shown}), *map(text, lines)])
 
 
-def _missing(value: object) -> bool:
-    import pandas as pd
-
-    return bool(pd.isna(value))
-
-
-def _shown(row: pd.Series, kind: str = "average") -> str:
-    stderr = float(row[f"stderr_{kind}"])
-    return with_error(Headline(float(row[f"error_{kind}"]), math.nan, stderr))
+def _shown(row: pd.Series, kind: str) -> str:
+    return with_error(Headline(float(row[f"error_{kind}"]), math.nan, float(row[f"stderr_{kind}"])))

@@ -6,10 +6,10 @@ import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, assess
-from imrc.diagnostics.guarantees import PlugIn, plug_in
-from imrc.features import FeatureSpec
+from imrc.evaluation.guarantees import PlugIn, plug_in
+from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
-from pages.ui import data
+from pages.ui import data, state
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store
 
@@ -31,21 +31,28 @@ def _plug_ins() -> Store[Key, PlugIn]:
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
-        return _assessments().get_or_make(
+        kept = _assessments().get_or_make(
             (sequence.fingerprint, spec, seed),
             lambda: assess(sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=seed),
         )
+    return data.named(kept, sequence)
 
 
 def assessment(choice: Choice) -> Assessment:
     """Return the diagnosis of the chosen sequence in the chosen representation, from all samples."""
-    sequence = data.sequence_for(choice)
+    sequence = state.visit().sequence_for(choice)
     return _assess(sequence, choice.settings.features, choice.settings.seed)
+
+
+def feature_names(choice: Choice) -> tuple[str, ...]:
+    """Return names of the features in the chosen representation, as far as they have some."""
+    sequence, settings = state.visit().sequence_for(choice), choice.settings
+    return output_names(make(settings.features, sequence, settings.seed), sequence)
 
 
 def stand_ins(choice: Choice) -> PlugIn:
     """Return plug-in values for the bounds of the chosen sequence."""
-    sequence = data.sequence_for(choice)
+    sequence = state.visit().sequence_for(choice)
     spec, seed = choice.settings.features, choice.settings.seed
     with st.spinner("Solving the tasks with all samples …"):
         return _plug_ins().get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
@@ -53,6 +60,6 @@ def stand_ins(choice: Choice) -> PlugIn:
 
 def reference(kind: str, choice: Choice) -> Assessment:
     """Return the diagnosis of a synthetic sequence with as many tasks, to compare pictures with."""
-    tasks = min(max(len(data.sequence_for(choice)), 4), 60)
+    tasks = min(max(len(state.visit().sequence_for(choice)), 4), 60)
     sequence = data.sequence_for(Choice(dataset=kind, k=tasks))
     return _assess(sequence, FeatureSpec(), 0)

@@ -1,33 +1,44 @@
-"""The bounds of Theorems 1 and 3 beside what was reached, with their two constants to choose."""
+"""The bounds of Theorems 1 and 3 next to observed risks and errors, with controls for their two constants."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from imrc.core.settings import RULE_NAMES
-from imrc.diagnostics import guarantees, words
-from imrc.evaluation import RunResult
+from imrc.diagnostics import Assessment
+from imrc.evaluation import RunResult, guarantees
 from imrc.plots import ess
-from pages.ui import charts, formulas
+from imrc.wording import LOSSES
+from pages.ui import charts, formulas, links
 from pages.ui.choice import PRESET_TITLES
 
+_LARGEST_KAPPA = 1e9
 
-def show(stand_in: guarantees.PlugIn, sizes: Mapping[str, NDArray[np.float64]], run: RunResult) -> None:
+
+def show(
+    stand_in: guarantees.PlugIn, sizes: Mapping[str, NDArray[np.float64]], run: RunResult, diagnosis: Assessment
+) -> None:
     """Draw the bounds for effective sample sizes by rule, with risks and errors of a run."""
+    limit = guarantees.admissible_kappa(stand_in, diagnosis)
+    allowed = limit.value if math.isfinite(limit.value) else limit.from_features
+    suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
+    links.start_anew((run.fingerprint, diagnosis.representation), ess_kappa=suggested)
     left, right = st.columns(2)
-    kappa = left.slider(
+    kappa = left.number_input(
         "κ (sub-Gaussian ratio)",
         1.0,
-        5.0,
-        1.0,
-        0.1,
+        _LARGEST_KAPPA,
+        suggested,
         key="ess_kappa",
         bind="query-params",
-        help="At least 1; 1 is the most favourable value.",
+        format="%g",
+        help="Sub-Gaussian parameters of features and changes over the standard deviations used. 1 is the most "
+        "favourable value: normal features and changes whose standard deviations are known exactly. Default: the value "
+        "that the paper allows for any bounded features.",
     )
     delta = right.select_slider(
         "δ (1 − confidence)",
@@ -39,12 +50,12 @@ def show(stand_in: guarantees.PlugIn, sizes: Mapping[str, NDArray[np.float64]], 
     )
     table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
-        words.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
-        + f" Risks and errors below are those of the {RULE_NAMES['0-1']}, "
-        + f"preset *{PRESET_TITLES[run.settings.preset]}*. What is guaranteed without reserve is the order: more "
-        + "effective samples, smaller margin."
+        guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
+        + f" Risks and errors below are those of the {LOSSES['0-1']}, "
+        + f"preset *{PRESET_TITLES[run.settings.preset]}*. "
+        + guarantees.order_sentence(diagnosis.verdict)
     )
-    st.caption(words.constants_sentence(stand_in))
+    st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     charts.show(
         ess.bound_chart,
         ess.with_reached(table, run),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from imrc import datasets
-from pages.ui import data
+from pages.ui import state
 from pages.ui.choice import OWN, Choice
 from pages.ui.words import plain
 
@@ -80,8 +80,8 @@ def show(name: str) -> bool:
             _missing(name)
             return False
     try:
-        pending = Choice(name, st.session_state["k"], "paper", st.session_state["choice"].settings)
-        sequence = data.sequence_for(pending)
+        visit = state.visit()
+        sequence = visit.sequence_for(Choice(name, st.session_state["k"], "paper", visit.choice.settings))
     except datasets.DataError as error:
         st.error(plain(str(error)), icon=":material/broken_image:")
         return False

@@ -56,7 +56,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
     selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if select else {}
     return st.plotly_chart(
-        drawing.figure(), key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
+        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +12,16 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
-from imrc.core.settings import RULE_NAMES, resolve_settings
+from imrc.core.settings import resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
-from imrc.evaluation.methods import expected_seconds
-from imrc.features import make
+from imrc.evaluation.words import UNTUNED
+from imrc.wording import LOSSES
+from pages.ui import data, state
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
-"""A method expected to take longer than this is announced and waits for a click."""
+"""A method that would take longer than this, at the pace of its first task, is stopped there and waits for a click."""
 
 PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
@@ -40,11 +42,12 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
 
 
 def rules_sentence() -> str:
-    """Say which rule each preset of IMRC learns."""
-    rules = [f"{preset}, {RULE_NAMES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
+    """Say which rule each preset of IMRC learns, and what was tuned."""
+    rules = [f"{preset}, {LOSSES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
-        "sentence above and in the charts, standard deviations over repetitions in the table, as the paper prints them."
+        "sentence above and in the charts, standard deviations over repetitions in the table, as in the paper. "
+        f"{UNTUNED} IMRC's preset `recommended` was tuned, on other draws of the built-in and published sequences."
     )
 
 
@@ -54,7 +57,7 @@ def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResul
     found = [store().get((sequence.fingerprint, job)) for job in jobs]
     if not any(found[len(PRESETS) :]):
         return ()
-    return tuple(result for result in found if result is not None)
+    return tuple(data.named(result, sequence) for result in found if result is not None)
 
 
 def about_methods(names: tuple[str, ...]) -> None:
@@ -96,50 +99,46 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     }
 
 
-def duration(seconds: float) -> str:
-    """Return a duration in words.
-
-    >>> duration(42), duration(200), duration(9000)
-    ('42 s', '3 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _expected(fingerprint: str, name: str, settings: RunSettings, _sequence: imrc.TaskSequence) -> float:
-    width = make(settings.features, _sequence, settings.seed).n_outputs
-    return expected_seconds(name, settings, _sequence, width)
-
-
-def long_methods(sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the methods that would take long and are not stored yet, with the seconds expected."""
-    found = {}
-    for name in names:
-        if store().get((sequence.fingerprint, replace(settings, methods=(name,), overrides=()))) is None:
-            seconds = _expected(sequence.fingerprint, name, settings, sequence)
-            if seconds > LONG_S:
-                found[name] = seconds
-    return found
+def _stop(comparison: Hashable) -> None:
+    state.visit().compare_stopped = comparison
 
 
 def go_on() -> None:
     """Forget that Stop was pressed."""
-    st.session_state.pop("compare_stopped", None)
+    state.visit().compare_stopped = None
+
+
+def run_long(name: str) -> None:
+    """Run a method to its end although it takes long; called by its button."""
+    _estimates()[name] = 0.0
+
+
+def _estimates() -> dict[str, float]:
+    """Seconds that methods stopped after their first task would take, for what is shown; 0: run it."""
+    estimates: dict[str, float] = st.session_state["compare_long"][1]
+    return estimates
 
 
 def compared_results(
     sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]
-) -> tuple[list[RunResult], list[str]]:
+) -> tuple[list[RunResult], list[str], dict[str, float]]:
     """Run IMRC and the named methods, or take them from the store.
 
-    Returns the results and the names of methods left out because the visitor pressed Stop.
+    How long a method takes is known after its first task. One that would take longer than `LONG_S` ends there and
+    nothing of it is kept, until the visitor asks for it.
+
+    Returns the results, the names of methods left out because the visitor pressed Stop, and the methods stopped after
+    their first task with the seconds all of their tasks would take.
     """
+    place = (sequence.fingerprint, replace(settings, methods=("imrc",)))
+    if st.session_state.get("compare_long", (None,))[0] != place:
+        st.session_state["compare_long"] = (place, {})
+    long = _estimates()
     jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in names)]
-    missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None]
+    missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
-    if missing and st.session_state.get("compare_stopped") != (sequence.fingerprint, settings, names):
+    mine = (sequence.fingerprint, settings, names)
+    if missing and state.visit().compare_stopped != mine:
         ensure_compiled()
         with slot.container():
             bar = st.progress(0.0)
@@ -147,20 +146,27 @@ def compared_results(
                 "Stop",
                 icon=":material/stop:",
                 key=f"compare_stop_{settings.n}",
-                on_click=lambda: st.session_state.update(compare_stopped=(sequence.fingerprint, settings, names)),
+                on_click=_stop,
+                args=(mine,),
             )
         for position, job in enumerate(missing):
-            result = _run(sequence, job, bar, position, len(missing))
-            store().put((sequence.fingerprint, job), result)
+            name = job.methods[0]
+            may_stop = name != "imrc" and name not in long
+            result = _run(sequence, job, bar.progress, position, len(missing), may_stop)
+            if isinstance(result, RunResult):
+                store().put((sequence.fingerprint, job), result)
+            else:
+                long[name] = result
     slot.empty()
     results, left_out = [], []
     for job in jobs:
         stored = store().get((sequence.fingerprint, job))
-        if stored is None:
+        if stored is not None:
+            results.append(data.named(stored, sequence))
+        elif not long.get(job.methods[0]):
             left_out.append(_title(job))
-        else:
-            results.append(stored)
-    return results, left_out
+    waiting = {name: long[name] for name in names if long.get(name)}
+    return results, left_out, waiting
 
 
 def _title(settings: RunSettings) -> str:
@@ -171,17 +177,19 @@ def _title(settings: RunSettings) -> str:
 def _run(
     sequence: imrc.TaskSequence,
     settings: RunSettings,
-    bar: st.delta_generator.DeltaGenerator,
+    draw: Callable[..., object],
     position: int,
     count: int,
-) -> RunResult:
+    may_stop: bool,
+) -> RunResult | float:
+    """Return the result; or, if the method may be stopped and is long, about how many seconds it would take."""
     steps: list[StepResult] = []
     started = time.monotonic()
 
     def show() -> None:
         number, total = len(steps), len(sequence)
         left = f", about {(time.monotonic() - started) / number * (total - number):.0f} s left for it" if number else ""
-        bar.progress(
+        draw(
             (position + number / total) / count,
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
@@ -190,5 +198,7 @@ def _run(
     with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
+            if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:
+                return step.time_s * step.total
             show()
     return RunResult.from_steps(settings, sequence, steps)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import plotly.graph_objects as go
 import plotly.io as pio
 import streamlit as st
 
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.describing import plain_text
-from pages.ui.fingerprint import fingerprint
 from pages.ui.keeping import Store
 
 _TITLE_PX = 50
@@ -31,40 +30,21 @@ class Drawing:
         What stands above it.
     words : str
         What it shows, in words.
-    spec : str
-        The figure as JSON, without its title.
+    figure : Figure
+        What `st.plotly_chart` takes, without its title. One object serves all visitors: it is only read.
+    size : int
+        Bytes it takes, nearly.
     """
 
     title: str
     unit: str
     words: str
-    spec: str
-
-    @property
-    def size(self) -> int:
-        """Bytes it takes, nearly."""
-        return sum(len(text.encode()) for text in (self.title, self.unit, self.words, self.spec))
-
-    def figure(self) -> go.Figure:
-        """Return it as what `st.plotly_chart` takes: a figure that Plotly does not check once more."""
-        return _Finished(self.spec)
-
-
-class _Finished(go.Figure):
-    """A figure that was checked before: asked for its content, it gives what was kept."""
-
-    def __init__(self, spec: str) -> None:
-        super().__init__()
-        self._spec = spec
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content; a new object for each caller, so that no visitor can change another's."""
-        content: dict[str, Any] = json.loads(self._spec)
-        return content
+    figure: go.Figure
+    size: int
 
 
 @st.cache_resource(show_spinner=False)
-def store() -> Store[bytes, Drawing]:
+def store() -> Store[str, Drawing]:
     """Return the one store of this server."""
     return Store(_KEEP_BYTES, lambda drawing: drawing.size)
 
@@ -83,7 +63,22 @@ def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
         on_phone(figure)
     if dark:
         on_dark(figure)
-    return Drawing(title, unit, words, pio.to_json(figure, validate=False))
+    # Read back, numbers stand packed as they are sent: copying them for a visitor takes no time, and no array that
+    # somebody else holds can change them.
+    spec = pio.to_json(figure, validate=False)
+    return Drawing(title, unit, words, pio.from_json(spec), len(spec))
+
+
+def key_of(builder: Callable[..., go.Figure], *values: Any, narrow: bool, dark: bool, **options: Any) -> str:  # noqa: ANN401
+    """Return what a chart is kept by: a checksum of the whole content of everything it is made from.
+
+    Raises
+    ------
+    pickle.PicklingError
+        For a function without a name of its own, such as a lambda: two of them could not be told apart.
+    """
+    key: str = joblib.hash((builder, values, options, narrow, dark), hash_name="sha1")
+    return key
 
 
 def drawing(
@@ -100,11 +95,6 @@ def drawing(
     narrow, dark : bool
         For a phone, and for a dark page.
     """
-    key = fingerprint(builder, values, sorted(options.items()), narrow, dark)
+    key = key_of(builder, *values, narrow=narrow, dark=dark, **options)
 
-    def make() -> Drawing:
-        # Streamlit makes its own template the default, and every new figure pays for it; ours set all they need.
-        pio.templates.default = "none"
-        return _drawing(builder(*values, **options), narrow=narrow, dark=dark)
-
-    return store().get_or_make(key, make)
+    return store().get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))

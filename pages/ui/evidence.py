@@ -7,63 +7,71 @@ from typing import Literal
 import streamlit as st
 
 import imrc
-from imrc.diagnostics import Assessment, tracks, words
+from imrc.diagnostics import Assessment, tracks
+from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.plots import diagnostics as pictures
+from imrc.wording import number, p_text
 from pages.ui import charts, links
 
 
 def cards(result: Assessment, n: int) -> None:
-    """Show the main tests and the size of the change."""
+    """Show the main tests and the size of the change as cards."""
     row = st.container(horizontal=True)
     row.metric(
         "Are the tasks different?",
-        words.p_text(result.p_same),
+        p_text(result.p_same),
         border=True,
-        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Variance between tasks over its "
-        f"expectation for identical tasks: Q = {result.q:.3g} (1 if nothing changes).",
+        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Q = {result.q:.3g} is the "
+        "variance between tasks over its expectation for identical tasks (1 if nothing changes).",
     )
     row.metric(
         "Does their order matter?",
-        words.p_text(result.p_order),
+        p_text(result.p_order),
         border=True,
-        help="Exact permutation test of *every order of the tasks is equally likely*; it combines neighbours alike, "
-        "slow change and periods. Below 5 tasks no order is unusual enough.",
+        help="Exact permutation test of *every order of the tasks is equally likely*; it looks for similar "
+        "neighbours, slow change and periods. With fewer than 5 tasks no order is unusual enough.",
     )
     if result.change is not None:
-        rho, low, high = result.rho_at(n)
+        ratio, low, high = result.ratio_at(n)
         row.metric(
             f"n d² / σ² at n = {n}",
-            words.number(rho),
-            f"{words.number(low)} to {words.number(high)}",
+            number(ratio),
+            f"{number(low)} to {number(high)}",
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help="Change per step over the noise of one sample average, with its 95 % interval, estimated on all "
-            "samples and converted to n. The effective sample sizes of the theorems follow from it.",
+            help="Change per step over the noise of one sample average, n ρ with the rate of change ρ = d² / σ², and "
+            "its 95 % interval; estimated on all samples and converted to n. The effective sample sizes of Theorems 2 "
+            "and 4 follow from it.",
         )
     if result.innovations is not None:
         tests = result.innovations
         row.metric(
             "Changes: direction, dependence",
             f"z = {tests.z_mean:.1f}, {tests.largest:.1f}".replace("-", "−"),
-            words.changes_text(tests),
+            result.verdict.changes_text,
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help="On increments with the sampling noise filtered out. First: do changes keep one direction all the way "
-            "(unusual above 1.64)? Second: are changes 2 to 5 tasks apart correlated (noted beyond ± 3; positive: they "
-            f"go the same way for a while)? Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
-            f"noise and ρ alone give {tests.expected_raw_correlation:.2f}.",
+            help="On increments with the sampling noise filtered out. First: do changes drift in one direction "
+            f"throughout (reported above {MEAN_LIMIT})? Second: are changes 2 to 5 tasks apart correlated "
+            f"(reported beyond ± {FLAG_LIMIT:g})? Both count only where the order of the tasks matters. "
+            f"Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
+            f"noise and n ρ alone give {tests.expected_raw_correlation:.2f}.",
         )
 
 
-def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_link: bool) -> None:
+def component_browser(
+    result: Assessment, sequence: imrc.TaskSequence, names: tuple[str, ...], *, in_link: bool
+) -> None:
     """Show one component of the mean vectors over the tasks, chosen by class and feature.
 
     Parameters
     ----------
     result, sequence
         The diagnosis and what was diagnosed.
+    names : tuple of str
+        Of the features, or empty.
     in_link : bool
         Whether the link may name them: not if they come from a visitor's own file.
     """
@@ -71,7 +79,7 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_lin
     first = tracks.most_changing(result)
     # Another sequence or representation has other components.
     links.start_anew(
-        (sequence.fingerprint, result.representation),
+        (sequence.fingerprint, result.representation, width),
         evolving_class=first // width,
         evolving_component=first % width,
     )
@@ -90,14 +98,14 @@ def component_browser(result: Assessment, sequence: imrc.TaskSequence, *, in_lin
         "Component",
         range(width),
         index=first % width,
-        format_func=lambda i: tracks.feature_label(i, width, sequence.feature_names),
+        format_func=lambda i: tracks.feature_label(i, width, names),
         key="evolving_component",
         bind=bind,
-        help="Component of the mean vector: the share of the class, or a feature where the class occurs. At first the "
+        help="Component of the mean vector: the share of the class, or a feature where the class occurs. Default: the "
         "one that changes most.",
     )
     component = tracks.component_tracks(result, block * width + position)
-    name = f"{tracks.feature_label(position, width, sequence.feature_names)}, class {sequence.class_names[block]}"
+    name = f"{tracks.feature_label(position, width, names)}, class {sequence.class_names[block]}"
     charts.show(
         pictures.component_chart,
         component,

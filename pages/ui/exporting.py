@@ -11,7 +11,7 @@ from imrc import report
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from imrc.evaluation.words import as_command, as_python
-from pages.ui import comparing, data
+from pages.ui import comparing, data, state
 from pages.ui.charts import IMAGE_FORMATS
 from pages.ui.choice import OWN, Choice
 
@@ -21,7 +21,7 @@ def repeated_by(choice: Choice) -> dict[str, str]:
     name, file_options = choice.dataset, None
     if name == OWN:
         # The file is the visitor's; its name and the choice of columns are enough to cut it again.
-        name, file_options = st.session_state["own_source"]
+        name, file_options = state.visit().own_source
     return {
         "Python": as_python(name, choice.k, choice.settings, file_options),
         "Command line": as_command(name, choice.k, choice.settings, file_options),
@@ -38,7 +38,8 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
             report.to_html,
             result,
             sequence=sequence,
-            diagnosis=diagnosis,
+            # A run that was stopped is diagnosed on the tasks it reached.
+            diagnosis=diagnosis if diagnosis is not None and diagnosis.k == result.n_tasks else None,
             compared=compared,
             title=data.title_of(choice.dataset),
             commands=repeated_by(choice),

@@ -1,4 +1,4 @@
-"""Formulas shown beside the charts: LaTeX, what the symbols mean, and where they come from."""
+"""Formulas shown beside the charts: LaTeX, symbols and sources."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ FORMULAS: dict[str, Formula] = {
             r"\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}",
             r"\alpha = \tfrac{2}{\sqrt{1+4/(n d^2)}-1}",
         ),
-        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, in units of the "
-        "variance of a sample. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
+        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, here divided by "
+        "the variance $\\sigma^2$ of a sample: the paper's condition for leaving $\\sigma^2$ out, $M \\le 1$, should "
+        "read $\\sigma^2 \\ge 1$. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
         "$n_j^{\\rightleftharpoons k}$: effective sample sizes (ESS) with forward, and forward and backward learning.",
     ),
     "ess_recursion": Formula(
@@ -69,7 +70,8 @@ FORMULAS: dict[str, Formula] = {
         ),
         "With probability $1-\\delta$. $R_j^\\infty$, $\\mu_j^\\infty$: minimax risk and rule for exactly known mean "
         "vectors; here the averages over all samples of the task stand in. $M$: bound of the features. $m$: number of "
-        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1. "
+        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1 and at most "
+        "$\\max(M/\\min\\sigma,\\, 2M/\\min d)$ (remark after Theorem 1). "
         "$n_j^{\\text{eff}}$: $n$, $n_j^{\\rightharpoonup}$ or $n_j^{\\rightleftharpoons k}$.",
     ),
     "pacf": Formula(
@@ -80,29 +82,29 @@ FORMULAS: dict[str, Formula] = {
         ),
         "$\\tau_j^{(i)}$: component $i$ of the sample average of task $j$. $t$: lag. Estimated by Yule-Walker "
         "equations with biased autocovariances, then averaged over components. In a short sequence without order the "
-        "value at lag 1 is about $-1/k$, not 0. A positive value does not prove that tasks evolve: trend, jump, mean "
-        "reversion and long periods give it too.",
+        "value at lag 1 is about $-1/k$, not 0. A positive value does not prove that tasks evolve: trends, jumps, mean "
+        "reversion and long periods also produce one.",
     ),
     "variogram": Formula(
         "Section 2.1 of the paper, corrected for noise",
         (
             r"\gamma(t) = \mathrm{mean}_i\,\big[D_{i,i+t} - h_i - h_{i+t}\big]",
-            r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = \rho\,t",
+            r"\text{i.i.d.: } \gamma \text{ flat} \qquad \text{evolving: } \gamma(t) = n\rho\,t",
         ),
         "$D_{i,l}$: squared distance of the averages of two tasks, mean over components, each divided by the noise "
-        "variance of an average. $h_i$: noise variance of task $i$ (1 on average). Negative values are possible and "
-        "mean: less than noise explains.",
+        "variance of an average. $h_i$: noise variance of task $i$ (1 on average). A negative value "
+        "means less distance than noise explains.",
     ),
-    "rho": Formula(
+    "ratio": Formula(
         "Theorems 2 and 4 need this number",
         (
-            r"\rho = \frac{n\,d^2}{\sigma^2}",
+            r"n\rho = \frac{n\,d^2}{\sigma^2}, \qquad \rho = \frac{d^2}{\sigma^2}",
             r"\tau_j = \text{level}_j + \text{noise}",
-            r"\text{level}_j - \text{level}_{j-1} \sim (0, \rho)",
+            r"\text{level}_j - \text{level}_{j-1} \sim (0, n\rho)",
         ),
         "Estimated by restricted maximum likelihood of a random walk in noise, one $\\rho$ for all components; "
-        "interval by the likelihood ratio. $\\rho$ grows in proportion to $n$, so the value for all samples converts "
-        "to the chosen $n$.",
+        "interval by the likelihood ratio. The rate $\\rho$ does not depend on $n$; charts on this page show $n\\rho$ "
+        "for averages over all samples, the card converts it to the chosen $n$.",
     ),
     "models": Formula(
         "Competing Gaussian models",
@@ -111,8 +113,8 @@ FORMULAS: dict[str, Formula] = {
             r"\qquad + 2\log(\text{candidates})",
         ),
         "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
-        "independent components. Candidates: places of a jump, or frequencies. A lead below 2 is no lead: then both "
-        "names are given.",
+        "independent components. Candidates: places of a jump, or frequencies. If the two best differ by less than "
+        "2, both are named.",
     ),
     "tracks": Formula(
         "Equations (6) and (10)",
@@ -146,9 +148,28 @@ FORMULAS: dict[str, Formula] = {
     ),
 }
 
+REGIME_NOTES = """
+The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
+at n d² = 1/j² (for the largest j shown) and n d² = 1. In these notes d² is in units of σ².
+
+* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
+* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
+* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
+
+The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
+n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
+k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
+r √(n d²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²))) with the golden ratio φ,
+which holds with at least one succeeding task; so does that of the last regime.
+
+The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
+Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
+by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
+"""
+
 
 def show(name: str) -> None:
-    """Show one formula with its chart: formula left, source and symbols right; one below the other on narrow pages."""
+    """Show one formula, source and symbols beside it (below it on narrow pages)."""
     formula = FORMULAS[name]
     with st.container(border=True):
         row = st.container(horizontal=True, vertical_alignment="center")

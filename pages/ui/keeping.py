@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
+from cachetools import LRUCache, cached
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -75,52 +75,30 @@ class Store(Generic[K, V]):
     """
 
     def __init__(self, limit: int, size_of: Callable[[V], int] = size_in_memory) -> None:
-        self._limit, self._size_of = limit, size_of
-        self._lock = threading.Lock()
-        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._making: dict[K, threading.Lock] = {}
-        self._bytes = 0
+        # A value that is too large counts as the whole limit: it is kept, alone.
+        self._cache: LRUCache[K, V] = LRUCache(limit, getsizeof=lambda value: min(size_of(value), limit))
+        self._changed = threading.Condition()
+        # With a condition, whoever asks for a key another thread is making waits for that one.
+        self._make = cached(self._cache, key=lambda key, make: key, condition=self._changed)(lambda key, make: make())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._cache)
 
     @property
     def size(self) -> int:
         """Bytes of all values kept."""
-        return self._bytes
+        return int(self._cache.currsize)
 
     def get(self, key: K) -> V | None:
         """Return a kept value or None."""
-        with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key][0]
+        with self._changed:
+            return self._cache.get(key)
 
     def put(self, key: K, value: V) -> V:
         """Keep a value and return it; one that is there already under this key stays."""
-        size = self._size_of(value)
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key][0]
-            self._values[key] = value, size
-            self._bytes += size
-            while self._bytes > self._limit and len(self._values) > 1:
-                self._bytes -= self._values.popitem(last=False)[1][1]
-        return value
+        return self.get_or_make(key, lambda: value)
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """Return a kept value, or make and keep it; who asks while another makes it waits for that one."""
-        kept = self.get(key)
-        if kept is not None:
-            return kept
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            kept = self.get(key)
-            try:
-                return self.put(key, make()) if kept is None else kept
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
+        value: V = self._make(key, make)
+        return value

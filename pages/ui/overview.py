@@ -6,32 +6,30 @@ from typing import Literal
 
 import streamlit as st
 
-from imrc.core.settings import DESCRIPTIONS, RULE_NAMES
-from imrc.evaluation import RunResult
+from imrc.core.settings import DESCRIPTIONS
+from imrc.evaluation import RunResult, effective_samples
 from imrc.evaluation.results import HEADLINES, Headline
-from imrc.evaluation.words import decimal, with_error
-from imrc.plots._style import NAMES
+from imrc.evaluation.words import borrowing_note, interval_text, with_error
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
+from imrc.wording import LOSSES, RISKS, RULES, decimal
 from pages.ui import charts
 from pages.ui.running import current_result
 
-RISK = {
+_RISK_NOTES = {
     "0-1": (
-        "Minimax risk",
         "Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of the "
         "randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
-        "instances can make it too low.",
+        "instances can make it too low."
     ),
     "log": (
-        "Minimax log loss",
         "Worst-case log loss (in nats) of the forward and backward rule over its uncertainty set, penalty included. No "
-        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted.",
+        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted."
     ),
 }
 
 _SLOW_S = 3.0
-"""Above this the second run waits for a click."""
+"""Slower runs are repeated with the paper's choices only on request."""
 
 
 def change_text(difference: Headline) -> str:
@@ -55,7 +53,7 @@ def cards(result: RunResult) -> None:
     for rule, headline in result.headline().items():
         difference = result.difference(rule)
         row.metric(
-            f"Error, {NAMES[rule].lower()}",
+            f"Error, {RULES[rule].lower()}",
             with_error(headline),
             "reference" if rule == "single" else change_text(difference),
             delta_color=change_colour(difference) if rule != "single" else "off",
@@ -65,28 +63,34 @@ def cards(result: RunResult) -> None:
             "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
         )
     row = st.container(horizontal=True)
-    gain = result.ess_tables["forward_backward"].final().mean() / result.settings.n
-    row.metric(
-        "Effective samples, gain",
-        f"× {gain:.1f}",
-        border=True,
-        help="Effective sample size of forward and backward learning at the last step, divided by n: tasks are learnt "
-        "as if they had this many times their own samples. Recursions of Theorems 1 and 3 with the estimated "
-        "variances and changes; mean over tasks.",
+    worth = effective_samples(result)
+    note = borrowing_note(worth)
+    card = row.container(border=True) if note else row
+    card.metric(
+        "Effective samples, if the tasks evolve",
+        f"{worth.mean:,.1f}",
+        f"own {worth.own:g}; {interval_text(worth)}",
+        delta_color="off",
+        delta_arrow="off",
+        border=not note,
+        help="How many samples a task is worth with forward and backward learning: its effective sample size at the "
+        "last step, by the recursions of Theorems 1 and 3 with estimated variances and changes. Mean over tasks and "
+        "repetitions with a 95 % interval; valid if the tasks evolve as assumed.",
     )
-    name, text = RISK[result.loss]
+    if note:
+        card.caption(note)
     risk = float(result.risk_tables["forward_backward"].average().mean())
-    row.metric(name, decimal(risk), border=True, help=text)
+    row.metric(RISKS[result.loss], decimal(risk), border=True, help=_RISK_NOTES[result.loss])
     row.metric(
         "Time per task",
         f"{1000 * result.time_s.mean() / repetitions:.1f} ms",
         border=True,
-        help="Learning and testing one task under all three rules, per repetition.",
+        help="Time to learn and test one task with all three rules, per repetition.",
     )
 
 
 def against_the_paper(result: RunResult) -> None:
-    """Show what the preset changes against the paper's choices, both on the same draws."""
+    """Compare the preset with the paper's choices on the same draws."""
     preset = result.settings.preset
     if preset == "paper" or result.settings.overrides:
         return
@@ -97,13 +101,14 @@ def against_the_paper(result: RunResult) -> None:
         value=result.time_s.sum() <= _SLOW_S,
         key="against_paper",
         bind="query-params",
-        help="Runs the paper's choices too, about as long as the run itself, and shows what was chosen when.",
+        help="Also runs the paper's choices, which takes about as long as the run itself, and shows what was selected "
+        "at each step.",
     ):
         return
     paper = current_result(preset="paper")
     if paper is None:
         return
-    st.caption(f"Rules shown: Paper, {RULE_NAMES[paper.loss]}; Recommended, {RULE_NAMES[result.loss]}. Same draws.")
+    st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; Recommended, {LOSSES[result.loss]}. Same draws.")
     charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
     charts.show(
         run_choices,

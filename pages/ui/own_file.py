@@ -10,6 +10,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
+from pages.ui import state
 from pages.ui.words import plain
 
 SAMPLE = "pumps.csv"
@@ -17,18 +18,18 @@ SAMPLE = "pumps.csv"
 
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     """Return the table of a file, read once per file; show a message if it cannot be read."""
-    kept = st.session_state.get("own_table")
+    visit = state.visit()
+    kept = visit.own_table
     if kept is None or kept[0] != key:
         try:
             with st.spinner("Reading the table …"):
                 kept = (key, datasets.open_table(read(), name=name))
         except DataError as error:
             kept = (key, error)
-        st.session_state["own_table"] = kept
+        visit.own_table, visit.own_cut = kept, None
         # Choices made for another file mean nothing here.
         for widget in ("own_label", "own_task", "own_period", "own_block", "own_how", "own_exclude", "own_min"):
             st.session_state.pop(widget, None)
-        st.session_state.pop("own_cut", None)
     if isinstance(kept[1], DataError):
         st.error(plain(str(kept[1])), icon=":material/error:")
         return None
@@ -37,6 +38,7 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
 
 def choose() -> Table | None:
     """Draw the upload and the sample file; return the table, or None if there is none yet."""
+    visit = state.visit()
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Parquet or ARFF, also zipped",
         key="own_upload",
@@ -60,15 +62,14 @@ def choose() -> Table | None:
         key="own_sample",
         help="Opens it here, as if you had uploaded it.",
     ):
-        st.session_state["own_use_sample"] = True
+        visit.own_sample = True
     if uploaded is not None:
-        st.session_state.pop("own_use_sample", None)
-        st.session_state["own_file"] = uploaded.name
+        visit.own_sample, visit.own_file = False, uploaded.name
         return _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
-    if st.session_state.get("own_use_sample"):
-        st.session_state["own_file"] = SAMPLE
+    if visit.own_sample:
+        visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
-    st.session_state.pop("own_table", None)
+    visit.own_table = None
     return None
 
 
@@ -87,21 +88,22 @@ def example() -> None:
         "* **One column holds the label**: what is to be predicted. Here *state*: normal or fault.\n"
         "* **One column says which task a row belongs to**: dates, batches, places or years. Here *date*, one task per "
         "week. Without such a column, rows in the order in which they were collected are cut into blocks.\n"
-        "* **All other columns are learnt from**: numbers as they are, texts such as *pump* as 0/1 columns. Missing "
-        "values are filled in, and everything that is done is said."
+        "* **All other columns are learnt from**: numbers as they are, words such as *pump* as 0/1 columns. Missing "
+        "values are filled in with medians of the first task, and everything that is done is said."
     )
 
 
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
-    key = (table.sha256, tuple(sorted((name, str(value)) for name, value in options.items())))
-    kept = st.session_state.get("own_cut")
+    key = (table.sha256, tuple(sorted((name, repr(value)) for name, value in options.items())))
+    visit = state.visit()
+    kept = visit.own_cut
     if kept is None or kept[0] != key:
         try:
             kept = (key, datasets.cut_table(table, **options))
         except DataError as error:
             kept = (key, error)
-        st.session_state["own_cut"] = kept
+        visit.own_cut = kept
     if isinstance(kept[1], DataError):
         st.error(plain(str(kept[1])), icon=":material/error:")
         return None

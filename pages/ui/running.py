@@ -13,19 +13,16 @@ import streamlit as st
 import imrc
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
-from pages.ui import data, stored
-from pages.ui.choice import Choice
+from pages.ui import data, state, stored
 from pages.ui.keeping import Store
 
 _KEEP_BYTES = 96_000_000
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
-Key = tuple[str, RunSettings]
-
 
 @st.cache_resource(show_spinner=False)
-def store() -> Store[Key, RunResult]:
+def store() -> Store[state.RunKey, RunResult]:
     """Return the one store of this server."""
     return Store(_KEEP_BYTES)
 
@@ -57,8 +54,8 @@ def ensure_compiled() -> None:
     bar.empty()
 
 
-def _stop(key: Key) -> None:
-    st.session_state["stopped"] = key
+def _stop(key: state.RunKey) -> None:
+    state.visit().stopped = key
 
 
 def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
@@ -71,29 +68,29 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
     **changes
         Fields of the settings to replace, for a second run beside the visitor's own.
     """
-    choice: Choice = st.session_state["choice"]
-    settings = replace(choice.settings, **changes)
-    sequence = data.sequence_for(choice)
+    visit = state.visit()
+    settings = replace(visit.choice.settings, **changes)
+    sequence = visit.sequence()
     key = (sequence.fingerprint, settings)
     result = store().get(key)
     if result is None:
-        if st.session_state.get("stopped") == key:
+        if visit.stopped == key:
             result = _stopped_result(key, sequence, settings)
         else:
             # What `imrc sweep` has kept is read, not computed.
             kept = stored.lookup(sequence, settings)
             result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
-    timing = st.session_state.get("timing_slot")
-    if timing is not None and result is not None and not changes:
-        timing.caption(
+    if visit.say_timing is not None and result is not None and not changes:
+        visit.say_timing(
             f"Last run: {result.time_s.sum():.2f} s for {result.n_tasks} tasks × "
             f"{result.settings.repetitions} repetitions."
         )
-    return result
+    return None if result is None else data.named(result, sequence)
 
 
-def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
-    steps: list[StepResult] = st.session_state.get("partial", {}).get(key, [])
+def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    stopped, steps = state.visit().partial or (None, [])
+    steps = steps if stopped == key else []
     if not steps:
         st.warning("Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:")
         return None
@@ -104,10 +101,10 @@ def _stopped_result(key: Key, sequence: imrc.TaskSequence, settings: RunSettings
     return RunResult.from_steps(settings, sequence, steps)
 
 
-def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
+def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
     ensure_compiled()
     steps: list[StepResult] = []
-    st.session_state["partial"] = {key: steps}
+    state.visit().partial = key, steps
     slot = st.empty()
     bar = None
     started = time.monotonic()
@@ -130,13 +127,12 @@ def _compute(key: Key, sequence: imrc.TaskSequence, settings: RunSettings) -> Ru
             steps.append(step)
             show()
     slot.empty()
-    del st.session_state["partial"]
+    state.visit().partial = None
     return RunResult.from_steps(settings, sequence, steps)
 
 
 def guaranteed_result() -> RunResult | None:
     """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
-    own: Choice = st.session_state["choice"]
-    if own.settings.learner.loss == "0-1":
+    if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
     return current_result(preset="recommended_01", overrides=())

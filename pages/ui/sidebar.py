@@ -1,24 +1,19 @@
-"""The sidebar: what to run. Nothing here computes; Run stores a choice and the page does the rest."""
+"""The sidebar: what to run. It only draws; `state` holds what was chosen, and the page does the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
-import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import KINDS
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import cards, data, exporting, screen
-from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, PRESET_TITLES, UI_PRESETS, Choice, fit_to_dataset, from_values
-from pages.ui.words import plain
-
-OWN_FIRST_TASKS = 60
+from pages.ui import cards, data, exporting, screen, state
+from pages.ui.choice import CHOICE_NAMES, OWN, PRESET_TITLES, UI_PRESETS, Choice
 
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
@@ -27,93 +22,6 @@ _INSTANCE_TITLES = {
     "all": "all samples so far",
 }
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
-_WIDGETS = (
-    "dataset",
-    "features",
-    "preset",
-    "frequencies",
-    "sigma2",
-    "lambda0",
-    "instances",
-    "solver",
-    "max_iter",
-    *NUMBERS,
-)
-
-
-def _corrected(values: dict[str, object]) -> Choice:
-    notes: list[str] = []
-    wanted, values = str(values.get("dataset", datasets.DEFAULT)), dict(values)
-    if wanted == OWN and OWN not in data.known_datasets():
-        notes.append(
-            "This link was made with an uploaded file, and files are never part of a link. Its other settings are "
-            "restored; upload the file on the page *Your data* to use it. Until then, "
-            f"{data.title_of(datasets.DEFAULT)} is shown."
-        )
-        values["dataset"] = datasets.DEFAULT
-        values.pop("k", None)
-    if wanted in datasets.names() and wanted not in data.known_datasets():
-        notes.append(f"{data.title_of(wanted)} is not on this computer; {data.title_of(datasets.DEFAULT)} is shown.")
-        values["dataset"] = datasets.DEFAULT
-    choice, more = from_values(values, data.known_datasets())
-    try:
-        sequence = data.sequence_for(choice)
-    except datasets.DataError as error:
-        notes.append(f"{plain(str(error))} {data.title_of(datasets.DEFAULT)} is shown.")
-        choice, more = from_values({**values, "dataset": datasets.DEFAULT}, data.known_datasets())
-        sequence = data.sequence_for(choice)
-    notes += more
-    choice = fit_to_dataset(choice, sequence, notes)
-    st.session_state["notes"] = notes
-    return choice
-
-
-def _adopt(choice: Choice) -> None:
-    """Make a choice the current one and let the widgets show it."""
-    st.session_state["choice"] = choice
-    for name, value in choice.values().items():
-        st.session_state[name] = value
-
-
-def _run_pressed() -> None:
-    st.session_state.pop("stopped", None)
-    values, before = {name: st.session_state[name] for name in _WIDGETS}, st.session_state["choice"].values()
-    if values["preset"] != before["preset"] and values["W"] == before["W"]:
-        del values["W"]  # nobody set it: the new preset has its own
-    _adopt(_corrected(values))
-
-
-def _dataset_changed() -> None:
-    name = st.session_state["dataset"]
-    st.session_state["k"] = len(st.session_state["own_sequence"]) if name == OWN else datasets.entry(name).tasks
-
-
-def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> None:
-    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    file, options
-        Name of the file and how it was cut, for the code that repeats a run.
-    """
-    st.session_state["own_sequence"] = sequence
-    st.session_state["own_source"] = (file, options)
-    values = {name: st.session_state[name] for name in _WIDGETS}
-    # Many tasks take long; a person can ask for them all after the first look.
-    _adopt(_corrected({**values, "dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)}))
-    st.session_state.pop("stopped", None)
-    st.session_state["own_adopted"] = True
-
-
-def use_values(values: dict[str, object]) -> Choice:
-    """Set the widgets to these values as if a visitor had, and had pressed Run; return what became of them."""
-    _adopt(_corrected({**{name: st.session_state[name] for name in _WIDGETS}, **values}))
-    st.session_state.pop("stopped", None)
-    choice: Choice = st.session_state["choice"]
-    return choice
-
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
 # from the defaults of the last run of the script: a value set in the session before that is lost, and Run would send
@@ -177,7 +85,7 @@ def _form(max_tasks: int) -> None:
             type="primary",
             icon=":material/play_arrow:",
             width="stretch",
-            on_click=_run_pressed,
+            on_click=state.run_pressed,
             help="Runs the settings above; all pages then show their results. The link in the address bar follows.",
         )
 
@@ -242,10 +150,9 @@ def _custom_values() -> None:
 
 def show() -> None:
     """Draw the sidebar and keep the link in step with the last Run."""
-    if "choice" not in st.session_state:
-        _adopt(_corrected(st.query_params.to_dict()))
-    choice: Choice = st.session_state["choice"]
-    names = sorted(data.listed_datasets(), key=_position)
+    visit = state.visit()
+    choice = visit.choice
+    names = sorted(visit.listed_datasets(), key=_position)
     with st.sidebar:
         screen.watch()
         st.markdown("### Evolving tasks")
@@ -255,29 +162,27 @@ def show() -> None:
             index=_index("dataset", names),
             key="dataset",
             format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
-            on_change=_dataset_changed,
+            on_change=state.dataset_changed,
             help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper are read "
             "from files on this computer; what is missing can be downloaded.",
         )
         name = st.session_state["dataset"]
         cards.show(name)
-        own = name == OWN
-        _form(len(st.session_state["own_sequence"]) if own else datasets.entry(name).max_tasks)
-        if any(st.session_state[widget] != choice.values()[widget] for widget in _WIDGETS):
+        own = visit.own_sequence if name == OWN else None
+        _form(datasets.entry(name).max_tasks if own is None else len(own))
+        if state.widget_values() != choice.values():
             st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
         _copies(choice)
         exporting.about_the_link(choice)
         exporting.image_format()
-        st.session_state["timing_slot"] = None
-        timing = st.empty()
-    st.session_state["timing_slot"] = timing
+        visit.say_timing = st.empty().caption
     wanted = choice.to_query()
     # Parameters of the pages' own controls belong to their widgets and stay.
     if any(st.query_params.get(name) != wanted.get(name) for name in CHOICE_NAMES):
         for name in CHOICE_NAMES - set(wanted):
             st.query_params.pop(name, None)
         st.query_params.update(wanted)
-    for note in st.session_state.get("notes", []):
+    for note in visit.notes:
         st.warning(note, icon=":material/build:")
 
 

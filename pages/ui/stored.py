@@ -10,7 +10,7 @@ import imrc
 from imrc.evaluation import RunResult, RunSettings
 from imrc.features._spec import TITLES
 from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
-from pages.ui import data
+from pages.ui import data, state
 from pages.ui.words import plain
 
 _LISTED = 1000
@@ -40,14 +40,12 @@ def _title(run: StoredRun) -> str:
 
 
 def _chosen(runs: Mapping[str, StoredRun]) -> None:
-    from pages.ui import sidebar
-
     run = runs.get(st.session_state.get("stored_run") or "")
     st.session_state["stored_run"] = None
     if run is None:
         return
     s = run.settings
-    choice = sidebar.use_values(
+    state.use_values(
         {
             "dataset": run.dataset,
             "k": run.tasks,
@@ -59,8 +57,9 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
             "W": s.learner.W,
         }
     )
-    if data.sequence_for(choice).fingerprint != run.fingerprint:
-        st.session_state["notes"].append(
+    visit = state.visit()
+    if visit.sequence().fingerprint != run.fingerprint:
+        visit.notes.append(
             "The data of this stored result are not those on this computer now, so it was computed anew."
         )
 
@@ -76,7 +75,7 @@ def picker() -> None:
     except StoreError as error:
         st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
         return
-    known = data.known_datasets()
+    known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:
         if run.dataset in known and not run.settings.overrides and len(runs) < _LISTED:

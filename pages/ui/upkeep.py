@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
+
+SWITCH = "IMRC_FREEZE"
+"""Environment variable; "0" leaves all objects to the garbage collector."""
 
 _lock = threading.Lock()
 _settled = 0
@@ -15,11 +19,12 @@ def settle() -> None:
 
     After every run of a page Streamlit searches all objects for garbage. Nearly all of them belong to libraries, which
     are never garbage, and searching them took half of the server's time for a page of kept results
-    (`tests/benchmarks/visitors.py`).
+    (`tests/benchmarks/visitors.py`). What a visitor holds at that moment is kept out too and stays if it becomes
+    part of a cycle; that happens only while libraries are still being loaded, in the first minutes of a server.
     """
     global _settled
     loaded = len(sys.modules)
-    if loaded == _settled or not _lock.acquire(blocking=False):
+    if os.environ.get(SWITCH) == "0" or loaded == _settled or not _lock.acquire(blocking=False):
         return
     try:
         gc.collect()

@@ -12,10 +12,12 @@ from imrc.evaluation.comparison import (
 )
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.plots import method_differences, method_errors
-from pages.ui import charts, comparing, comparison_charts, data
+from imrc.wording import duration
+from pages.ui import charts, comparing, comparison_charts, data, state
 
-choice = st.session_state["choice"]
-sequence, title = data.current_sequence(), data.title_of(choice.dataset)
+visit = state.visit()
+choice = visit.choice
+sequence, title = visit.sequence(), data.title_of(choice.dataset)
 settings = choice.settings
 headline = st.container()
 names = st.multiselect(
@@ -38,16 +40,18 @@ kind = st.radio(
     bind="query-params",
     help="  \n".join(f"**{kinds[name]}**: {words}." for name, words in SCORE_KINDS.items()),
 )
-long = comparing.long_methods(sequence, settings, tuple(names))
+results, left_out, long = comparing.compared_results(sequence, settings, tuple(names))
 for name, seconds in long.items():
-    st.checkbox(
-        f"Run {method_title(name)} too: about {comparing.duration(seconds)}",
+    st.button(
+        f"Run {method_title(name)} (about {duration(seconds)})",
+        icon=":material/play_arrow:",
         key=f"compare_long_{name}",
-        help="It is left out until you tick this box, because it takes longer than a minute.",
+        on_click=comparing.run_long,
+        args=(name,),
+        help=f"It was stopped after the first of {len(sequence)} tasks: at that pace all of them take longer than a "
+        "minute, and later tasks may take longer than the first.",
     )
-names = tuple(name for name in names if name not in long or st.session_state.get(f"compare_long_{name}"))
-
-results, left_out = comparing.compared_results(sequence, settings, names)
+names = tuple(name for name in names if name not in long)
 if left_out:
     st.warning(f"Stopped: {', '.join(left_out)} not run.", icon=":material/stop:")
     st.button("Run the rest", icon=":material/play_arrow:", key="compare_rest", on_click=comparing.go_on)

@@ -5,24 +5,24 @@ import streamlit as st
 
 from imrc.core import theory
 from imrc.diagnostics import words
+from imrc.evaluation import effective_samples, theorem_4
+from imrc.evaluation.words import borrowing_note, theorem_4_sentence, worth_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas
-from pages.ui.running import guaranteed_result
-from pages.ui.words import plain
+from pages.ui import assessing, bounds, charts, data, formulas, state
+from pages.ui.running import current_result, guaranteed_result
 
-choice = st.session_state["choice"]
+visit = state.visit()
+choice = visit.choice
 settings = choice.settings
-sequence = data.current_sequence()
-title, k, n = data.title_of(choice.dataset), len(sequence), settings.n
+sequence = visit.sequence()
+title, n = data.title_of(choice.dataset), settings.n
 headline = st.container()
 result = assessing.assessment(choice)
-own, rho = None, None
-if result.change is not None:
-    rho, low, high = result.rho_at(n)
-    own = ess.OwnRatio(rho, low, high, title)
+run = current_result()
+ratio = result.ratio_at(n) if result.change is not None else None
+own = ess.OwnRatio(*ratio, title) if ratio else None
 
-OTHER_RUN = " The run is the one of the preset *Recommended, 0-1 rule* on the same draws: the theorems are about it."
-PAIRS = ("10, 13", "10, 20", "100, 103", "100, 110")
+PAIRS = tuple(f"{j}, {k}" for j, k in ess.PAIRS)
 texts = st.multiselect(
     "Pairs (task j, tasks k)",
     PAIRS,
@@ -38,55 +38,66 @@ if wrong:
     st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
 alt = (
     "Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {', '.join(texts)}. " + (words.regime_sentence(rho, low, high, n) if own else "")
+    f"pairs {', '.join(texts)}. " + (words.regime_sentence(result, n) if own else "")
 )
 charts.show(ess.ess_curves, ess.ess_curve_table(pairs or [(10, 20)]), own, name="ess-curves", alt=alt)
 formulas.show("ess_closed")
 with st.expander("Notes on the three regimes", icon=":material/info:"):
-    st.markdown(ess.REGIME_NOTES)
+    st.markdown(formulas.REGIME_NOTES)
 
-if rho is None:
-    headline.markdown("# Too few tasks or samples to estimate how much the tasks change")
+TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
+if run is None:
+    headline.markdown(f"# {title}: effective sample size" if ratio else f"# {TOO_FEW}")
     st.stop()
 
-run = guaranteed_result()
-sources = ["diagnosis", "run"] if run is not None else ["diagnosis"]
+worth = effective_samples(run)
+with headline:
+    st.markdown(f"# {worth_sentence(worth, title)}")
+    for text in filter(None, (borrowing_note(worth), "" if ratio else TOO_FEW)):
+        st.markdown(text)
+    if ratio:
+        theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
+        st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
+        st.markdown(words.regime_sentence(result, n))
+    st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
+
+SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
 source = st.radio(
     "Size of the change",
-    sources,
+    list(SOURCES) if ratio else ["run"],
     horizontal=True,
     key="ess_source",
     bind="query-params",
-    format_func={"diagnosis": "One rate for all components", "run": "As estimated in the run"}.get,
-    help="**One rate**: n d² / σ² from all samples (page *Evolving?*), the same for all components and steps. "
-    "**Run**: equation (7) on the n samples drawn, largest component, as the theorems are stated; it counts sampling "
-    "noise as change, so it promises less." + OTHER_RUN * (settings.learner.loss != "0-1"),
+    format_func=SOURCES.get,
+    help="**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
+    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Evolving?*), the same for all components and "
+    "steps.",
 )
-own_n = np.full(k, float(n))
-parts = theory.ess_parts(own_n, 1.0, rho / n, settings.b) if source == "diagnosis" else ess.run_parts(run)
-table = ess.ess_parts_table(parts, sequence.labels)
-with headline:
-    st.markdown(f"# {words.worth_sentence(table['ess'], n, tuple(map(plain, sequence.labels)), title)}")
-    st.markdown(words.regime_sentence(rho, low, high, n))
-    st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
+own_n = np.full(run.n_tasks, float(n))
+by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, settings.b) if ratio else None
+parts = ess.run_parts(run) if source == "run" else by_theorem
+table = ess.ess_parts_table(parts, run.labels)
 alt = (
-    f"Effective sample size of each of {k} tasks split into own samples, from preceding and from succeeding tasks. "
-    f"Mean {table['ess'].mean():.1f}, own {n}."
+    f"Effective sample size of each of {run.n_tasks} tasks split into own samples, from preceding and from succeeding "
+    f"tasks. Mean {table['ess'].mean():.1f}, own {n}."
 )
 charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
 formulas.show("ess_recursion")
 
-by_k, by_b = ess.ess_growth_table(n, rho, k, settings.b)
-enough = ess.enough_steps(by_b)
-alt = (
-    f"Effective sample size against the number of tasks and against backward steps b. b = {enough} gives 95 % of "
-    "the backward gain."
-)
-charts.show(ess.ess_growth, by_k, by_b, n, settings.b, name="ess-growth", alt=alt)
-formulas.show("steps")
+if ratio:
+    by_k, by_b = ess.ess_growth_table(n, ratio[0], run.n_tasks, settings.b)
+    enough = ess.enough_steps(by_b)
+    alt = (
+        "Effective sample size by Theorem 4 against the number of tasks and against backward steps b, with what the "
+        f"run reached, {worth.mean:.1f}. b = {enough} gives 95 % of the backward gain."
+    )
+    charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
+    formulas.show("steps")
 
-if run is not None:
-    sizes = {"single": own_n, "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
-    bounds.show(assessing.stand_ins(choice), sizes, run)
+guaranteed = guaranteed_result()
+if guaranteed is not None:
+    bounded = by_theorem if source == "diagnosis" else ess.run_parts(guaranteed)
+    sizes = {"single": bounded[:, 0], "forward": bounded[:, :2].sum(axis=1), "forward_backward": bounded.sum(axis=1)}
+    bounds.show(assessing.stand_ins(choice), sizes, guaranteed, result)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)

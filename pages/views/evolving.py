@@ -4,11 +4,12 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, charts, data, evidence, formulas
+from pages.ui import assessing, charts, data, evidence, formulas, state
 from pages.ui.choice import OWN
 
-choice = st.session_state["choice"]
-sequence = data.current_sequence()
+visit = state.visit()
+choice = visit.choice
+sequence = visit.sequence()
 title, n = data.title_of(choice.dataset), choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
@@ -61,9 +62,9 @@ charts.show(
     tracks.step_changes(result),
     result,
     name="evolving-change",
-    alt=f"Change at each step minus noise, and the common rate {result.change.rho:.2g} with its interval.",
+    alt=f"Change at each step minus noise, and the common n ρ = {result.change.ratio:.2g} with its interval.",
 )
-formulas.show("rho")
+formulas.show("ratio")
 row = st.container(horizontal=True)
 with row.container(width=480):
     charts.show(
@@ -83,7 +84,7 @@ if result.models:
         )
     formulas.show("models")
 
-evidence.component_browser(result, sequence, in_link=choice.dataset != OWN)
+evidence.component_browser(result, sequence, assessing.feature_names(choice), in_link=choice.dataset != OWN)
 formulas.show("tracks")
 st.download_button(
     "Download the evidence as JSON",

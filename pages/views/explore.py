@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from imrc.core.settings import RULE_NAMES
 from imrc.evaluation.words import summary, with_error
-from imrc.plots._style import NAMES
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_story
-from pages.ui import assessing, charts, data, exporting, links, overview, stored
+from imrc.wording import LOSSES, RISKS, RULES
+from pages.ui import assessing, charts, data, exporting, links, overview, state, stored
 from pages.ui.running import current_result
 
-choice = st.session_state["choice"]
-sequence = data.current_sequence()
+visit = state.visit()
+choice = visit.choice
+sequence = visit.sequence()
 title = data.title_of(choice.dataset)
 headline_slot = st.container()
 stored.picker()
@@ -22,9 +22,7 @@ if result is None:
 diagnosis = assessing.assessment(choice)
 with headline_slot:
     st.markdown(f"# {summary(result, title)}")
-    st.caption(
-        f"Rules shown: {RULE_NAMES[result.loss]}. Verdict on the page *Evolving?*: **{diagnosis.verdict.title}**."
-    )
+    st.caption(f"Rules shown: {LOSSES[result.loss]}. Verdict on the page *Evolving?*: **{diagnosis.verdict.title}**.")
     overview.cards(result)
 headlines = result.headline()
 
@@ -35,7 +33,7 @@ quantity = st.radio(
     format_func={
         "error": "Errors",
         "difference": "Difference to single task",
-        "risk": overview.RISK[result.loss][0],
+        "risk": RISKS[result.loss],
     }.get,
     key="quantity",
     bind="query-params",
@@ -46,18 +44,18 @@ event = charts.show(
     run_heatmaps,
     result,
     quantity,
-    overview.RISK[result.loss][0].lower(),
+    RISKS[result.loss].lower(),
     name=f"heatmaps-{quantity}",
     alt=f"{TITLES[quantity]}. Average over steps and tasks: "
-    + ", ".join(f"{NAMES[rule]} {with_error(headlines[rule])}" for rule in NAMES),
+    + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in RULES),
     select=True,
 )
 
 points = event.selection.points if event else []
 clicked = points[0].get("customdata") if points else None
 clicked = clicked[0] if isinstance(clicked, list) else clicked
-if clicked is not None and clicked != st.session_state.get("clicked"):
-    st.session_state["clicked"] = clicked
+if clicked is not None and clicked != visit.clicked:
+    visit.clicked = clicked
     st.session_state["story_task"] = int(clicked)
 # The task in the middle is the default; other tasks have another one.
 middle = max(1, result.n_tasks // 2)
@@ -76,9 +74,9 @@ charts.show(
     run_story,
     result,
     task,
-    overview.RISK[result.loss][0],
+    RISKS[result.loss],
     name="task-story",
-    alt=f"Error and {overview.RISK[result.loss][0].lower()} of task {task} at the steps from {task} on, per rule, "
+    alt=f"Error and {RISKS[result.loss].lower()} of task {task} at the steps from {task} on, per rule, "
     "with confidence bands.",
 )
 

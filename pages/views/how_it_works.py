@@ -2,21 +2,19 @@
 
 import streamlit as st
 
-from imrc.core.settings import RULE_NAMES
-from imrc.diagnostics import teaching
-from imrc.evaluation.words import decimal
+from imrc import teaching
 from imrc.plots import teaching as pictures
-from imrc.plots._style import NAMES
+from imrc.wording import LOSSES, RULES, decimal
 from pages.ui import charts, formulas, screen
 from pages.ui.choice import PRESET_TITLES
 
 TASKS = 15
 
-st.markdown("# Each task alone is learnt badly from few samples. Its neighbours know more.")
+st.markdown("# A few samples are not enough to learn a task well. Its neighbours can help.")
 st.markdown(
     "Two classes in two dimensions; both class means take a random step from task to task, so the best boundary "
-    "moves. *Forward* learning carries what was learnt to the newest task; *backward* learning repairs earlier tasks "
-    "with what came later. Everything here is simulated, so the truth is known."
+    "moves. *Forward* learning passes what was learnt on to the newest task; *backward* learning improves earlier "
+    "tasks with what came later. Everything here is simulated, so the truth is known."
 )
 controls = st.container(horizontal=True)
 n = controls.slider(
@@ -78,18 +76,18 @@ seed = controls.number_input(
     key="teach_seed",
     bind="query-params",
     width=220,
-    help="Seed. Number 46 shows it more clearly than most.",
+    help="Seed. Number 46 is a particularly clear example.",
 )
 
 lesson = teaching.teach(n, change, b, TASKS, int(seed))
 average = teaching.average_lesson(n, change, b, TASKS).set_index("rule")
 st.markdown(teaching.lesson_sentence(average, lesson.ratio, n, b))
 cards = st.container(horizontal=True)
-for rule in (*NAMES, "bayes"):
+for rule in (*RULES, "bayes"):
     row = average.loc[rule]
     gain = f"{decimal(row['all_gain'])} ± {decimal(row['all_gain_se'])}".replace("-", "−")
     cards.metric(
-        f"Error, {NAMES[rule].lower()}" if rule in NAMES else "Best possible",
+        f"Error, {RULES[rule].lower()}" if rule in RULES else "Best possible",
         f"{decimal(row['all'])} ± {decimal(row['all_se'])}",
         gain if rule in ("forward", "forward_backward") else "reference" if rule == "single" else "with known truth",
         delta_color="green" if rule in ("forward", "forward_backward") and row["all_gain"] < 0 else "off",
@@ -98,7 +96,7 @@ for rule in (*NAMES, "bayes"):
         help="Exact error probability at the last step, mean over 15 tasks and 20 simulated sequences ± standard "
         "error; below, the paired difference to single-task learning.",
     )
-st.caption(f"Rules shown: preset *{PRESET_TITLES['paper']}*, {RULE_NAMES['0-1']}.")
+st.caption(f"Rules shown: preset *{PRESET_TITLES['paper']}*, {LOSSES['0-1']}.")
 charts.show(
     pictures.lesson_animation,
     lesson,

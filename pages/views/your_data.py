@@ -4,10 +4,11 @@ import streamlit as st
 
 from imrc.evaluation import largest_n
 from imrc.plots import class_balance
-from pages.ui import charts, own_file, sidebar
+from pages.ui import charts, own_file, state
 from pages.ui.words import plain
 
 st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
+visit = state.visit()
 table = own_file.choose()
 if table is None:
     own_file.example()
@@ -31,7 +32,9 @@ cards = st.container(horizontal=True)
 cards.metric("Tasks", f"{len(sequence):,}", border=True)
 cards.metric("Samples", f"{cut.rows_used:,}", border=True, help=f"Of {cut.rows_read:,} rows in the file.")
 cards.metric("Classes", sequence.n_classes, border=True, help=plain(", ".join(sequence.class_names[:20])))
-cards.metric("Features", f"{sequence.n_features:,}", border=True, help="After categories became 0/1 columns.")
+cards.metric(
+    "Features", f"{sequence.n_features:,}", border=True, help="Columns learnt from. Words become 0/1 columns in a run."
+)
 cards.metric(
     "Largest n",
     f"{limit:,}",
@@ -43,12 +46,13 @@ st.button(
     "Use this",
     type="primary",
     icon=":material/check:",
-    on_click=sidebar.use_own,
-    args=(sequence, st.session_state["own_file"], options),
+    on_click=state.use_own,
+    args=(sequence, visit.own_file, options),
     key="own_use",
     help="Makes it the dataset of all pages, for you only, until you close this page.",
 )
-if st.session_state.pop("own_adopted", False):
+if visit.own_adopted:
+    visit.own_adopted = False
     st.switch_page("pages/views/explore.py")
 
 tasks = cut.task_table()

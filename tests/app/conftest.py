@@ -31,7 +31,7 @@ CHROMIUM_FLAGS = [
 
 
 @pytest.fixture
-def app() -> Callable[..., AppTest]:
+def app(compiled) -> Callable[..., AppTest]:
     """Return a function that opens the app, with query parameters as keywords."""
     st.cache_resource.clear()
     st.cache_data.clear()
@@ -81,7 +81,7 @@ def running_server(*start: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server(compiled) -> Iterator[str]:
     """Address of a freshly started server."""
     with running_server() as url:
         yield url
@@ -112,6 +112,32 @@ def browser():
         instance = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield instance
         instance.close()
+
+
+@pytest.fixture
+def new_page(browser) -> Iterator[Callable]:
+    """Return a function that opens a page of a size, with the browser's options as keywords; closed at the end."""
+    opened = []
+
+    def open_page(width: int = 1440, height: int = 1000, **options: object):
+        opened.append(browser.new_page(viewport={"width": width, "height": height}, **options))
+        opened[-1].set_default_timeout(60_000)
+        return opened[-1]
+
+    yield open_page
+    for page in opened:
+        page.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what drives a browser: it takes longer, and Playwright's own clean-up warns of things that are not ours."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.timeout(180))
+            for warning in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning"):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{warning}"))
 
 
 def texts(test: AppTest) -> str:

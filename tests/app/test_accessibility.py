@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(180),
-    # Playwright's own clean-up; nothing of ours.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+from playwright.sync_api import expect
 
 SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
 # The fastest methods only: the chart and the table are the same for all.
@@ -129,10 +123,9 @@ def test_charts_have_words_and_pages_one_first_heading(opened):
         assert any(character.isdigit() for character in words), words
 
 
-def test_phone_panels_are_below_each_other(browser, server):
+def test_phone_panels_are_below_each_other(new_page, server):
     """A browser that is narrow from the start, without saying that it is a phone."""
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.set_default_timeout(90_000)
+    page = new_page(390, 900)
     page.goto(f"{server}{PAGES['explore']}")
     page.wait_for_selector("h1")
     panels = page.locator(".js-plotly-plot").first.locator(".heatmaplayer .hm")
@@ -145,16 +138,12 @@ def test_phone_panels_are_below_each_other(browser, server):
     boxes = [panels.nth(i).bounding_box() for i in range(3)]
     assert all(box["width"] > 200 for box in boxes)
     assert len({round(box["x"]) for box in boxes}) == 1
-    page.close()
 
 
-def test_keyboard_alone_runs_another_setting(browser, server):
+def test_keyboard_alone_runs_another_setting(new_page, server):
     import re
 
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    page.set_default_timeout(90_000)
+    page = new_page()
     page.goto(f"{server}{PAGES['explore']}")
     page.wait_for_selector("h1")
     settle(page)
@@ -173,4 +162,3 @@ def test_keyboard_alone_runs_another_setting(browser, server):
     assert outline != "nonenone"
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]b=1(&|$)"))
-    page.close()

@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(120),
-    # Playwright's own clean-up; nothing of ours.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+from playwright.sync_api import expect
 
 
 @pytest.fixture
-def page(browser):
-    page = browser.new_page(viewport={"width": 1440, "height": 1200})
-    page.set_default_timeout(60_000)
-    yield page
-    page.close()
+def page(new_page):
+    return new_page(1440, 1200)
 
 
 def error_card(page) -> str:
@@ -28,8 +19,6 @@ def error_card(page) -> str:
 
 
 def test_first_visit_change_b_and_run(page, server):
-    from playwright.sync_api import expect
-
     page.goto(server)
     heatmaps = page.locator(".js-plotly-plot .heatmaplayer .hm")
     expect(heatmaps).to_have_count(3)
@@ -50,12 +39,9 @@ def test_first_visit_change_b_and_run(page, server):
     assert error_card(page) == after
 
 
-def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(browser, server):
+def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page, server):
     """On phones the sidebar is closed at first; its widgets are drawn after a second run of the script."""
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.set_default_timeout(60_000)
+    page = new_page(390, 900)
     page.goto(f"{server}/?dataset=random_walk&n=12&b=2&k=6&preset=paper&repetitions=2")
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
     page.get_by_text("Difference to single task", exact=True).first.click()
@@ -68,26 +54,19 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(browser, 
     page.get_by_role("button", name="Run", exact=False).first.click()
     expect(page).to_have_url(re.compile(r"[?&]n=14(&|$)"))
     assert all(part in page.url for part in ("dataset=random_walk", "b=2", "k=6", "preset=paper", "repetitions=2"))
-    page.close()
 
 
-def test_a_phone_has_a_list_of_all_pages(browser, server):
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.set_default_timeout(60_000)
+def test_a_phone_has_a_list_of_all_pages(new_page, server):
+    page = new_page(390, 900)
     page.goto(f"{server}/?n=12")
     page.get_by_role("button", name="All pages").click()
     page.get_by_test_id("stPopoverBody").get_by_role("link", name="How it works").click()
     expect(page.locator("h1").filter(has_text="Each task alone")).to_be_visible()
     expect(page).to_have_url(re.compile(r"how-it-works\?(.*&)?n=12(&|$)"))
-    page.close()
 
 
 @pytest.mark.parametrize("start", [(), ("-m", "streamlit", "run", "app.py")], ids=["imrc app", "streamlit run"])
 def test_direct_link_on_a_fresh_server_has_the_frame(browser, start):
-    from playwright.sync_api import expect
-
     from tests.app.conftest import running_server
 
     with running_server(*start) as url:
@@ -100,8 +79,6 @@ def test_direct_link_on_a_fresh_server_has_the_frame(browser, start):
 
 
 def test_the_landing_page_answers_to_its_name_too(page, server):
-    from playwright.sync_api import expect
-
     page.goto(f"{server}/explore?dataset=identical&k=4&n=5")
     expect(page.get_by_text("On Identical tasks")).to_be_visible()
     expect(page.get_by_text("Page not found")).to_have_count(0)
@@ -109,8 +86,6 @@ def test_the_landing_page_answers_to_its_name_too(page, server):
 
 
 def test_clicking_a_cell_opens_the_story_of_its_task(page, server):
-    from playwright.sync_api import expect
-
     page.goto(f"{server}/?dataset=identical&k=4&n=5")
     expect(page.get_by_text("What do later tasks add to task 2?")).to_be_visible()
     plot = page.locator(".js-plotly-plot").first
@@ -123,8 +98,6 @@ def test_clicking_a_cell_opens_the_story_of_its_task(page, server):
 
 
 def test_console_stays_clean(page, server):
-    from playwright.sync_api import expect
-
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"{server}/?dataset=identical&k=4&n=5")

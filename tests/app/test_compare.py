@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import imrc
 from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.words import comparison_summary, comparison_view
+from imrc.evaluation.words import UNTUNED, comparison_summary, comparison_view
 from pages.ui import comparing
 from tests.app.conftest import texts
 
@@ -56,6 +56,7 @@ def test_same_numbers_as_the_library(compare, monkeypatch):
     table = expected()
     assert shown(test).equals(view(table))
     assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
+    assert UNTUNED in texts(test)
     assert "Holm" in texts(test)
 
 
@@ -99,19 +100,40 @@ def test_results_come_from_the_store_the_second_time(compare, monkeypatch):
     assert not test.exception
 
 
-def test_long_methods_wait_for_a_tick(compare, monkeypatch):
+def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, monkeypatch):
     monkeypatch.setattr(comparing, "LONG_S", -1.0)  # everything counts as long
+    run, steps = comparing.iter_run, []
+
+    def counted(sequence, settings, **options):
+        for step in run(sequence, settings, **options):
+            steps.append((settings.methods[0], step.number))
+            yield step
+
+    monkeypatch.setattr(comparing, "iter_run", counted)
     test = compare()
     assert not test.exception
-    assert {box.label.split(" too")[0] for box in test.checkbox if "compare_long" in box.key} == {
+    assert [number for name, number in steps if name == "gem"] == [1]
+    assert [number for name, number in steps if name == "imrc"][-1] == 5  # always there, however long
+    assert [button.label.split(" (about ")[0] for button in test.button if "compare_long" in (button.key or "")] == [
         "Run GEM",
         "Run Condor",
         "Run Majority class",
-    }
+    ]
     assert "GEM" not in set(shown(test)["Method"])
-    test.checkbox(key="compare_long_gem").check().run()
+    assert "not run" not in texts(test)  # nobody pressed Stop
+    steps.clear()
+    test.run()
+    assert steps == []  # what is known to be long is not started again
+    test.button(key="compare_long_gem").click().run()
     assert not test.exception
+    assert steps == [("gem", number) for number in range(1, 6)]
     assert "GEM" in set(shown(test)["Method"])
+    # With other settings nothing is known yet.
+    test.number_input(key="n").set_value(7)
+    steps.clear()
+    test.button(key="FormSubmitter:settings-Run").click().run()
+    assert not test.exception
+    assert [number for name, number in steps if name == "gem"] == [1]
 
 
 def test_curves_against_n_and_k(compare):
@@ -139,9 +161,9 @@ def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
     sequence = imrc.datasets.load("random_walk", tasks=5, seed=0)
-    settings = test.session_state["choice"].settings
+    settings = test.session_state["visit"].choice.settings
     names = ("gem", "ella")
-    test.session_state["compare_stopped"] = (sequence.fingerprint, settings, names)
+    test.session_state["visit"].compare_stopped = (sequence.fingerprint, settings, names)
     test.multiselect(key="compare_methods").set_value(list(names)).run()
     assert not test.exception
     assert "Stopped: ELLA not run." in texts(test)
@@ -150,7 +172,3 @@ def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     assert not test.exception
     assert "Stopped" not in texts(test)
     assert "ELLA" in set(shown(test)["Method"])
-
-
-def test_durations_in_words():
-    assert [comparing.duration(s) for s in (42, 200, 9000)] == ["42 s", "3 min", "2.5 h"]

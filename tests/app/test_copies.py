@@ -11,16 +11,15 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from pages.ui import data
+from imrc.evaluation import effective_samples
 from pages.ui.running import store
 
 SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 
 
 def page_result(test):
-    choice = test.session_state["choice"]
-    sequence = data.sequence_for(choice) if choice.dataset != "your_file" else test.session_state["own_sequence"]
-    return store().get((sequence.head(choice.k).fingerprint, choice.settings))
+    visit = test.session_state["visit"]
+    return store().get((visit.sequence().fingerprint, visit.choice.settings))
 
 
 def copies(test):
@@ -49,7 +48,7 @@ def same_everywhere(test, capsys):
             assert rows[rule][f"error_{kind}"] == headline.mean
             assert rows[rule][f"stderr_{kind}"] == headline.stderr
     for rule in rows:
-        assert rows[rule]["ess"] == float(result.ess_tables[rule].final().mean())
+        assert rows[rule]["ess"] == effective_samples(result, rule).mean
 
 
 @pytest.mark.parametrize(

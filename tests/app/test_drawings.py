@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 import streamlit as st
 
 import imrc
+from imrc.plots import describe, on_phone
 from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
 from pages.ui import drawings
-from pages.ui.drawings import Drawing, drawing
-from pages.ui.fingerprint import fingerprint
+from pages.ui.drawings import Drawing, drawing, key_of
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,7 @@ def charts_of(test) -> dict[str, str]:
 
 
 def specs(chart: Drawing) -> dict:
-    return json.loads(chart.spec)
+    return json.loads(chart.figure.to_json())
 
 
 @pytest.mark.parametrize(
@@ -110,24 +112,67 @@ def test_one_number_or_the_function_makes_another_key():
     other = table.copy()
     other[0, -1, 0] += 1e-12
     keys = {
-        fingerprint(builder, value)
+        key_of(builder, value, narrow=False, dark=False)
         for builder in (run_curves, run_choices)
         for value in (table, other, table.astype(np.float32), table[:, :-1])
     }
     assert len(keys) == 8
-    assert fingerprint(run_curves, table) == fingerprint(run_curves, table.copy())
+    page = {"narrow": False, "dark": False}
+    assert key_of(run_curves, table, **page) == key_of(run_curves, table.copy(), **page)
     changed = replace(result(), labels=("<i>x</i>", *result().labels[1:]))
-    assert fingerprint(run_story, result(), 1) != fingerprint(run_story, changed, 1)
+    assert key_of(run_story, result(), 1, **page) != key_of(run_story, changed, 1, **page)
+    assert key_of(run_story, result(), 1, **page) != key_of(run_story, result(), task=1, **page)
 
 
 def test_functions_without_a_name_are_refused():
-    with pytest.raises(ValueError, match="cannot be kept apart"):
-        fingerprint(lambda: go.Figure())
+    with pytest.raises(pickle.PicklingError):
+        key_of(lambda: go.Figure(), narrow=False, dark=False)
 
 
 def test_what_one_visitor_gets_cannot_change_another():
     chart = drawing(run_curves, (result(),), {}, narrow=False, dark=False)
-    taken = chart.figure().to_dict()
+    before = chart.figure.to_dict()
+    taken = chart.figure.to_dict()
     taken["data"].clear()
     taken["layout"]["height"] = 1
-    assert chart.figure().to_dict() == specs(chart)
+    assert chart.figure.to_dict() == before
+
+
+def test_what_is_kept_is_what_is_sent(app, monkeypatch):
+    """A chart that reaches the browser without its content shows nothing, and nothing else would say so."""
+    made = []
+    make = drawings._drawing
+    monkeypatch.setattr(drawings, "_drawing", lambda *args, **theme: made.append(make(*args, **theme)) or made[-1])
+    test = app(dataset="random_walk", k="4", n="5")
+    for view in (test, test.run()):  # made, and kept
+        sent = [json.loads(chart.proto.spec) for chart in view.get("plotly_chart")]
+        assert len(sent) == len(made) >= 4
+        assert all(chart["data"] for chart in sent)
+        assert sent == [specs(chart) for chart in made]
+
+
+def test_other_programs_templates_do_not_reach_our_figures(monkeypatch):
+    expected = run_curves(result()).to_json()
+    monkeypatch.setattr(pio.templates, "default", "plotly_dark")
+    assert run_curves(result()).to_json() == expected
+    drawing(run_curves, (result(),), {}, narrow=False, dark=False)
+    assert pio.templates.default == "plotly_dark"  # nor do we change theirs
+
+
+@pytest.mark.parametrize(("dark", "name"), [(False, "imrc_light"), (True, "imrc_dark")])
+def test_each_scheme_has_its_template(dark, name):
+    chart = drawing(run_curves, (result(),), {}, narrow=False, dark=dark)
+    assert chart.figure.layout.template == pio.templates[name]
+
+
+def test_panels_know_their_titles():
+    """Titles belong to their panels wherever they stand, and whatever else is written above a figure."""
+    figure = run_curves(result())
+    said = describe(figure)
+    figure.layout.annotations[0].update(x=0.9, y=0.7)
+    figure.add_annotation(text="a remark", x=0.5, y=1.0, xref="paper", yref="paper", yanchor="bottom")
+    assert describe(figure) == said
+    on_phone(figure)
+    first, second, _ = figure.layout.annotations
+    assert (first.x, second.x, first.y) == (0.5, 0.5, 1.0)
+    assert 0 < second.y == figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]

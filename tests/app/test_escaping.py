@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import imrc
 from pages.ui.registry import PAGES
@@ -60,12 +61,12 @@ def sequence() -> imrc.TaskSequence:
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_path)
 def test_every_page_shows_names_as_they_stand(app, sequence, entry):
     test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
-    test.session_state["own_sequence"] = sequence
-    test.session_state["own_source"] = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
+    test.session_state["visit"].own_sequence = sequence
+    test.session_state["visit"].own_source = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()
     test.selectbox(key="dataset").set_value("your_file").run()
     test.button(key="FormSubmitter:settings-Run").click().run()
-    assert test.session_state["choice"].dataset == "your_file"
+    assert test.session_state["visit"].choice.dataset == "your_file"
     if entry.url_path == "compare":
         test.session_state["compare_methods"] = ["majority"]
     test.switch_page(entry.file).run()
@@ -80,18 +81,12 @@ def test_every_page_shows_names_as_they_stand(app, sequence, entry):
         assert "<a " not in spec.replace("\\u003c", "<")
 
 
-@pytest.mark.browser
-@pytest.mark.timeout(180)
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_nothing_in_a_file_becomes_part_of_the_page(browser, server):
-    from playwright.sync_api import expect
-
+def test_nothing_in_a_file_becomes_part_of_the_page(new_page, server):
     rows = "".join(
         f"{i // 20},{i % 7},{i * i % 5},{list(NASTY.values())[i % 2] if i % 3 else ':red[QQ]'}\n" for i in range(120)
     )
     content = f'"{IMAGE}",![QQ](http://example.invalid/a.png),$QQ$,"<b>y</b>"\n{rows}'
-    page = browser.new_page(viewport={"width": 1440, "height": 1200})
-    page.set_default_timeout(60_000)
+    page = new_page(1440, 1200)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{server}/your-data?dataset=identical&k=3&n=5&repetitions=1")
@@ -111,4 +106,3 @@ def test_nothing_in_a_file_becomes_part_of_the_page(browser, server):
         assert page.locator("img[src='x'], [onerror], a[href*='javascript'], a[href*='example.invalid']").count() == 0
         assert page.locator("b, strong, em", has_text="QQ").count() == 0
     assert not [url for url in asked if "example.invalid" in url]
-    page.close()

@@ -7,6 +7,7 @@ import pytest
 import imrc
 from imrc.evaluation.words import with_error
 from pages.ui import running
+from pages.ui.choice import Choice
 from tests.app.conftest import link, texts
 
 
@@ -200,9 +201,8 @@ def test_stop_shows_what_was_reached(app):
     settings = imrc.RunSettings(n=5)
     steps = [step for _, step in zip(range(3), imrc.iter_run(sequence, settings), strict=False)]
     key = (sequence.fingerprint, settings)
-    test.session_state["partial"] = {key: steps}
-    test.session_state["stopped"] = key
-    test.session_state["choice"] = type(test.session_state["choice"])("identical", 6, "paper", settings)
+    visit = test.session_state["visit"]
+    visit.partial, visit.stopped, visit.choice = (key, steps), key, Choice("identical", 6, "paper", settings)
     test = test.run()
     assert not test.exception
     assert "Stopped after task 3 of 6" in texts(test)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory):
+def watched(compiled, tmp_path_factory):
     """Address of a server, and a function that returns what happened in the run with a seed: (second, what)."""
     log = tmp_path_factory.mktemp("server") / "runs.log"
 

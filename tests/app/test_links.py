@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from pages.ui.choice import OWN
 from pages.ui.registry import PAGES
@@ -37,7 +38,7 @@ CONTROLS = [
     ("explore", "against_paper", "false", False),
     ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
-    ("effective-sample-size", "ess_source", "As estimated in the run", "run"),
+    ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
     ("effective-sample-size", "ess_kappa", "2.5", 2.5),
     ("effective-sample-size", "ess_delta", "0.2", 0.2),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
@@ -82,7 +83,7 @@ def test_all_settings_go_there_and_back(app):
     again = app(**link(test))
     assert not again.exception
     assert held(again) == first
-    assert again.session_state["choice"] == test.session_state["choice"]
+    assert again.session_state["visit"].choice == test.session_state["visit"].choice
     assert not again.warning
 
 
@@ -168,14 +169,8 @@ def test_every_control_has_help(app, page):
     assert silent == []
 
 
-@pytest.mark.browser
-@pytest.mark.timeout(120)
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_click_goes_into_the_link_and_comes_back(browser, server):
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    page.set_default_timeout(60_000)
+def test_a_click_goes_into_the_link_and_comes_back(new_page, server):
+    page = new_page()
     page.goto(f"{server}/?dataset=random_walk&k=5&n=5&repetitions=2")
     page.get_by_text("Difference to single task").click()
     expect(page).to_have_url(re.compile("quantity=Difference"))
@@ -183,4 +178,3 @@ def test_a_click_goes_into_the_link_and_comes_back(browser, server):
     page.goto(page.url)
     expect(page.get_by_text("Where does transfer help?")).to_be_visible()
     expect(page).to_have_url(re.compile("quantity=Difference"))
-    page.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 import imrc
 from imrc import report
@@ -92,7 +94,42 @@ def test_one_repetition_has_no_standard_error(run):
 
 def test_another_sequence_is_refused(run):
     other = imrc.datasets.load("random_walk", tasks=6, seed=4)
-    with pytest.raises(ValueError, match="fingerprints differ"):
+    with pytest.raises(ValueError, match="fingerprints of the 6 tasks differ"):
+        report.to_html(run[1], sequence=other)
+
+
+def test_runs_on_the_first_tasks_and_stopped_runs_have_a_report(tmp_path):
+    sequence = imrc.datasets.load("random_walk", tasks=8, seed=3)
+    settings = imrc.RunSettings(n=6, repetitions=2, seed=3)
+    first = imrc.evaluate(sequence, k=5, n=6, repetitions=2, seed=3)
+    steps = list(itertools.islice(imrc.iter_run(sequence, settings), 5))
+    stopped = imrc.RunResult.from_steps(settings, sequence, steps)
+    for result in (first, stopped):
+        file = report.write(result, tmp_path / "report.html", sequence=sequence)
+        body = without_plotly(file.read_text(encoding="utf-8"))
+        assert '<th scope="row">Tasks k</th><td>5</td>' in body
+        # Size and diagnosis are those of the tasks the run covers.
+        assert f"5 tasks, {int(sequence.sizes[:5].sum()):,} samples" in body
+        assert "5 tasks, representation" in body
+        assert with_error(result.headline()["forward_backward"]) in body
+        assert result.fingerprint in body
+    # Eight tasks walk elsewhere than five: what name and number would load is not what was run.
+    assert imrc.datasets.load("random_walk", tasks=5, seed=3).fingerprint == first.fingerprint or "imrc run" not in body
+
+
+def test_a_script_is_given_only_where_it_repeats_the_run():
+    sequence = imrc.datasets.load("rotated_digits", tasks=6)
+    cut = imrc.evaluate(sequence, k=4, n=4, repetitions=1)
+    assert imrc.datasets.load("rotated_digits", tasks=4).fingerprint != cut.fingerprint
+    assert "imrc run" not in report.to_html(cut, sequence=sequence)
+    whole = imrc.evaluate(sequence, n=4, repetitions=1)
+    assert "imrc run rotated_digits" in report.to_html(whole, sequence=sequence)
+
+
+@pytest.mark.parametrize("tasks", [3, 8])
+def test_other_first_tasks_are_refused(run, tasks):
+    other = imrc.datasets.load("random_walk", tasks=tasks, seed=4)
+    with pytest.raises(ValueError, match="fingerprints"):
         report.to_html(run[1], sequence=other)
 
 
@@ -106,18 +143,13 @@ def test_descriptions_give_the_numbers_drawn(run):
     assert "Mean error of the tasks seen" in words
 
 
-@pytest.mark.browser
-@pytest.mark.timeout(120)
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("data", ["run", "nasty"])
-def test_report_opens_offline(data, browser, tmp_path, request):
+def test_report_opens_offline(data, new_page, tmp_path, request):
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import expect
 
     sequence, result = request.getfixturevalue(data)
     file = report.write(result, tmp_path / "report.html", sequence=sequence)
-    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 900})
-    page = context.new_page()
+    page = new_page(1200, 900, offline=True)
     asked, problems, dialogs = [], [], []
     page.on("request", lambda sent: asked.append(sent.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -148,7 +180,6 @@ def test_report_opens_offline(data, browser, tmp_path, request):
     expect(charts.nth(0).locator(".xtitle, .x2title, .x3title")).to_have_count(3)
     assert charts.nth(0).bounding_box()["height"] > 1.8 * first["height"]
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    context.close()
 
 
 def test_explore_offers_the_report_and_does_not_make_it(app, monkeypatch):

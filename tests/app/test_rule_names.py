@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imrc.core.settings import RULE_NAMES
+from imrc.wording import LOSSES
 from tests.app.conftest import texts
 
 QUICK = {"dataset": "identical", "k": "3", "n": "5", "repetitions": "1"}
@@ -13,23 +13,23 @@ QUICK = {"dataset": "identical", "k": "3", "n": "5", "repetitions": "1"}
 @pytest.mark.parametrize(("preset", "loss"), [("recommended", "log"), ("recommended_01", "0-1"), ("paper", "0-1")])
 def test_explore_names_the_rule_of_the_preset(app, preset, loss):
     test = app(**QUICK, preset=preset)
-    assert f"Rules shown: {RULE_NAMES[loss]}" in texts(test)
-    assert (f"Recommended, {RULE_NAMES[loss]}" in texts(test)) == (preset != "paper")  # both presets side by side
+    assert f"Rules shown: {LOSSES[loss]}" in texts(test)
+    assert (f"Recommended, {LOSSES[loss]}" in texts(test)) == (preset != "paper")  # both presets side by side
 
 
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 def test_guarantees_are_those_of_the_01_rule(app, preset):
     test = app(**QUICK, preset=preset).switch_page("pages/views/ess.py").run()
     used = "Recommended, 0-1 rule" if preset == "recommended" else "As in the paper"
-    assert f"those of the {RULE_NAMES['0-1']}, preset *{used}*" in texts(test)
+    assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
 
 
 def test_how_it_works_names_its_rule(app):
     test = app(**QUICK).switch_page("pages/views/how_it_works.py").run()
-    assert f"preset *As in the paper*, {RULE_NAMES['0-1']}" in texts(test)
+    assert f"preset *As in the paper*, {LOSSES['0-1']}" in texts(test)
 
 
 def test_compare_names_both_rules(app):
     test = app(**QUICK).switch_page("pages/views/compare.py").run()
     test = test.multiselect(key="compare_methods").set_value(["majority"]).run()
-    assert f"recommended, {RULE_NAMES['log']}; paper, {RULE_NAMES['0-1']}" in texts(test)
+    assert f"recommended, {LOSSES['log']}; paper, {LOSSES['0-1']}" in texts(test)

@@ -6,43 +6,32 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from imrc.plots._style import PAPER
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(120),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
-
-def saved(browser, server: str, scheme: str, kind: str, folder: Path) -> Path:
+def saved(new_page, server: str, scheme: str, kind: str, folder: Path) -> Path:
     """Press the camera of the first chart; return the file."""
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 1200, "height": 1400}, color_scheme=scheme)
-    page.set_default_timeout(60_000)
-    try:
-        page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1&image_format={kind.upper()}")
-        expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
-        chart = page.locator(".js-plotly-plot").first
-        chart.hover()
-        with page.expect_download() as download:
-            chart.locator('.modebar-btn[data-title^="Download plot"]').click()
-        file = folder / download.value.suggested_filename
-        download.value.save_as(file)
-    finally:
-        page.close()
+    page = new_page(1200, 1400, color_scheme=scheme)
+    page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1&image_format={kind.upper()}")
+    expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
+    chart = page.locator(".js-plotly-plot").first
+    chart.hover()
+    with page.expect_download() as download:
+        chart.locator('.modebar-btn[data-title^="Download plot"]').click()
+    file = folder / download.value.suggested_filename
+    download.value.save_as(file)
     return file
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_saved_picture_has_the_ground_its_ink_needs(browser, server, scheme, tmp_path):
+def test_a_saved_picture_has_the_ground_its_ink_needs(new_page, server, scheme, tmp_path):
     from PIL import Image
 
-    file = saved(browser, server, scheme, "png", tmp_path)
+    file = saved(new_page, server, scheme, "png", tmp_path)
     assert file.name == "imrc-heatmaps-error.png"
     picture = Image.open(file).convert("RGBA")
     assert min(picture.size) > 500  # twice the pixels of the page, for slides
@@ -50,8 +39,8 @@ def test_a_saved_picture_has_the_ground_its_ink_needs(browser, server, scheme, t
     assert picture.getpixel((4, 4)) == (*ground, 255)
 
 
-def test_svg_has_texts_as_texts(browser, server, tmp_path):
-    file = saved(browser, server, "light", "svg", tmp_path)
+def test_svg_has_texts_as_texts(new_page, server, tmp_path):
+    file = saved(new_page, server, "light", "svg", tmp_path)
     assert file.name == "imrc-heatmaps-error.svg"
     drawing = file.read_text(encoding="utf-8")
     assert drawing.startswith("<svg")

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
 from imrc.evaluation import PARAMETERS
-from pages.ui import data
 from pages.ui.choice import NUMBERS, from_values
 from tests.app.conftest import ROOT
 from tests.app.strange_links import HTML, STRANGE, keys, strange_links
@@ -69,9 +68,8 @@ def visitor() -> AppTest:
 
 def follow(test: AppTest, query: str, page: str) -> AppTest:
     """Open a link: nothing of the visit before is left."""
-    for name in ("choice", "notes", "stopped", "own_sequence"):
-        if name in test.session_state:
-            del test.session_state[name]
+    if "visit" in test.session_state:
+        del test.session_state["visit"]
     test.query_params.clear()
     for name, values in parse_qs(query, keep_blank_values=True).items():
         test.query_params[name] = values
@@ -84,8 +82,8 @@ def test_strange_links_open_a_page(visitor, part):
     for query in strange_links(30, SEED + 1 + part):
         test = follow(visitor, query, "pages/views/your_data.py")
         assert not test.exception, query[:500]
-        expected, _ = from_values(read(query), data.known_datasets())
-        assert test.session_state["choice"].dataset == expected.dataset, query[:500]
+        expected, _ = from_values(read(query), test.session_state["visit"].known_datasets())
+        assert test.session_state["visit"].choice.dataset == expected.dataset, query[:500]
 
 
 @pytest.mark.parametrize("name", keys())

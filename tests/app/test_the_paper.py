@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, shipped
 from pages.ui.paper import FIGURES
 from tests.app.conftest import texts
@@ -31,6 +32,8 @@ def test_errors_are_the_shipped_ones(page):
     assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].startswith(f"{error:.3f}"[1:])
     assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].endswith(".13 ± .01")
     assert "imrc table --n 10 --methods all --preset paper recommended --error average" in [c.value for c in page.code]
+    for sentence in (UNTUNED, cells.backward_sentence(), "a comparison of 108 variants"):
+        assert sentence in texts(page)
 
 
 def test_other_sizes_errors_and_methods(page):

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.timeout(120),
-    # Playwright's own clean-up; nothing of ours.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+from playwright.sync_api import expect
 
 
-def test_play_runs_through_the_steps(browser, server):
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 1440, "height": 1400})
-    page.set_default_timeout(60_000)
+def test_play_runs_through_the_steps(new_page, server):
+    page = new_page(1440, 1400)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"{server}/how-it-works?dataset=identical&k=3&n=5&repetitions=1")
@@ -31,7 +21,6 @@ def test_play_runs_through_the_steps(browser, server):
     page.locator(".updatemenu-button", has_text="Pause").click()
     # Plotly rejects the promise of an animation that Pause interrupts, without a reason.
     assert set(problems) <= {"undefined"}
-    page.close()
 
 
 def check_widths(page, width: int) -> None:
@@ -42,11 +31,8 @@ def check_widths(page, width: int) -> None:
         assert box["x"] + box["width"] <= main["x"] + main["width"] + 1
 
 
-def test_nothing_is_wider_than_the_page(browser, server):
-    from playwright.sync_api import expect
-
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
-    page.set_default_timeout(60_000)
+def test_nothing_is_wider_than_the_page(new_page, server):
+    page = new_page()
     for path in ("effective-sample-size", "evolving", "how-it-works"):
         page.set_viewport_size({"width": 1440, "height": 1000})
         page.goto(f"{server}/{path}?dataset=identical&k=5&n=5&repetitions=1")
@@ -56,4 +42,3 @@ def test_nothing_is_wider_than_the_page(browser, server):
         first = page.locator(".js-plotly-plot").first
         page.wait_for_function("chart => chart.getBoundingClientRect().width < 520", arg=first.element_handle())
         check_widths(page, 800)
-    page.close()

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import imrc
-from imrc.diagnostics import assess, words
-from imrc.diagnostics.teaching import average_lesson
-from imrc.evaluation.words import decimal
+from imrc import report
+from imrc.cli import main
+from imrc.diagnostics import assess
+from imrc.evaluation import effective_samples, guarantees, theorem_4
+from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence, worth_sentence
 from imrc.features import FeatureSpec
+from imrc.plots import ess
+from imrc.teaching import average_lesson
+from imrc.wording import decimal, number, p_text
 from pages.ui.registry import PAGES
 from tests.app.conftest import texts
+from tests.app.test_copies import page_result
 
 ESS, EVOLVING, HOW = (f"pages/views/{name}.py" for name in ("ess", "evolving", "how_it_works"))
 
@@ -45,28 +53,85 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     test = app(dataset="random_walk", k="12", n="8", b="2", repetitions="2").switch_page(ESS).run()
     assert not test.exception
     sequence = imrc.datasets.load("random_walk", tasks=12, seed=0)
-    rho = assess(sequence, features=FeatureSpec()).rho_at(8)[0]
-    ess = float(imrc.core.theory.ess_forward_backward(7, 9, 8, rho / 8))
-    assert f"task 7 is learnt as if it had {words.number(ess)} samples, not 8" in texts(test)
-    parts = next(chart for chart in charts(test) if chart["layout"]["meta"]["title"].startswith("How many samples"))
+    run = imrc.evaluate(sequence, n=8, b=2, repetitions=2)
+    found = effective_samples(run)
+    assert f"# {worth_sentence(found, 'Drifting means (random walk)')}" in texts(test)
+    ratio = assess(sequence, features=FeatureSpec()).ratio_at(8)
+    limited, full = theorem_4(8, ratio, 12, 2), theorem_4(8, ratio, 12, None)
+    assert limited.low < limited.mean < limited.high < 8 * 12
+    assert theorem_4_sentence(found, limited, full.mean, run) in texts(test)
+    parts, growth = (
+        next(chart for chart in charts(test) if chart["layout"]["meta"]["title"].startswith(start))
+        for start in ("How many samples", "Do more tasks")
+    )
     assert [trace["name"] for trace in parts["data"]] == [
         "own samples",
         "from preceding tasks",
         "from succeeding tasks",
     ]
+    # The chart by task shows the run, and its mean is the number in the headline.
+    assert "As estimated in the run" in test.radio(key="ess_source").options
+    assert np.mean(ess.run_parts(run).sum(axis=1)) == pytest.approx(found.mean)
+    assert f"this run, forward and backward: {samples_text(found)}" in [trace.get("name") for trace in growth["data"]]
     assert len(titles(test)) == 4
 
 
-def test_ess_page_can_show_what_the_run_estimated(app):
+def test_ess_page_can_show_one_ratio_for_all_steps(app):
     test = app(dataset="random_walk", k="6", n="8", repetitions="2").switch_page(ESS).run()
-    before = texts(test)
-    test = test.radio(key="ess_source").set_value("run").run()
+    before, shown = charts(test), texts(test)
+    test = test.radio(key="ess_source").set_value("diagnosis").run()
     assert not test.exception
-    assert texts(test) != before
-    sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
-    run = imrc.evaluate(sequence, n=8, repetitions=2)
-    ess = run.ess_tables["forward_backward"].final().mean(axis=0)[3]
-    assert f"as if it had {words.number(float(ess))} samples" in texts(test)
+    assert charts(test)[1]["data"] != before[1]["data"]
+    # The headline is about the run whatever the chart shows.
+    assert texts(test).split("Judged on")[0] == shown.split("Judged on")[0]
+
+
+ONE_NUMBER = [
+    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3"},
+    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3", "preset": "paper"},
+    {"dataset": "independent", "k": "10", "n": "5", "repetitions": "4"},
+    {"dataset": "abrupt", "k": "8", "n": "20", "b": "1", "repetitions": "2"},
+    {"dataset": "rotated_digits", "k": "6", "n": "8", "repetitions": "1"},
+]
+
+
+@pytest.mark.parametrize("query", ONE_NUMBER, ids=lambda query: f"{query['dataset']} {query.get('preset', '')}".strip())
+def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
+    test = app(**query)
+    run = page_result(test)
+    found = effective_samples(run)
+    number, interval = f"{found.mean:,.1f}", interval_text(found)
+    card = next(metric for metric in test.metric if metric.label.startswith("Effective samples"))
+    assert card.value == number
+    assert card.delta == f"own {query['n']}; {interval}"
+    assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
+    test = test.switch_page(ESS).run()
+    if found.borrowing > 0:
+        assert f"would be worth {number} samples ({'95 % interval ' * (' to ' in interval)}{interval})" in texts(test)
+    words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
+    words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
+    capsys.readouterr()
+    assert main(["run", query["dataset"], *words_]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("forward_backward"))
+    assert row.rstrip().endswith(samples_text(found))
+    body = report.to_html(run)
+    assert f"<td>{samples_text(found)}</td>" in body
+    assert f"worth {number} samples" in body or found.borrowing == 0
+
+
+def test_the_card_says_when_borrowing_was_switched_off(app, monkeypatch):
+    query = {"dataset": "abrupt", "k": "8", "n": "10", "repetitions": "2"}
+    test = app(**query)
+    run = page_result(test)
+    assert ("switched off" in texts(test)) == (effective_samples(run).borrowing < 1)
+    used = np.ones((2, 8))
+    used[:, 2:] = 0.0  # one of the seven steps with a past
+    changed = replace(run, choices={**run.choices, "transfer": used})
+    monkeypatch.setattr("pages.ui.running.current_result", lambda **_: changed)
+    test = app(**query)
+    assert "Borrowing was switched off in 86 % of the steps" in texts(test)
+    test = test.switch_page(ESS).run()
+    assert "Borrowing was switched off in 86 % of the steps" in texts(test)
 
 
 @pytest.mark.parametrize("pair", ["5 4", "x", "0, 3", "1e3, 2", "3, 99999999", "<b>1</b>, 2"])
@@ -77,13 +142,32 @@ def test_bad_pairs_are_said(app, pair):
     assert "Not a pair j, k" in texts(test)
 
 
-def test_bound_sliders_move_the_bound(app):
-    test = app(dataset="identical", k="4", n="5", repetitions="1").switch_page(ESS).run()
+def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
+    test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(ESS).run()
     assert "The bound is vacuous" in texts(test)
+    sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
+    stand_in = guarantees.plug_in(sequence, FeatureSpec())
+    limit = guarantees.admissible_kappa(stand_in, assess(sequence, features=FeatureSpec()))
+    assert guarantees.kappa_sentence(limit) in texts(test)
+    assert limit.value <= test.number_input(key="ess_kappa").value < limit.value + 1
     before = charts(test)[-1]["data"][2]["y"]
-    test = test.slider(key="ess_kappa").set_value(3.0).run()
+    test = test.number_input(key="ess_kappa").set_value(1.0).run()
     assert not test.exception
     assert charts(test)[-1]["data"][2]["y"] != before
+
+
+@pytest.mark.parametrize(("dataset", "holds"), [("random_walk", True), ("trend", False)])
+def test_the_order_of_the_bounds_needs_the_assumption(app, dataset, holds):
+    test = app(dataset=dataset, k="20", n="5", repetitions="1").switch_page(ESS).run()
+    assert ("provided that the tasks evolve as assumed" in texts(test)) == holds
+    assert ("neither these bounds nor their order are guaranteed" in texts(test)) != holds
+    assert "without reserve" not in texts(test)
+
+
+def test_errata_of_theorems_2_and_4_are_on_the_page(app):
+    shown = texts(app(dataset="identical", k="4", n="5", repetitions="1").switch_page(ESS).run())
+    assert "They need the opposite, σ² ≥ 1" in shown
+    assert "r √(n d²) ≥ 0.21" in shown
 
 
 def test_evolving_page_gives_the_verdict_of_the_library(app):
@@ -94,8 +178,8 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     )
     assert f"Periodic: {result.verdict.title}" in texts(test)
     assert result.verdict.sentence in texts(test)
-    assert metrics(test)["Does their order matter?"] == words.p_text(result.p_order)
-    assert metrics(test)["n d² / σ² at n = 10"] == words.number(result.rho_at(10)[0])
+    assert metrics(test)["Does their order matter?"] == p_text(result.p_order)
+    assert metrics(test)["n d² / σ² at n = 10"] == number(result.ratio_at(10)[0])
     assert len(titles(test)) == 6
 
 
@@ -104,7 +188,7 @@ def test_changing_n_converts_rho_and_keeps_the_verdict(app):
     more = app(dataset="random_walk", k="10", n="100", repetitions="1").switch_page(EVOLVING).run()
     result = assess(imrc.datasets.load("random_walk", tasks=10, seed=0), features=FeatureSpec())
     for n, test in ((10, few), (100, more)):
-        assert metrics(test)[f"n d² / σ² at n = {n}"] == words.number(result.rho_at(n)[0])
+        assert metrics(test)[f"n d² / σ² at n = {n}"] == number(result.ratio_at(n)[0])
     assert metrics(few)["Does their order matter?"] == metrics(more)["Does their order matter?"]
 
 

@@ -8,6 +8,7 @@ from tests.benchmarks.visitors import study
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.usefixtures("compiled")
 def test_six_visitors_at_once_meet_no_error_and_only_their_own_numbers():
     report = study(visitors=6, seconds=25, think=2.0, settings=3)
     assert report.problems == []

@@ -53,16 +53,29 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test.button(key="own_use").click().run()
     assert not test.exception
     assert test.selectbox(key="dataset").value == "your_file"
-    own = test.session_state["own_sequence"]
+    own = test.session_state["visit"].own_sequence
     quarters = datasets.cut_table(
         datasets.open_table(datasets.sample_csv()), label="state", task="date", period="quarter"
     )
     assert own.fingerprint == quarters.sequence.fingerprint
-    settings = test.session_state["choice"].settings
+    settings = test.session_state["visit"].choice.settings
     assert (settings.n, settings.repetitions) == (4, 1)
     result = RunResult.from_steps(settings, own, list(iter_run(own, settings)))
     # Explore shows the numbers of the visitor's own tasks.
     assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
+
+
+@pytest.mark.parametrize("view", ["evolving", "ess", "compare"])
+def test_pages_take_gaps_and_words(app, view):
+    test = app(dataset="identical", k="3", n="4", repetitions="1", features="identity").switch_page(PAGE).run()
+    test.button(key="own_sample").click().run()
+    test.selectbox(key="own_period_0").set_value("quarter").run()
+    test.button(key="own_use").click().run()
+    test.switch_page(f"pages/views/{view}.py").run()
+    assert not test.exception
+    assert not test.error
+    if view == "evolving":
+        assert "pump = B" in test.selectbox(key="evolving_component").options
 
 
 def test_upload_choose_blocks_exclude_and_use(page):
@@ -76,7 +89,7 @@ def test_upload_choose_blocks_exclude_and_use(page):
     assert metrics(test)["Features"] == "1"
     test.button(key="own_use").click().run()
     assert not test.exception
-    assert test.session_state["own_sequence"].feature_names == ("x",)
+    assert test.session_state["visit"].own_sequence.feature_names == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +133,9 @@ def test_two_visitors_do_not_share_a_file(page, app):
     first = page(table(40).encode())
     first.radio(key="own_how").set_value("blocks").run()
     first.button(key="own_use").click().run()
-    assert "own_sequence" in first.session_state
+    assert first.session_state["visit"].own_sequence is not None
     second = app()
-    assert "own_sequence" not in second.session_state
+    assert second.session_state["visit"].own_sequence is None
     assert "your_file" not in second.selectbox(key="dataset").options
     # A link that asks for someone's file shows the default instead.
     third = app(dataset="your_file")

@@ -2,6 +2,7 @@
 
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
+        python tests/benchmarks/default_study.py run --stage repeated --seeds 200:220
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ class Setting:
             return imrc.datasets.load(self.dataset, tasks=self.tasks, seed=seed)
         sequence = _real(self.dataset, seed if self.dataset == "rotated_mnist" else 0)
         tasks = sequence.tasks[self.first : self.first + self.tasks]
-        return imrc.TaskSequence(tasks, sequence.name, sequence.classes, info=sequence.info)
+        return replace(sequence, tasks=tasks)
 
 
 BUILT_IN = imrc.datasets.names()[:8]
@@ -146,9 +147,7 @@ def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], s
 
 def paired(stage: str, metric: str = "average", reference: str = "paper") -> pd.DataFrame:
     """Return per setting and n: reference error, and each variant's paired difference ± standard error."""
-    data = pd.read_csv(RESULTS / f"default_study_{stage}.csv")
-    data["size"] = np.select([data["n"] <= 10, data["n"] <= 50], [10, 50], 100)
-    table = data.pivot_table(index=["setting", "size", "seed"], columns="variant", values=metric)
+    table = _read(stage).pivot_table(index=["setting", "size", "seed"], columns="variant", values=metric)
     rows = []
     for (setting, size), part in table.groupby(level=["setting", "size"]):
         row: dict[str, object] = {"setting": setting, "n": size, "seeds": len(part), reference: part[reference].mean()}
@@ -160,11 +159,53 @@ def paired(stage: str, metric: str = "average", reference: str = "paper") -> pd.
     return pd.DataFrame(rows)
 
 
+def _read(stage: str) -> pd.DataFrame:
+    data = pd.read_csv(RESULTS / f"default_study_{stage}.csv")
+    data["size"] = np.select([data["n"] <= 10, data["n"] <= 50], [10, 50], 100)
+    return data
+
+
+def _summed_up(difference: pd.Series) -> str:
+    """Mean over settings ± standard error over seeds, and settings beyond two standard errors of their own."""
+    by_seed = difference.groupby(level="seed").mean()
+    by_setting = difference.groupby(level="setting").agg(["mean", "sem"])
+    lower = int((by_setting["mean"] < -2 * by_setting["sem"]).sum())
+    higher = int((by_setting["mean"] > 2 * by_setting["sem"]).sum())
+    return f"{by_seed.mean():+.4f} ± {by_seed.sem():.4f}, {lower} / {higher}"
+
+
+def differences(stage: str, metric: str, reference: str = "paper") -> pd.DataFrame:
+    """Return the table of README: each variant minus the reference, by size."""
+    table = _read(stage).pivot_table(index=["setting", "size", "seed"], columns="variant", values=metric)
+    return pd.DataFrame(
+        {
+            size: {
+                reference: f"{part[reference].groupby(level='setting').mean().mean():.4f}",
+                **{name: _summed_up(part[name] - part[reference]) for name in table.columns.drop(reference)},
+            }
+            for size, part in table.groupby(level="size")
+        }
+    )
+
+
+def gains(stage: str) -> pd.DataFrame:
+    """Return what forward and backward learning gains on the single-task rule of the same preset, by size."""
+    data = _read(stage).dropna(subset="single")
+    data = data.assign(gain=data["average"] - data["single"])
+    table = data.pivot_table(index=["setting", "size", "seed"], columns="variant", values="gain")
+    return pd.DataFrame(
+        {size: {name: _summed_up(part[name]) for name in table.columns} for size, part in table.groupby(level="size")}
+    )
+
+
 def report(stage: str, metric: str) -> None:
     """Print the table and its means."""
     table = paired(stage, metric)
     pd.set_option("display.width", 220, "display.max_rows", 200, "display.max_columns", 40)
     print(table.round(4).to_string(index=False))
+    for title, rows in (("minus paper", differences(stage, metric)), ("minus own single-task rule", gains(stage))):
+        print(f"\n{title}: mean over settings ± one standard error over seeds, settings lower / higher by two")
+        print(rows.to_string())
     variants = [name for name in table.columns if f"{name}_se" in table.columns]
     for size, part in table.groupby("n"):
         print(f"n = {size}: paper {part['paper'].mean():.4f}", end="")

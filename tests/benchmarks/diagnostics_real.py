@@ -74,7 +74,7 @@ def diagnose(sequence: imrc.TaskSequence, seed: int) -> Assessment:
 
 def row_of(result: Assessment, seconds: float) -> dict[str, object]:
     """Return what the table shows."""
-    rho, low, high = result.rho_at()
+    ratio, low, high = result.ratio_at()
     gamma = result.variogram.gamma
     picked = [t for t in (1, 2, 3, 5, 8, 13, 30, 45) if t <= len(gamma)]
     pacf = result.pacf
@@ -88,7 +88,7 @@ def row_of(result: Assessment, seconds: float) -> dict[str, object]:
         "p_order": result.p_order,
         "r1": None if result.order is None else round(abs_r1(result), 3),
         "pacf_1": None if pacf is None else f"{pacf.mean[0]:.2f} +/- {pacf.std[0]:.2f}",
-        "rho": f"{rho:.3g} [{low:.3g}, {high:.3g}]",
+        "n_rho": f"{ratio:.3g} [{low:.3g}, {high:.3g}]",
         "gamma": ", ".join(f"{t}: {gamma[t - 1]:.3g}" for t in picked),
         "m_eff": round(result.m_eff, 1),
         "m_noise": round(result.m_noise, 1),

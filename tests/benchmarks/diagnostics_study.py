@@ -6,11 +6,12 @@ One command re-simulates it:
 
 Two classes with fair labels, x = class mean + N(0, I); the class means move by the scenario with variance nominal / n
 per step and coordinate. Half of the runs use plain features (5 or 8 dimensions, m = 12 or 18), half 50 random
-frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (rho about .35 or 1). Every run has its own seed, derived
-from the seed, the scenario, k and the number of the run.
+frequencies (m = 202); n is 10 or 100 and nominal 1 or 3 (n d^2 / sigma^2 about .35 or 1). Every run has its own
+seed, derived from the seed, the scenario, k and the number of the run.
 
 Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, share of each verdict in percent) and
-``results/diagnostics_rates.csv`` (error rates with standard errors and their limits).
+``results/diagnostics_rates.csv`` (error rates with standard errors and their limits). A study that was stopped goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ import numpy as np
 import pandas as pd
 
 import imrc
-from imrc.diagnostics import assess
+from imrc.diagnostics import TITLES, assess
+from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 
 SCENARIOS = (
     "identical",
@@ -97,32 +99,38 @@ def simulate(scenario: str, k: int, run: int, seed: int) -> tuple[imrc.TaskSeque
     return sequence, features, {"n": n, "nominal": nominal, "dimensions": dimensions, "rff": is_rff}
 
 
-def run_study(runs: int, others: int, seed: int) -> pd.DataFrame:
-    """Assess all sequences; one row per run."""
-    rows = []
+def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
+    """Assess all sequences; one row per run, kept in a file as it comes, so a study that was stopped goes on."""
+    done = set()
+    if kept.exists():
+        done = {tuple(row) for row in pd.read_csv(kept)[["scenario", "k", "run"]].itertuples(index=False)}
     started = time.time()
     for scenario in SCENARIOS:
         for k in TASKS:
             count = runs if scenario in ("identical", "iid") else others
             count = count if k < 60 else max(16, count // 2)
             for run in range(count):
+                if (scenario, k, run) in done:
+                    continue
                 sequence, features, drawn = simulate(scenario, k, run, seed)
                 result = assess(sequence, features=features, seed=run)
-                rows.append(
-                    {
-                        "scenario": scenario,
-                        "k": k,
-                        "run": run,
-                        **drawn,
-                        "verdict": result.verdict.name,
-                        "second": result.verdict.second or "",
-                        "p_same": result.p_same,
-                        "p_order": result.p_order,
-                        "lr": result.change.lr,
-                    }
-                )
+                tests = result.innovations
+                row = {
+                    "scenario": scenario,
+                    "k": k,
+                    "run": run,
+                    **drawn,
+                    "verdict": result.verdict.name,
+                    "second": result.verdict.second or "",
+                    "p_same": result.p_same,
+                    "p_order": result.p_order,
+                    "lr": result.change.lr,
+                    "z_mean": tests.z_mean,
+                    "z_lag": tests.largest,
+                }
+                pd.DataFrame([row]).to_csv(kept, mode="a", header=not kept.exists(), index=False)
         print(f"{scenario}: {time.time() - started:.0f} s", flush=True)
-    return pd.DataFrame(rows)
+    return pd.read_csv(kept, keep_default_na=False, na_values=["nan"])
 
 
 def confusion(table: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +139,8 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
     out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
     out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
     counts = shown.groupby(["scenario", "k"], sort=False).size()
-    out = (100 * out.reindex(counts.index)).round(1)
+    shares = [name for name in (*TITLES, "two names") if name in out]
+    out = (100 * out.reindex(counts.index)[shares]).round(1)
     out.insert(0, "runs", counts)
     return out.reset_index()
 
@@ -146,6 +155,8 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
         for k in (*TASKS, "all"):
             part = chosen if k == "all" else chosen & (table["k"] == k)
             count, share = int(part.sum()), float(event[part].mean())
+            if count == 0:
+                continue
             rows.append(
                 {
                     "rate": what,
@@ -166,6 +177,15 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
     add("p_order <= .05 on identical tasks", identical, table["p_order"] <= 0.05, np.nan)
     add("p_order <= .05 on independent tasks", iid, table["p_order"] <= 0.05, np.nan)
     add("LR > 2.706 on identical tasks", identical, table["lr"] > 2.706, np.nan)
+    # What qualifies the verdict "evolving": changes that keep a direction, or depend on each other.
+    evolving = (table["verdict"] == "evolving") & (table["second"] == "")
+    walks = table["scenario"].isin(["walk", "walk_1_direction"])
+    drifts = table["scenario"].isin(["walk_drift", "straight_trend"])
+    dependent = table["z_lag"].abs() > FLAG_LIMIT
+    for limit in (MEAN_LIMIT, 1.64):
+        said = (table["z_mean"] > limit) | dependent
+        add(f"departure said (z > {limit}) of walks called evolving", walks & evolving, said, 5.0)
+        add(f"departure said (z > {limit}) of trends called evolving", drifts & evolving, said, np.nan)
     return pd.DataFrame(rows)
 
 
@@ -176,14 +196,20 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--rows", type=Path, help="file of single runs to go on from; kept at the end (default: one in --out, removed)"
+    )
     options = parser.parse_args()
     started = time.time()
-    table = run_study(options.runs, options.others, options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
+    kept = options.rows or options.out / "diagnostics_rows.csv"
+    table = run_study(options.runs, options.others, options.seed, kept)
     versions = f"numpy {np.__version__}, Python {platform.python_version()}, imrc {imrc.__version__}"
     for name, frame in (("diagnostics_confusion", confusion(table)), ("diagnostics_rates", rates(table))):
         frame.assign(seed=options.seed, versions=versions).to_csv(options.out / f"{name}.csv", index=False)
         print(frame.to_string(index=False))
+    if options.rows is None:
+        kept.unlink()  # the next study is of the code as it is then
     print(f"{len(table)} runs in {time.time() - started:.0f} s")
 
 

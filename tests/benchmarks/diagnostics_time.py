@@ -1,4 +1,4 @@
-"""Time of `imrc.diagnostics.assess` on given means: reduction, all order tests with bands, rho, twelve models, verdict.
+"""Time of `imrc.diagnostics.assess` on given means: reduction, all order tests, change, twelve models, verdict.
 
     OMP_NUM_THREADS=1 PYTHONPATH=. python tests/benchmarks/diagnostics_time.py
 

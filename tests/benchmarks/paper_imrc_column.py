@@ -27,8 +27,8 @@ import imrc
 from imrc import datasets
 from imrc._checks import check_choice, check_int
 from imrc.evaluation import Headline, evaluate
-from imrc.evaluation.printed import printed_errors
 from imrc.paper.measure import PRINTED_REPETITIONS, SIZES, TOLERANCE
+from imrc.paper.printed import printed_errors
 from imrc.tasks import TaskSequence
 
 RESULTS = Path(__file__).parent / "results" / "paper_imrc_column.csv"

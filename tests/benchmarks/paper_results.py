@@ -1,11 +1,11 @@
 """Put together the results of page *The paper*, ``data/results/``, from the outputs of commands.
 
-    python tests/benchmarks/paper_results.py OUTPUTS
+    python tests/benchmarks/paper_results.py [OUTPUTS]
 
 OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
 ``lags_*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells) and ``*.npz``. Errors of the methods compared
 come from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods all``, which takes
-hours at once.
+hours at once. Without OUTPUTS only they are put together again: ``errors.csv`` is written, nothing else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ERRORS = [
 SETTINGS = ["dataset", "n", "setting", "b", "W", "error", "std", "stderr", "average", "released", "seconds", "tasks"]
 
 
-def errors(outputs: Path) -> pd.DataFrame:
+def errors(outputs: Path | None) -> pd.DataFrame:
     scores = pd.read_csv(HERE / "results" / "paper_table_baselines_repetitions.csv")
     scores = scores[scores["method"].isin(KEPT)]
     cells = ["dataset", "n", "method"]
@@ -64,7 +64,8 @@ def errors(outputs: Path) -> pd.DataFrame:
     for kind in ("average", "released"):
         summary = scores.groupby(cells)[kind].agg(error="mean", std="std", stderr="sem")
         frames.append(summary.join(facts).reset_index().assign(error_kind=kind))
-    frames += [pd.read_csv(path).query("method in @KEPT") for path in filled(outputs, "errors*.csv")]
+    if outputs is not None:
+        frames += [pd.read_csv(path).query("method in @KEPT") for path in filled(outputs, "errors*.csv")]
     table = pd.concat(frames)[[*ERRORS, "versions", "date"]]
     table = table.drop_duplicates([*cells, "error_kind"], keep="first")
     order = {method: position for position, method in enumerate(KEPT)}
@@ -92,9 +93,11 @@ def write(table: pd.DataFrame, name: str) -> None:
 
 
 def main() -> None:
-    outputs = Path(sys.argv[1])
+    outputs = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     RESULTS.mkdir(exist_ok=True)
     write(errors(outputs), "errors")
+    if outputs is None:
+        return
     write(settings(outputs), "settings")
     lags = [path for path in sorted(outputs.glob("lags_*.csv")) if path.stat().st_size]
     write(

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +32,9 @@ import pandas as pd
 
 from imrc.evaluation import iter_run
 from imrc.evaluation.run import MappedTasks
-from imrc.sweeps import Cell, Record, ResultStore, SweepSpec, finished_cells, make_plan, run_cell, run_sweep
+from imrc.sweeps import Cell, Record, ResultStore, SweepPlan, SweepReport, SweepSpec, make_plan, run_cell, run_sweep
 from imrc.sweeps.cell import sequence_of
-from imrc.sweeps.pools import ClusterPool, HerePool, Pool, ProcessPool
+from imrc.sweeps.execute import Outcome
 
 RESULTS = Path(__file__).parent / "results"
 CELL_S = 0.2
@@ -54,26 +54,29 @@ def resident_mb(pid: int) -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def many(count: int, seconds: float = 0.0) -> object:
+def many(count: int) -> SweepPlan:
     """A plan of so many cells that differ in their number only."""
     plan = make_plan(SweepSpec(datasets="rotated_digits", seeds=SEED, repetitions=1))
-    cells = tuple(replace(plan.cells[0], repetition=r, seconds=seconds) for r in range(count))
+    cells = tuple(replace(plan.cells[0], repetition=r) for r in range(count))
     return replace(plan, cells=cells)
 
 
-def one_overhead(name: str, pool: Pool, workers: int, count: int) -> dict[str, object]:
-    """Run cells of 0.2 s through a pool and the store."""
-    plan = many(count, CELL_S)
-    warm = [replace(cell, repetition=count + r) for r, cell in enumerate(plan.cells[: 4 * workers])]
-    for _ in finished_cells(deque(warm), pool):
-        pass  # workers are up and have everything imported
+def one_overhead(name: str, run: Callable[[Cell], Outcome], workers: int, count: int, **where) -> dict[str, object]:
+    """Run cells of 0.2 s; the first four of each worker, which wait for its start, do not count."""
+    warm = 4 * workers
+    plan = many(count + warm)
+    marks: list[tuple[float, float]] = []
+
+    def look(report: SweepReport) -> None:
+        if report.done in (warm, count + warm):
+            marks.append((time.perf_counter(), time.process_time()))
+
     with tempfile.TemporaryDirectory() as folder, ResultStore(f"{folder}/r.sqlite") as store:
-        processor = time.process_time()
-        report = run_sweep(plan, store, pool=pool, progress=lambda _: None)
-        # Closing the workers is part of a sweep, but not of a cell.
-        wall, processor = report.seconds, time.process_time() - processor
-        assert report.ran == count
-        ideal = float(store.frame()["wall_s"][::3].sum()) / workers  # three rules, one row each
+        report = run_sweep(plan, store, run=run, progress=look, **where)
+        assert report.ran == count + warm
+        wall, processor = np.diff(np.array(marks), axis=0)[0]
+        walls = store.frame().sort_values("finished_at", kind="stable")["wall_s"][::3]  # three rules, one row each
+        ideal = float(walls.mean()) * count / workers
     return {
         "runs on": name,
         "cells": count,
@@ -140,14 +143,16 @@ def overhead(count: int) -> pd.DataFrame:
     record = run_cell(many(1).cells[0])
     assert isinstance(record, Record)
     run = functools.partial(waiting, CELL_S, record)
-    rows = [one_overhead("this process", HerePool(run), 1, count // 2)]
-    rows.append(one_overhead("2 worker processes", ProcessPool(2, run), 2, count))
+    rows = [one_overhead("this process", run, 1, count // 2)]
+    rows.append(one_overhead("2 worker processes", run, 2, count, jobs=2))
     with tempfile.TemporaryDirectory() as folder:
         cluster = _Cluster(folder, 2)
         try:
-            pool = ClusterPool(cluster.address, run)
-            pool._client.wait_for_workers(2, timeout=60)
-            rows.append(one_overhead("Dask, 2 worker processes", pool, 2, count))
+            from distributed import Client
+
+            with Client(cluster.address, set_as_default=False) as client:
+                client.wait_for_workers(2, timeout=60)
+            rows.append(one_overhead("Dask, 2 worker processes", run, 2, count, scheduler=cluster.address))
         finally:
             cluster.close()
     rows.append(inside_a_cell())
@@ -169,12 +174,11 @@ def memory(count: int) -> pd.DataFrame:
         seeds=SEED,
     )
     rows = []
-    pool = ProcessPool(2)
     started = time.perf_counter()
 
-    def look(progress: object) -> None:
+    def look(progress: SweepReport) -> None:
         if progress.done % 500 == 0:
-            workers = [process.pid for process in pool._executor._processes.values()]
+            workers = [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
             row = {"cells": progress.done, "this_process_mb": round(resident_mb(os.getpid()), 1)}
             row["largest_worker_mb"] = round(max(map(resident_mb, workers)), 1)
             row["seconds"] = round(time.perf_counter() - started, 1)
@@ -184,7 +188,7 @@ def memory(count: int) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder, ResultStore(f"{folder}/r.sqlite") as store:
         plan = make_plan(spec, store)
         plan = replace(plan, cells=plan.cells[:count])
-        report = run_sweep(plan, store, pool=pool, progress=look)
+        report = run_sweep(plan, store, jobs=2, progress=look)
         assert report.ran == count == len(store)
         for row in rows:
             row["store_mb"] = round(store.path.stat().st_size / 2**20, 1)

@@ -75,7 +75,8 @@ def test_coefficients(run):
 def test_every_error_is_exact(run):
     solved = np.isfinite(run.stored["errors"])
     assert (np.isfinite(run.errors) == solved).all()
-    # Both are counts divided by the number of test samples; only the last bit of the division may differ.
+    # Both are counts divided by the number of test samples; only the last bit of the division may differ. Scores of
+    # the two best classes are at least 4e-6 apart, so no sample is turned by what rounding does to coefficients.
     np.testing.assert_allclose(run.errors[solved], run.stored["errors"][solved], rtol=0, atol=1e-15)
 
 

@@ -106,9 +106,9 @@ def covariance_of(fit, k, h):
     if fit.name in ("iid", "rw+iid", "trend", "jump", "season"):
         V = V + p["a"] * np.eye(k)
     if fit.name in ("rw", "rw+iid", "drift", "rw+season"):
-        V = V + p["rho"] * rows(walk)
+        V = V + p["ratio"] * rows(walk)
     if fit.name == "smooth":
-        V = V + p["rho"] * rows(integrated)
+        V = V + p["ratio"] * rows(integrated)
     if fit.name in ("ar", "ar+season"):
         V = V + p["a"] * rows(p["phi"] ** np.abs(np.subtract.outer(time, time)))
     if fit.name in ("drift", "trend", "smooth"):

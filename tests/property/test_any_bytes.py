@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from imrc.datasets import DataError, cut_table, open_table, suggest
 from imrc.datasets._arrays import read_idx, read_mat, read_npz
-from imrc.datasets._columns import clean_name, unique_names
+from imrc.features import make
+from imrc.tables._columns import clean_name, unique_names
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(
@@ -42,7 +43,8 @@ def try_all(data: bytes) -> None:
             except DataError as error:
                 readable(error)
             else:
-                assert all(np.isfinite(task.X).all() for task in cut.sequence)
+                features = make("identity", cut.sequence)
+                assert all(np.isfinite(features.transform(task.X)).all() for task in cut.sequence)
                 assert cut.rows_used == cut.sequence.sizes.sum()
 
 

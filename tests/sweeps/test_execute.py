@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from imrc.sweeps import Failure, ResultStore, SchedulerError, make_plan, run_cell, run_sweep
-from imrc.sweeps.pools import HerePool, ProcessPool
+from imrc.sweeps.execute import _processes
 from imrc.sweeps.summary import summary_in_words, summary_table
 from tests.sweeps import cells
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @pytest.mark.timeout(180)  # as in test_killed
@@ -26,9 +29,9 @@ def test_worker_processes_give_the_serial_result_bit_for_bit(tmp_path):
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
         plan = make_plan(spec, store)
         seen = []
-        report = run_sweep(plan, store, jobs=2, progress=seen.append)
+        report = run_sweep(plan, store, jobs=2, progress=lambda report: seen.append(report.done))
         assert (report.ran, report.stored_before, report.shared, report.failed) == (len(plan.cells), 0, 0, [])
-        assert [progress.done for progress in seen] == list(range(1, len(plan.cells) + 1))
+        assert seen == list(range(1, len(plan.cells) + 1))
         assert_same_stores(store, expected)
         again = run_sweep(make_plan(spec, store), store, jobs=2)
         assert (again.ran, again.stored_before) == (0, len(plan.cells))
@@ -39,8 +42,8 @@ def test_cells_of_dead_workers_run_again(tmp_path):
     marks.mkdir()
     with ResultStore(tmp_path / "serial.sqlite") as expected, ResultStore(tmp_path / "r.sqlite") as store:
         plan = make_plan(small_spec(repetitions=6), store)
-        run_sweep(plan, expected, pool=HerePool(cells.trivial))
-        report = run_sweep(plan, store, pool=ProcessPool(2, functools.partial(cells.killed_once, str(marks))))
+        run_sweep(plan, expected, run=cells.trivial)
+        report = run_sweep(plan, store, jobs=2, run=functools.partial(cells.killed_once, str(marks)))
         assert len(list(marks.iterdir())) == sum(map(cells.deadly, plan.cells)) == 2
         assert (report.ran, report.failed) == (len(plan.cells), [])
         for table in ("arrays", "scores"):
@@ -52,14 +55,14 @@ def test_a_cell_that_always_kills_its_worker_is_reported_and_the_others_go_on(tm
     spec = small_spec(presets="paper")
     with ResultStore(tmp_path / "r.sqlite") as store:
         plan = make_plan(spec, store)
-        report = run_sweep(plan, store, pool=ProcessPool(2, cells.killed_always))
+        report = run_sweep(plan, store, jobs=2, run=cells.killed_always)
         ((cell, failure),) = report.failed
         assert cells.deadly(cell)
         assert report.ran == len(plan.cells) - 1
-        assert failure.message == "3 workers, one after another, ended while running it (out of memory, or killed)"
+        assert failure.message == "Its worker ended, and so did one of its own (out of memory, or killed)"
         assert [noted["key"] for noted in store.failures()] == [cell.key]
         # A later success removes what was noted.
-        assert run_sweep(make_plan(spec, store), store, pool=HerePool(cells.trivial)).ran == 1
+        assert run_sweep(make_plan(spec, store), store, run=cells.trivial).ran == 1
         assert store.failures() == []
 
 
@@ -67,8 +70,7 @@ def test_a_cell_that_always_kills_its_worker_is_reported_and_the_others_go_on(tm
 def test_a_cell_that_raises_is_reported_and_the_others_go_on(tmp_path, jobs):
     with ResultStore(tmp_path / "r.sqlite") as store:
         plan = make_plan(small_spec(), store)
-        pool = HerePool(cells.fails_at_n_6) if jobs == 1 else ProcessPool(jobs, cells.fails_at_n_6)
-        report = run_sweep(plan, store, pool=pool)
+        report = run_sweep(plan, store, jobs=jobs, run=cells.fails_at_n_6)
         assert report.ran == len(plan.cells) // 2
         assert {failure.message for _, failure in report.failed} == {"ValueError: no such luck"}
         assert len(store.failures()) == len(plan.cells) // 2
@@ -95,7 +97,7 @@ def test_what_another_sweep_finished_is_not_run_again(tmp_path):
         plan = make_plan(spec, store)
         ours = run_sweep(make_plan(small_spec(n=5), other), other).ran
         calls = []
-        report = run_sweep(plan, store, pool=HerePool(lambda cell: calls.append(cell) or run_cell(cell)))
+        report = run_sweep(plan, store, run=lambda cell: calls.append(cell) or run_cell(cell))
         assert (report.ran, report.shared) == (len(plan.cells) - ours, ours)
         assert len(calls) == len(plan.cells) - ours
 
@@ -103,8 +105,7 @@ def test_what_another_sweep_finished_is_not_run_again(tmp_path):
 MEMORY = """
 import resource, sys
 from dataclasses import replace
-from imrc.sweeps import ResultStore, make_plan, run_cell, run_sweep
-from imrc.sweeps.pools import HerePool, ProcessPool
+from imrc.sweeps import ResultStore, make_plan, run_sweep
 from tests.sweeps import cells
 
 count, jobs, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -126,8 +127,7 @@ def look(progress):
 
 
 with ResultStore(path) as store:
-    pool = HerePool(cells.trivial) if jobs == 1 else ProcessPool(jobs, cells.trivial)
-    report = run_sweep(plan, store, pool=pool, progress=look)
+    report = run_sweep(plan, store, jobs=jobs, run=cells.trivial, progress=look)
     assert report.ran == count == len(store)
 print(marks[count] - marks[count // 4])
 """
@@ -143,16 +143,19 @@ def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
     assert float(done.stdout) < 8.0, done.stdout
 
 
+@pytest.mark.timeout(180)
 def test_workers_end_when_their_sweep_is_killed(tmp_path):
     code = (
         "import functools, os, sys\n"
         "from imrc.sweeps import *\n"
-        "from imrc.sweeps.pools import ProcessPool\n"
+        "from imrc.sweeps.execute import _processes\n"
         "from tests.sweeps import cells\n"
-        "pool = ProcessPool(2, functools.partial(cells.sleeping, 60.0))\n"
-        "handles = [pool.submit(cell) for cell in make_plan(cells.small_spec()).cells[:2]]\n"
+        "workers = _processes(2)\n"
+        "pool, _ = workers.__enter__()\n"
+        "run = functools.partial(cells.sleeping, 60.0)\n"
+        "handles = [pool.submit(run, cell) for cell in make_plan(cells.small_spec()).cells[:2]]\n"
         "import time; time.sleep(3)\n"
-        "print(*[p.pid for p in pool._executor._processes.values()], flush=True)\n"
+        "print(*[p.pid for p in pool._processes.values()], flush=True)\n"
         "time.sleep(60)\n"
     )
     parent = subprocess.Popen(
@@ -164,10 +167,33 @@ def test_workers_end_when_their_sweep_is_killed(tmp_path):
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while time.monotonic() < deadline and any(_alive(pid) for pid in workers):
         time.sleep(0.1)
     assert not any(_alive(pid) for pid in workers)
+
+
+@pytest.mark.timeout(180)
+def test_ctrl_c_does_not_end_workers_that_are_only_starting():
+    """A terminal sends it to every process of the sweep; what ends workers is the sweep."""
+    plan = make_plan(small_spec())
+    with _processes(2) as (pool, _):
+        for pid in list(pool._processes):
+            os.kill(pid, signal.SIGINT)
+        handles = [pool.submit(cells.trivial, cell) for cell in plan.cells]
+        assert [handle.result() for handle in handles] == [cells.trivial(cell) for cell in plan.cells]
+
+
+@pytest.mark.timeout(180)
+def test_workers_ended_right_after_a_cell_was_handed_out_end_quietly(monkeypatch):
+    failures = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    plan = make_plan(small_spec())
+    with _processes(2) as (pool, _):
+        pool.submit(cells.trivial, plan.cells[0]).result()  # workers are there, and their manager waits
+        handles = [pool.submit(cells.trivial, cell) for cell in plan.cells]
+    assert failures == []
+    assert all(handle.done() for handle in handles)
 
 
 def _alive(pid: int) -> bool:
@@ -198,7 +224,7 @@ def test_summary_is_over_seeds_and_repetitions(tmp_path):
 
 
 def test_an_address_without_a_scheduler_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr("imrc.sweeps.pools._START_S", 1.0)
+    monkeypatch.setattr("imrc.sweeps.execute._START_S", 1.0)
     with ResultStore(tmp_path / "r.sqlite") as store:
         plan = make_plan(small_spec(), store)
         with pytest.raises(SchedulerError, match=r"No Dask scheduler answers at tcp://127.0.0.1:9 .*dask scheduler"):

@@ -18,7 +18,7 @@ from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 # Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("compiled")]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 FLAGS = ["--datasets", "identical", "-k", "4", "-n", "5", "6", "--presets", "recommended", "paper"]
 
@@ -42,9 +42,18 @@ def finished():
         return dict(store._execute("SELECT key, finished_at FROM cells"))
 
 
-def start():
+def start(limit=None):
     pid = os.fork()
     if pid == 0:
+        put = ResultStore.put
+
+        def put_unless_done(self, *values):
+            # The sweep must not be finished before it is killed, however late that comes.
+            while limit is not None and len(self) >= limit:
+                time.sleep(1.0)
+            return put(self, *values)
+
+        ResultStore.put = put_unless_done
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os._exit(main(["sweep", *command, "--store", path, "--jobs", "1"]))
@@ -53,8 +62,8 @@ def start():
 
 for _ in range(kills):
     before = finished()
-    pid = start()
     goal = len(before) + int(random.integers(0, 5))
+    pid = start(limit=goal + 8)
     while len(finished()) < goal:
         time.sleep(0.001)
     time.sleep(random.uniform(0.0, 0.05))
@@ -72,7 +81,7 @@ print(json.dumps({"stored": seen, "status": os.WEXITSTATUS(status)}))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
 def test_killed_ten_times_and_resumed_equals_uninterrupted(tmp_path):
     path = tmp_path / "killed.sqlite"
-    command = [*FLAGS, "--repetitions", "20"]
+    command = [*FLAGS, "--repetitions", "40"]  # 160 cells, of which at most 120 before the last kill
     done = subprocess.run(
         [sys.executable, "-c", ROUNDS, str(path), *command, "20231", "10"],
         cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False,
@@ -81,9 +90,9 @@ def test_killed_ten_times_and_resumed_equals_uninterrupted(tmp_path):
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["status"] == 0
     assert len(told["stored"]) == 10
-    assert 0 < told["stored"][-1] < 80
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=20)) as expected:
-        assert len(store) == 80
+    assert 0 < told["stored"][-1] < 160
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=40)) as expected:
+        assert len(store) == 160
         assert_same_stores(store, expected)
 
 
@@ -91,6 +100,8 @@ def sweep(path: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "imrc.cli", "sweep", *FLAGS, "--store", str(path), *more],
         cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # Tests that run in the background of a script inherit that Ctrl-C is ignored.
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) if os.name == "posix" else None,
     )  # fmt: skip
 
 
@@ -107,29 +118,30 @@ def wait_for_cells(path: Path, count: int, process: subprocess.Popen[str]) -> No
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 1)])
 def test_the_command_stopped_with_worker_processes_goes_on(tmp_path, how, status):
     path = tmp_path / "r.sqlite"
-    process = sweep(path, "--repetitions", "40", "--jobs", "2")
+    # 800 cells of a hundred tasks take minutes, so the sweep is unfinished when the signal comes, at the third cell.
+    process = sweep(path, "-k", "100", "--repetitions", "200", "--jobs", "2")
     wait_for_cells(path, 3, process)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # as a terminal does: to the workers too
     else:
         process.kill()
-    _, error = process.communicate(timeout=30)
+    _, error = process.communicate(timeout=100)
     assert process.returncode == status
     with ResultStore(path) as store:
         kept = len(store)
-        assert 3 <= kept < 160
+        assert 3 <= kept < 800
     if how == signal.SIGINT:
-        assert f"imrc: stopped. {kept} of 160 cells are in {path}; the same command goes on from there." in error
+        assert f"imrc: stopped. {kept} of 800 cells are in {path}; the same command goes on from there." in error
         assert "Traceback" not in error
     with ResultStore(path) as store:
-        plan = make_plan(small_spec(repetitions=40), store)
-        assert (len(plan.cells), len(plan.done)) == (160, kept)
+        plan = make_plan(small_spec(k=100, repetitions=200), store)
+        assert (len(plan.cells), len(plan.done)) == (800, kept)
 
 
 def test_two_sweeps_at_once_share_one_store(tmp_path):
     path = tmp_path / "shared.sqlite"
     both = [sweep(path, "--repetitions", "15", "--jobs", "1", "--json") for _ in range(2)]
-    outputs = [process.communicate(timeout=55) for process in both]
+    outputs = [process.communicate(timeout=150) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     rows = [json.loads(output) for output, _ in outputs]
     assert rows[0] == rows[1]
@@ -171,7 +183,7 @@ def test_many_small_writes_of_two_processes_at_once(tmp_path):
         writer.stdin.write("go\n")
         writer.stdin.flush()
     for writer in writers:
-        _, error = writer.communicate(timeout=50)
+        _, error = writer.communicate(timeout=150)
         assert writer.returncode == 0, error
     with ResultStore(path, read_only=True) as store:
         assert len(store) == 200 + 2 * 200

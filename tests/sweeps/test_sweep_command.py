@@ -16,6 +16,7 @@ import imrc
 from imrc.cli import main
 from imrc.sweeps import ResultStore
 from imrc.sweeps import cell as cell_module
+from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["sweep", "--datasets", "identical", "-k", "4", "-n", "5", "--repetitions", "2", "--jobs", "1"]
@@ -54,11 +55,11 @@ def test_a_file_with_flags_in_place_of_what_it_says(capsys, tmp_path):
 
 
 def test_a_dry_run_runs_nothing(capsys, kept):
-    assert main([*SMALL, "--dry-run", "--json", "-W", "1", "2"]) == 0
+    assert main([*SMALL, "--dry-run", "--json", "-W", "1", "2", "--methods", "imrc", "majority"]) == 0
     output = capsys.readouterr()
     plan = json.loads(output.out)
-    assert (plan["cells"], plan["stored"]) == (2, 0)
-    assert plan["notes"] == ["Run once: combinations that are the same: IMRC (recommended) does not use W (2 cells)."]
+    note = "Run once: combinations that are the same: majority does not use b, W or presets (2 cells)."
+    assert plan == {"cells": 6, "stored": 0, "notes": [note]}
     with ResultStore(kept) as store:
         assert len(store) == 0
 
@@ -158,9 +159,9 @@ def test_the_example_of_readme_prints_what_readme_shows(capsys, monkeypatch, tmp
     command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", readme, re.DOTALL).groups()
     assert main([*shlex.split(command), "--jobs", "1"]) == 0
     output = capsys.readouterr()
-    times = r"about .*? with \d+ workers?|Results: .*"
+    here = r"about .*? with \d+ workers?|Results: .*"
     said = "\n".join(line for line in output.err.splitlines() if not line.startswith("["))
-    assert re.sub(times, "", f"{said}\n{output.out}") == re.sub(times, "", shown)
+    assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
 
 
 def test_the_file_of_readme_is_a_sweep(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -256,6 +258,49 @@ def script(risks, competitor):
     return Scripted(n_classes=2, n_features=1, random_state=0)
 
 
+def near_one(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return 30 % of class 1 and 200 features just below 1, ten of which tell the classes apart a little."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) % 10 < 3).astype(np.int64)
+    X = 1.0 - 0.1 * rng.random((n, 200))
+    X[:, :10] -= 0.1 * y[:, None]
+    return X, y
+
+
+def answers(learner, *, n: int = 10, steps: int = 6) -> tuple[float, float]:
+    """Learn some tasks; return the error on fresh samples and the share of answers for class 1."""
+    for step in range(steps):
+        learner.partial_fit_task(step, *near_one(n, step))
+    X, y = near_one(500, 99)
+    said = learner.predict(X)
+    return float(np.mean(said != y)), float(said.mean())
+
+
+class TestDefaultsAnswerMoreThanOneClass:
+    """Features near 1, few samples of one class: what the default profiles were chosen for."""
+
+    OPTIONS: ClassVar = {"n_classes": 2, "n_features": 200, "random_state": 0}
+
+    def test_condor(self):
+        error, share = answers(Condor(**self.OPTIONS))
+        assert error < 0.05
+        assert 0.25 < share < 0.35
+        assert answers(Condor(**self.OPTIONS, profile="strong"))[1] == 0.0
+        assert Condor(**self.OPTIONS).settings.bias == 1e-3
+
+    def test_aue(self):
+        error, share = answers(AUE(**self.OPTIONS))
+        assert error < 0.05
+        assert 0.25 < share < 0.35
+        # A uniform start outweighs the first task: all answers are the class of fewer samples, never with trees.
+        assert answers(AUE(**self.OPTIONS, profile="logistic"), steps=1) == (0.7, 1.0)
+        assert answers(AUE(**self.OPTIONS), steps=1)[0] <= 0.3
+
+    def test_driftsurf_starts_from_zeros(self):
+        np.testing.assert_array_equal(DriftSurf(**self.OPTIONS).model.W, 0.0)
+        assert (DriftSurf(**self.OPTIONS, profile="uniform").model.W > 0).all()
+
+
 class TestDriftSurf:
     HYPER = Hyper(rate=0.1, shrink=0.0, steps_per_sample=2)
 
@@ -358,7 +403,7 @@ class TestDriftSurf:
             assert not surf.reactive
 
     def test_infinite_threshold_is_strsaga_on_the_whole_stream(self):
-        surf = DriftSurf(n_classes=2, n_features=3, random_state=7, threshold=np.inf)
+        surf = DriftSurf(n_classes=2, n_features=3, random_state=7, threshold=np.inf, profile="uniform")
         rng = np.random.default_rng(7)
         stream, model = Stream(4), Model(0, rng.random((1, 4)), Hyper(2e-2, 1e-3, 2))
         for step in range(4):
@@ -388,7 +433,7 @@ class TestDriftSurf:
         assert len(surf.stream.y) == 1400
 
     def test_zero_one_risk(self):
-        surf = DriftSurf(n_classes=2, n_features=1, random_state=0, risk="zero_one", init="zeros")
+        surf = DriftSurf(n_classes=2, n_features=1, random_state=0, risk="zero_one")
         surf.partial_fit_task(0, [[1.0], [2.0], [3.0], [4.0]], [0, 0, 0, 1])
         assert surf.model.risk == 0.25  # margins of 0 answer class 0
 
@@ -436,7 +481,7 @@ class TestAUE:
 
     def test_votes(self):
         """Two old members for class 1 outvote a heavier candidate for class 0 (.535 to .465)."""
-        aue = self.prepared([0.9, 0.6, 0.05])
+        aue = self.prepared([0.9, 0.6, 0.05], vote="hard")
         aue.weights = np.array([2.941176, 1.851852, 4.166667])
         aue.n_tasks = 1
         assert aue.predict([[0.0]]).tolist() == [1]
@@ -448,7 +493,7 @@ class TestAUE:
         assert even.predict([[0.0]]).tolist() == [0]  # ties to the smaller label
 
     def test_one_member_is_the_last_block(self):
-        aue = AUE(n_classes=2, n_features=3, random_state=0, members=1, profile="hoeffding")
+        aue = AUE(n_classes=2, n_features=3, random_state=0, members=1)
         for step in range(3):
             X, y = clusters(20, step, flip=step == 1)
             aue.partial_fit_task(step, X, y)
@@ -458,7 +503,7 @@ class TestAUE:
 
     def test_first_block_is_the_base_learner(self):
         X, y = clusters(30, 0)
-        aue = AUE(n_classes=2, n_features=3, random_state=3).partial_fit_task(0, X, y)
+        aue = AUE(n_classes=2, n_features=3, random_state=3, profile="logistic").partial_fit_task(0, X, y)
         rng = np.random.default_rng(3)
         order = rng.permutation(30)
         stream, model = Stream(4), Model(0, rng.random((1, 4)), Hyper(2e-2, 1e-3, 2))
@@ -468,7 +513,7 @@ class TestAUE:
         np.testing.assert_array_equal(aue.predict(grid), (with_intercept(grid) @ model.W[0] > 0).astype(int))
 
     def test_label_flip_moves_the_weight_to_the_newest(self):
-        aue = AUE(n_classes=2, n_features=3, random_state=0, profile="hoeffding")
+        aue = AUE(n_classes=2, n_features=3, random_state=0)
         aue.partial_fit_task(0, *clusters(100, 0, spread=0.3)).partial_fit_task(1, *clusters(100, 1, spread=0.3))
         np.testing.assert_allclose(aue.weights, [4.0, 4.0], rtol=0.01)
         aue.partial_fit_task(2, *clusters(100, 2, spread=0.3, flip=True))
@@ -486,11 +531,11 @@ class TestAUE:
         assert shares[True] < 1 - 0.5 * random_guess_error(p) / 2
 
     def test_samples_nobody_needs_are_forgotten(self):
-        aue = AUE(n_classes=2, n_features=3, random_state=0, members=2)
+        aue = AUE(n_classes=2, n_features=3, random_state=0, members=2, profile="logistic")
         for step in range(5):
             aue.partial_fit_task(step, *clusters(10, step))
         assert len(aue.stream.y) == aue.stream.last - min(member.start for member in aue.members)
-        trees = AUE(n_classes=2, n_features=3, random_state=0, profile="hoeffding")
+        trees = AUE(n_classes=2, n_features=3, random_state=0)
         trees.partial_fit_task(0, *clusters(10, 0))
         assert len(trees.stream.y) == 0
 
@@ -518,6 +563,64 @@ class TestHoeffdingTree:
         tree.right[0] = (5, 1)  # the majority class was right more often: counts vote
         np.testing.assert_allclose(tree.votes(X), 1 / 3)
 
+    def test_naive_bayes_of_many_features_of_all_sizes(self, rng):
+        """Products of 500 variances from 1e-120 to 1e120 neither overflow nor lose digits."""
+        scale = 10.0 ** rng.uniform(-60, 60, 500)
+        X, y = rng.standard_normal((40, 500)) * scale, np.arange(40) % 2
+        tree = HoeffdingTree(500, 2)
+        tree.learn(X, y)
+        tree.right[0] = (0, 1)
+        new = 0.05 * rng.standard_normal((20, 500)) * scale
+        logs = [norm.logpdf(new, X[y == c].mean(axis=0), X[y == c].std(axis=0, ddof=1)).sum(axis=1) for c in (0, 1)]
+        np.testing.assert_allclose(tree.votes(new)[:, 1], expit(logs[1] - logs[0]), rtol=1e-8, atol=1e-300)
+
+    def test_class_the_leaf_has_not_seen(self):
+        tree = HoeffdingTree(1, 3)
+        tree.counts[0] = (1.0, 9.0, 0.0)  # what a split leaves to a new leaf
+        np.testing.assert_allclose(tree.votes(np.array([[5.0]])), [[0.1, 0.9, 0.0]])
+        tree.learn(np.array([[4.0], [6.0]]), np.array([0, 0]))
+        tree.right[0] = (0, 1)
+        np.testing.assert_allclose(tree.votes(np.array([[5.0]])), [[1.0, 0.0, 0.0]])
+
+    def test_columns_after_the_features_are_not_looked_at(self, rng):
+        X, y = clusters(150, 0, spread=0.1)
+        plain, padded = HoeffdingTree(3, 2), HoeffdingTree(3, 2)
+        plain.learn(X, y)
+        padded.learn(np.hstack([X, rng.standard_normal((150, 2))]), y)
+        assert len(plain.feature) > 1
+        np.testing.assert_array_equal(padded.votes(np.hstack([X, 9 * X])), plain.votes(X))
+
+    def test_gains_written_a_second_time(self, rng):
+        """Ten thresholds per feature, normal shares cut to the extremes, information gain in bits: in plain loops."""
+        X, y = rng.standard_normal((90, 4)), rng.integers(0, 3, 90)
+        X[:, 1] += 2.0 * (y == 1)
+        X[:, 2] -= 0.5 * y
+        tree = HoeffdingTree(4, 3)
+        tree.learn(X, y)
+
+        def bits(weights):
+            return sum(-w / sum(weights) * np.log2(w / sum(weights)) for w in weights if w > 0)
+
+        gains, thresholds, branches = tree.split_gains(0)
+        for j in range(4):
+            best = (-np.inf, None, None)
+            low, high = X[:, j].min(), X[:, j].max()
+            for i in range(1, 11):
+                point = low + i / 11 * (high - low)
+                left = []
+                for c in range(3):
+                    x = X[y == c, j]
+                    share = norm.cdf(point, x.mean(), x.std(ddof=1))
+                    left.append(len(x) * (0.0 if point < x.min() else 1.0 if point >= x.max() else share))
+                right = [(y == c).sum() - left[c] for c in range(3)]
+                gain = bits([(y == c).sum() for c in range(3)])
+                gain -= sum(left) / 90 * bits(left) + sum(right) / 90 * bits(right)
+                if min(sum(left), sum(right)) >= 0.9 and gain > best[0]:
+                    best = (gain, point, [left, right])
+            np.testing.assert_allclose(gains[j], best[0], rtol=1e-10)
+            np.testing.assert_allclose(thresholds[j], best[1], rtol=1e-12)
+            np.testing.assert_allclose(branches[j], best[2], rtol=1e-9, atol=1e-12)
+
     def test_no_split_before_the_grace_period(self):
         X, y = clusters(99, 0, spread=0.1)
         tree = HoeffdingTree(3, 2)
@@ -527,6 +630,15 @@ class TestHoeffdingTree:
         assert tree.feature[0] == 0  # the feature that tells the classes apart
         assert -3 < tree.threshold[0] < 3
         assert (tree.votes(X).argmax(axis=1) == y).all()
+
+    def test_attempts_come_every_so_many_samples_whatever_the_weights(self, rng, monkeypatch):
+        """A new leaf inherits class weights that are no whole numbers; attempts count samples all the same."""
+        at = []
+        tree = HoeffdingTree(1, 2, grace=10)
+        tree.counts[0] = (33.1, 41.7)
+        monkeypatch.setattr(tree, "_try_split", lambda leaf: at.append(tree.seen[leaf].sum()))
+        tree.learn(rng.standard_normal((35, 1)), np.arange(35) % 2)
+        assert at == [10, 20, 30]
 
     def test_noise_is_not_split_on(self, rng):
         tree = HoeffdingTree(5, 2, tie=0.0)

@@ -125,7 +125,7 @@ def test_covertype_with_all_types(real_data):
     sequence = datasets.load("covertype_excerpt", labels="types")
     counts = dict(zip(range(1, 8), [2942, 6022, 2160, 2160, 2396, 2160, 2160], strict=True))
     assert sequence.info["class_counts"] == counts
-    assert sequence.info["column_kinds"][9:11] == ("numeric", "binary")
+    assert sequence.column_kinds[9:11] == ("numeric", "binary")
     with pytest.raises(ValueError, match="labels must be one of"):
         datasets.load("covertype_excerpt", labels="all")
 

@@ -144,10 +144,10 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
     [
         ("imrc.core.learner.Learner.step", RUN),
         ("imrc.evaluation.splits.np.random.default_rng", RUN),
-        ("imrc.datasets._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
+        ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
         ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"]),
-        ("imrc.datasets.command.datasets.status", ["datasets"]),
-        ("imrc.sweeps.plan.estimate", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
+        ("imrc.commands.datasets.datasets.status", ["datasets"]),
+        ("imrc.sweeps.plan.largest_n", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
     ],
 )
 @pytest.mark.parametrize("error", [ValueError("no such axis"), TypeError("not iterable"), KeyError("mean")])
@@ -186,7 +186,7 @@ def test_ctrl_c_leaves_a_clean_line(capsys, monkeypatch):
     def interrupted(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("imrc.evaluation.run_command.iter_run", interrupted)
+    monkeypatch.setattr("imrc.commands.run.iter_run", interrupted)
     assert main(RUN) == 1
     assert capsys.readouterr().err.endswith("imrc: stopped\n")
 

@@ -86,7 +86,7 @@ def test_fetch_of_what_is_here_downloads_nothing(capsys, real_data, monkeypatch)
     assert "on this computer already" in capsys.readouterr().out
 
 
-def test_check_finds_what_is_right_damaged_and_missing(capsys, nothing_here, real_data):
+def test_check_finds_what_is_ok_damaged_and_missing(capsys, nothing_here, real_data):
     file = datasets.facts("german").sets()[0][0]
     place = nothing_here / file.path
     assert main(["datasets", "check", "german"]) == 1
@@ -104,7 +104,7 @@ def test_check_finds_what_is_right_damaged_and_missing(capsys, nothing_here, rea
 def test_check_of_the_published_file(capsys, real_data):
     assert main(["datasets", "check", "german", "--csv"]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert row["state"] == "right"
+    assert row["state"] == "ok"
 
 
 def test_sample_is_written_once(capsys, tmp_path):

@@ -85,7 +85,7 @@ def test_rho_of_the_truth_lies_in_most_intervals():
         steps = np.diff(sequence.truth["mean_vectors"], axis=0) ** 2
         moving = steps.mean(axis=0) > 0
         truth = 50 * (steps.mean(axis=0) / v)[moving].sum() / result.m
-        rho, low, high = result.rho_at()
+        rho, low, high = result.ratio_at()
         inside += low <= truth <= high
         ratios.append(rho / truth)
     assert inside >= 16
@@ -174,16 +174,19 @@ def test_one_sample_per_task_is_too_few():
     assert result.verdict.name == "too_few"
     assert result.m == 0
     with pytest.raises(ValueError, match="too few tasks or components"):
-        result.rho_at()
+        result.ratio_at()
 
 
 def test_rho_converts_in_proportion_to_n():
     result = assess(gaussian("random_walk", k=12, n=60))
     assert result.n == pytest.approx(60, rel=1e-14)
-    assert np.array(result.rho_at(10)) == pytest.approx(np.array(result.rho_at()) / 6)
-    assert result.summary(10)["rho"] == pytest.approx(result.rho_at(10)[0])
+    assert np.array(result.ratio_at(10)) == pytest.approx(np.array(result.ratio_at()) / 6)
+    summary = result.summary(10)
+    assert summary["n_rho"] == pytest.approx(result.ratio_at(10)[0])
+    # rho is d^2 / sigma^2 and knows no n.
+    assert summary["rho"] == pytest.approx(summary["n_rho"] / 10) == pytest.approx(result.summary(50)["rho"])
     with pytest.raises(ValueError, match="leave n out"):
-        assess(np.arange(8.0)[:, None], 1.0).rho_at(10)
+        assess(np.arange(8.0)[:, None], 1.0).ratio_at(10)
 
 
 def test_inputs_stay_as_they_are():
@@ -239,7 +242,7 @@ def change_of(high):
 FITS = tuple(
     ModelFit(name, group, 0.0, bic, parameters)
     for name, group, bic, parameters in (
-        ("rw", "evolving", 0.0, {"rho": 1.0}),
+        ("rw", "evolving", 0.0, {"ratio": 1.0}),
         ("ar", "mean_reverting", 1.5, {"a": 1.0, "phi": 0.5}),
         ("trend", "trend", 5.0, {"a": 0.0, "b": 1.0}),
         ("jump", "jump", 6.0, {"a": 0.0, "b": 1.0, "c": 4.0}),
@@ -291,25 +294,53 @@ def test_wording():
     assert word("evolving").sentence.startswith("Supported: neighbours are alike, distance grows with lag")
     assert "half-life about 1.0 tasks" in word("mean_reverting").sentence
     assert "at task 5" in word("jump").sentence
-    assert "every 5.0 tasks" in word("periodic").sentence
-    assert "not zero-mean" in word("trend").sentence
+    assert "pattern repeats about every 5 tasks" in word("periodic").sentence
+    assert "straight line" in word("trend").sentence
     assert word("evolving", "trend").title == "evolving or trend"
-    assert "at most 0.5 times the noise" in word("no_change").sentence
-    assert "no limit" in word("too_few", high=np.inf).sentence
+    assert "at most 0.5 times the noise of one given average" in word("no_change").sentence
+    assert "put no upper limit on the change" in word("too_few", high=np.inf).sentence
     assert "Tasks 2 and 4 are alike" in word("recurring", k=5, pairs=((1, 3),), share=0.2).sentence
-    assert word("iid", k=15).notes == ("With fewer than 20 tasks a slow change could be missed.", "15 tasks only.")
-    assert "cannot walk for ever" in word("mean_reverting", is_bounded=True).notes[0]
+    assert word("iid", k=15).notes == ("With fewer than 20 tasks a slow change can go unnoticed.", "Only 15 tasks.")
+    assert "cannot drift indefinitely" in word("mean_reverting", is_bounded=True).notes[0]
     for name in ("evolving", "trend", "jump", "periodic", "mean_reverting", "iid", "differ", "recurring"):
         assert "prove" not in word(name).sentence
 
 
-@pytest.mark.parametrize(("z", "text"), [(4.0, "go the same way"), (-4.0, "come back")])
-def test_dependent_changes_are_said(z, text):
-    tests = Innovations(0.0, {2: z, 3: 0.5}, -0.4, -0.4, 3.0)
-    verdict = word("evolving", tests=tests)
-    assert "consecutive changes are not independent" in verdict.title
-    assert text in verdict.title
-    assert "independent and zero-mean" not in verdict.sentence
+def innovations_of(z_mean, z_lag):
+    return Innovations(z_mean, {2: z_lag, 3: 0.5}, -0.4, -0.4, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("z_mean", "z_lag", "text"),
+    [
+        (3.0, 0.0, "drift in one direction: not zero-mean"),
+        (3.0, 4.0, "drift in one direction: not zero-mean"),
+        (0.0, 4.0, "look positively correlated: not independent"),
+        (0.0, -4.0, "look negatively correlated: not independent"),
+        (-3.0, 4.0, "look positively correlated: not independent"),
+    ],
+)
+@pytest.mark.parametrize("name", ["evolving", "trend", "periodic", "mean_reverting", "jump"])
+def test_what_the_changes_do_is_said_in_one_wording(name, z_mean, z_lag, text):
+    verdict = word(name, tests=innovations_of(z_mean, z_lag))
+    assert f"changes {text}." in verdict.sentence
+    assert verdict.changes_text == text.partition(":")[0]
+    assert verdict.assumption == "contradicted"
+    assert (verdict.changes_text in verdict.title) == (name == "evolving")
+
+
+def test_unremarkable_changes_support_evolving_only():
+    calm = innovations_of(1.9, 2.7)
+    assert word("evolving", tests=calm).assumption == "supported"
+    assert word("evolving", tests=calm).changes_text == "look independent and zero-mean"
+    assert word("evolving", "trend", tests=calm).assumption == "open"
+    assert word("trend", tests=calm).changes_text == "nothing unusual on their own"
+    assert word("trend", tests=calm).assumption == "contradicted"
+    for name in ("no_change", "too_few", "iid", "differ", "recurring"):
+        # Without an order among the tasks the tests on changes are not looked at.
+        verdict = word(name, k=9, tests=innovations_of(4.0, 4.0))
+        assert verdict.changes is None
+        assert verdict.changes_text.startswith("not judged")
 
 
 def test_returns_of_alternating_tasks():
@@ -320,14 +351,19 @@ def test_returns_of_alternating_tasks():
     assert share == pytest.approx(0.4)
 
 
+def with_change(result, ratio, low, high):
+    from dataclasses import replace
+
+    return replace(result, change=ChangeEstimate(ratio, low, high, 9.0, 3.0, np.zeros(1), np.zeros(1)))
+
+
 def test_sentences_for_people():
     result = assess(gaussian("random_walk", k=12, n=60), representation="inputs")
     assert "12 tasks, representation: inputs" in words_.setting_sentence(result)
     assert "n = 10" in words_.meaning_sentence(result, 10)
-    assert "nearly all" in words_.regime_sentence(0.001, 0.0, 0.005, 10)
-    assert "gain is uncertain" in words_.regime_sentence(0.3, 0.1, 1.4, 10)
-    assert "help a lot" in words_.regime_sentence(0.3, 0.1, 0.9, 10)
-    assert "little can be borrowed" in words_.regime_sentence(4.0, 3.0, 5.0, 10)
+    for low, high, text in ((0.0, 0.005, "nearly all"), (0.1, 1.4, "smaller or larger"), (0.1, 0.9, "less than the")):
+        assert text in words_.regime_sentence(with_change(result, 0.3 * high, low, high), 60)
+    assert "more than the noise" in words_.regime_sentence(with_change(result, 4.0, 3.0, 5.0), 60)
 
 
 def test_band_holds_the_average_of_independent_tasks():
@@ -349,7 +385,7 @@ def test_command_line_prints_verdict_and_json(capsys):
     sequence = imrc.datasets.load("periodic", tasks=20, seed=0)
     result = assess(sequence, features="identity")
     assert text.startswith(f"periodic: {result.verdict.title}")
-    assert f"n d2 / sigma2 at n = 20: {words_.number(result.rho_at(20)[0])}" in text
+    assert f"n d2 / sigma2 at n = 20: {words_.number(result.ratio_at(20)[0])}" in text
     assert main(["assess", "identical", "-k", "4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tasks"] == 4
     assert main(["assess", "identical", "-k", "1"]) == 2
@@ -357,7 +393,7 @@ def test_command_line_prints_verdict_and_json(capsys):
 
 
 @pytest.mark.parametrize(
-    ("rho", "low", "high", "text"),
+    ("ratio", "low", "high", "text"),
     [
         (0.1, 0.05, 0.2, "expected to help much"),
         (0.5, 0.3, 0.8, "expected to help clearly"),
@@ -366,35 +402,122 @@ def test_command_line_prints_verdict_and_json(capsys):
         (9.0, 7.0, 11.0, "hardly help"),
     ],
 )
-def test_what_the_size_of_the_change_means(rho, low, high, text):
-    from dataclasses import replace
-
+def test_what_the_size_of_the_change_means(ratio, low, high, text):
     result = assess(gaussian("random_walk", k=12, n=60))
-    changed = replace(result, change=ChangeEstimate(rho, low, high, 9.0, 3.0, np.zeros(1), np.zeros(1)))
-    assert text in words_.meaning_sentence(changed, 60)
+    assert text in words_.meaning_sentence(with_change(result, ratio, low, high), 60)
 
 
 def test_too_few_gives_no_forecast():
     result = assess(gaussian("random_walk", k=2, n=4, change=0.1))
     assert result.verdict.name == "too_few"
-    assert "cannot be foreseen" in words_.meaning_sentence(result, 4)
+    assert "cannot be predicted" in words_.meaning_sentence(result, 4)
     assert "not testable" in words_.report(result, 4)
 
 
-@pytest.mark.parametrize(
-    ("z_mean", "z", "text"),
-    [(2.0, 0.0, "they keep a direction"), (0.0, 4.0, "same way"), (0.0, -4.0, "come back"), (0.0, 1.0, "nothing")],
+def simulated_means(kind, seed):
+    """Averages of 5 to 16 tasks with 6 components and noise of variance 1, changing in a known way."""
+    generator = np.random.default_rng([seed, len(kind)])
+    k, m = int(generator.choice([5, 7, 8, 10, 12, 16])), 6
+    noise, steps = generator.standard_normal((2, k, m))
+    size, time = generator.choice([0.5, 1.0, 2.0]), np.arange(k)[:, None]
+    walk = np.cumsum(steps, axis=0)
+    reverting = steps.copy()
+    for j in range(1, k):
+        reverting[j] += 0.6 * reverting[j - 1]
+    path = {
+        "identical": 0.0 * steps,
+        "independent": steps,
+        "random_walk": walk,
+        "mean_reverting": reverting,
+        "trend": 0.5 * time * steps[0],
+        "walk_with_drift": walk + 0.5 * time * steps[0],
+        "smooth": np.cumsum(0.3 * walk, axis=0),
+        "periodic": np.sqrt(2) * np.cos(2 * np.pi * time / 5 + 6.0 * steps[0]),
+        "abrupt": np.where(time >= k // 2, 2.0 * steps[0], 0.0),
+        "recurring": steps[time[:, 0] % 2],
+    }[kind]
+    return size * path + noise
+
+
+KINDS_OF_CHANGE = (
+    "identical",
+    "independent",
+    "random_walk",
+    "mean_reverting",
+    "trend",
+    "walk_with_drift",
+    "smooth",
+    "periodic",
+    "abrupt",
+    "recurring",
 )
-def test_words_about_changes(z_mean, z, text):
-    assert text in words_.changes_text(Innovations(z_mean, {2: z}, -0.4, -0.4, 3.0))
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CHANGE)
+def test_sentences_never_contradict_each_other(kind):
+    from dataclasses import replace
+
+    from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+    from imrc.diagnostics._verdict import CHANGES, NAMED
+    from imrc.evaluation.guarantees import order_sentence
+
+    said = set()
+    for seed in range(200):
+        # As if each average stood for 10 samples, so that everything can be said.
+        result = replace(assess(simulated_means(kind, seed), 1.0, permutations=99, seed=seed), n=10.0)
+        verdict, tests = result.verdict, result.innovations
+        meaning, order = words_.meaning_sentence(result, 10), order_sentence(verdict)
+        regime, card = words_.regime_sentence(result, 10), verdict.changes_text
+        heading = " ".join((verdict.title, verdict.sentence, *verdict.notes))
+        told = " ".join((heading, card, meaning, order, regime, words_.report(result, 10)))
+        # What is said about the changes is one thing, in the heading and on the card, and the tests show it.
+        found = [phrase for phrase in CHANGES.values() if phrase in told]
+        assert len(found) <= 1, (seed, told)
+        for phrase in found:
+            assert phrase in heading, (seed, told)
+            assert phrase == card, (seed, told)
+        if "drift in one direction" in found:
+            assert tests.z_mean > MEAN_LIMIT
+        if "look independent and zero-mean" in found:
+            assert tests.z_mean <= MEAN_LIMIT
+            assert abs(tests.largest) <= FLAG_LIMIT
+            assert "evolving" in (verdict.name, verdict.second)
+        if "look positively correlated" in told or "look negatively correlated" in told:
+            assert (tests.largest > FLAG_LIMIT) == ("look positively correlated" in told)
+            assert (tests.largest < -FLAG_LIMIT) == ("look negatively correlated" in told)
+        # Only where the order matters something is said about the changes; nothing says the opposite there.
+        assert (card.startswith("not judged")) == (verdict.name not in NAMED)
+        assert ("order does not matter" in told) == (verdict.name == "iid")
+        # The assumption is supported, open or contradicted in all sentences alike.
+        supported = {
+            "Supported:" in heading,
+            "as the theorems promise" in meaning,
+            "which the diagnosis supports" in order,
+        }
+        assert len(supported) == 1 or verdict.name == "too_few", (seed, told)
+        refused = {"these tasks do not seem to" in meaning, "nor their order" in order}
+        assert len(refused) == 1, (seed, told)
+        assert not (True in supported and True in refused)
+        # Size and gain.
+        if verdict.name == "too_few":
+            assert "cannot be predicted" in meaning
+            assert "help" not in told.replace("cannot be predicted", "")
+        elif "more than the noise" in regime:
+            assert "help only a little" in meaning or "hardly help" in meaning
+        elif "less than the noise" in regime or "slowly" in regime:
+            assert "help a lot" in meaning or "clearly help" in meaning
+        else:
+            assert "may help" in meaning
+        said.add(verdict.name)
+    assert len(said) >= 3
 
 
 def test_vacuous_bounds_are_called_vacuous():
-    from imrc.diagnostics.guarantees import PlugIn
+    from imrc.evaluation.guarantees import PlugIn, vacuous_sentence
 
     stand_in = PlugIn(np.arange(3), np.full(3, 0.2), np.full(3, 1.0), 1.0, 10, 2)
-    assert "vacuous for every task" in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
-    assert "2 of the 3 tasks" in words_.vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
-    assert "below the risk of guessing" in words_.vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
+    assert "vacuous for every task" in vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "2 of the 3 tasks" in vacuous_sentence(stand_in, [True, True, False], 0.5, 0.05, 1.0)
+    assert "below the risk of guessing" in vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
     # 2 sqrt(2 log(400)) / sqrt(ESS) = .3 at ESS = 533.
-    assert "size of 533 " in words_.vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+    assert "size of 533 " in vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)

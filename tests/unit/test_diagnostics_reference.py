@@ -86,7 +86,7 @@ def test_b_numbers(results):
     result = results["B"]
     assert result.q == pytest.approx(3.36887, abs=5e-6)
     assert result.order.statistics["r1"] == pytest.approx(0.63737, abs=5e-6)
-    rho, low, high = result.rho_at()
+    rho, low, high = result.ratio_at()
     assert rho == pytest.approx(0.25, abs=0.01)
     assert low == pytest.approx(0.216, abs=0.01)
     assert high == pytest.approx(0.286, abs=0.01)
@@ -122,7 +122,7 @@ def test_c_no_change(results):
     result = results["C"]
     assert result.q == pytest.approx(0.878529, abs=5e-7)
     assert result.order.statistics["r1"] == pytest.approx(-0.069553, abs=5e-7)
-    rho, low, high = result.rho_at()
+    rho, low, high = result.ratio_at()
     assert (rho, low) == (0.0, 0.0)
     assert high == pytest.approx(0.0132, abs=0.001)
     assert result.p_order == pytest.approx(0.5, abs=0.05)
@@ -161,7 +161,7 @@ def test_f_trend(results):
 
 
 def key_numbers(result):
-    return [result.q, result.p_same, result.p_order, *result.rho_at(), result.m_eff, result.innovations.z_mean]
+    return [result.q, result.p_same, result.p_order, *result.ratio_at(), result.m_eff, result.innovations.z_mean]
 
 
 @pytest.mark.parametrize("name", list(CASES))
@@ -202,7 +202,7 @@ def test_reversing_time_keeps_verdict_and_rho(name, results):
     changed = assess(CASES[name]()[::-1], 1.0)
     assert changed.verdict.name == results[name].verdict.name
     assert changed.verdict.second == results[name].verdict.second
-    assert changed.rho_at()[0] == results[name].rho_at()[0]
+    assert changed.ratio_at()[0] == results[name].ratio_at()[0]
 
 
 def test_same_seed_same_result_other_seed_close():

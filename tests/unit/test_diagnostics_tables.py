@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 import imrc
+from imrc import teaching
 from imrc.core import theory
 from imrc.core.learner import RULES
-from imrc.diagnostics import assess, guarantees, teaching, tracks
-from imrc.evaluation.words import decimal
+from imrc.diagnostics import assess, tracks
+from imrc.evaluation import guarantees
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
 from imrc.plots import teaching as lessons
+from imrc.wording import decimal
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def test_tracks_equal_a_local_level_smoother(result):
     from statsmodels.tsa.statespace.structural import UnobservedComponents
 
     table = tracks.component_tracks(result, 1)
-    s, d = table["mean_se"].iloc[0] ** 2, result.change.rho * table["mean_se"].iloc[0] ** 2
+    s, d = table["mean_se"].iloc[0] ** 2, result.change.ratio * table["mean_se"].iloc[0] ** 2
     model = UnobservedComponents(table["mean"].to_numpy(), "local level", use_exact_diffuse=True)
     model.ssm.tolerance = 0.0  # no shortcut to the steady state
     smoothed = model.smooth([s, d])
@@ -179,7 +181,7 @@ def test_ess_table_and_figure():
     shown = names(figure)
     assert "Digits: n d² / σ² = 0.40" in shown
     assert "forward and backward, j = 10, k = 20" in shown
-    assert "border of regimes, n d² = 1/10²" in shown
+    assert "border of regimes, n d² / σ² = 1/10²" in shown
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
@@ -213,8 +215,8 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     pacf = pictures.pacf_panels({"a": result.pacf, "b": result.pacf})
     shown = names(pacf)
     assert shown == [
-        "± standard deviation: spread of components, not an error bar",
-        "95 % of the averages if the order did not matter",
+        "± standard deviation over components (not an error bar)",
+        "95 % of the averages if order did not matter",
         "average over components",
         "zero",
     ]
@@ -295,8 +297,8 @@ def test_lesson_sentences_follow_the_numbers():
 
     rows = {"single": row(0.0, 0.0), "forward": row(-0.02, 0.001), "forward_backward": row(0.001, 0.002)}
     text = teaching.lesson_sentence(pd.DataFrame(rows).T, 3.0, 10, 3)
-    assert "10 % fewer errors" in text
-    assert "no clear difference (+0.001 ± 0.002)" in text
+    assert "forward learning makes 10 % fewer errors on the newest task" in text
+    assert "with b = 3 makes no clear difference (+0.001 ± 0.002) over all tasks" in text
     assert "nothing helps much" in text
     rows["forward"] = row(0.02, 0.001)
     assert "10 % more errors" in teaching.lesson_sentence(pd.DataFrame(rows).T, 0.05, 10, 3)

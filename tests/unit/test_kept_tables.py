@@ -85,7 +85,7 @@ def test_a_damaged_file_is_as_good_as_none(content):
     ],
 )
 def test_what_the_page_does_not_have_is_refused_before_anything_runs(capsys, monkeypatch, arguments, named):
-    monkeypatch.setattr("imrc.paper.command.measure", lambda *_, **__: pytest.fail("measured"))
+    monkeypatch.setattr("imrc.commands.table.measure", lambda *_, **__: pytest.fail("measured"))
     assert main(["table", "--datasets", "random_walk", "--keep", *arguments]) == 2
     assert named in capsys.readouterr().err
 

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imrc.datasets import DataError, cut_table, open_table, read_table, tables
+import imrc
+from imrc.datasets import DataError, cut_table, open_table, read_table
+from imrc.features import make, output_names
+from imrc.tables import suggested_period
 from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table, zip_bomb
 
 TECHNICAL = re.compile(
@@ -30,8 +33,9 @@ def told(case: Case) -> tuple[str, str]:
     assert len(sequence) == case.tasks, case.name
     assert sequence.n_features == case.features, case.name
     assert sequence.n_classes == case.classes, case.name
-    assert all(np.isfinite(task.X).all() for task in sequence)
-    assert len(sequence.info["column_kinds"]) == sequence.n_features == len(sequence.feature_names)
+    mapped = make("identity", sequence)
+    assert all(np.isfinite(mapped.transform(task.X)).all() for task in sequence)
+    assert len(sequence.column_kinds) == sequence.n_features == len(sequence.feature_names)
     assert sequence.sizes.sum() == cut.rows_used
     assert cut.rows_used + sum(n for _, n in cut.dropped) + sum(n for _, n in cut.small_tasks) == cut.rows_read
     return "tasks", "\n".join([opened.format, *opened.notes, *cut.in_words(), *use])
@@ -92,13 +96,59 @@ def test_values_labels_and_order_are_exactly_those_of_the_file():
     cut = cut_table(open_table(csv.encode()), label="rain", task="day", min_samples=3)
     first, second = cut.sequence
     assert cut.sequence.labels == ("1", "2")
-    assert cut.sequence.feature_names == ("temp", "colour = red", "colour = blue", "colour = green")
-    # The median of 1.5, 2.5, 4.5, 0, 7 is 2.5. Rows of a task keep the order of the file.
-    np.testing.assert_array_equal(first.X, [[2.5, 0, 1, 0], [4.5, 0, 0, 1], [0, 0, 1, 0]])
-    np.testing.assert_array_equal(second.X, [[1.5, 1, 0, 0], [2.5, 1, 0, 0], [7, 0, 0, 1]])
+    # Columns stand as they were read: a gap stays a gap, and words are numbered in the order of the alphabet.
+    assert cut.sequence.feature_names == ("temp", "colour")
+    assert cut.sequence.column_kinds == ("undeclared", "category")
+    assert cut.sequence.categories == {1: ("blue", "green", "red")}
+    np.testing.assert_array_equal(first.X, [[2.5, 0], [4.5, 1], [0, 0]])
+    np.testing.assert_array_equal(second.X, [[1.5, 2], [np.nan, 2], [7, 1]])
     assert first.y.tolist() == ["yes", "no", "no"]
-    assert cut.sequence.info["column_kinds"] == ("numeric", "binary", "binary", "binary")
-    assert "1 missing values replaced by the median of the column, 2.5" in cut.columns[2].note
+    assert "1 missing values become the median of the training rows of the first task" in cut.columns[2].note
+
+
+def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
+    csv = "day,temp,colour,rain\n" + "1,1,blue,no\n1,3,blue,yes\n1,5,green,no\n2,,red,yes\n2,900,green,no\n2,7,,yes\n"
+    sequence = read_table(csv.encode(), label="rain", task="day", min_samples=3)
+    features = make("identity", sequence)
+    assert output_names(features, sequence) == ("temp", "colour = blue", "colour = other")
+    # 3 is the median of day 1; green was seen once there, red and no colour at all were not.
+    np.testing.assert_array_equal(features.transform(sequence[1].X), [[3, 0, 1], [900, 0, 1], [7, 0, 1]])
+    learnt = make("identity", sequence, rows=np.array([0, 1]))
+    assert output_names(learnt, sequence) == ("temp", "colour = blue")
+    np.testing.assert_array_equal(learnt.transform(sequence[1].X), [[2, 0], [900, 0], [7, 0]])
+
+
+def test_columns_without_a_scale_in_the_first_task_are_left_out():
+    rows = "1,5,,0,2020-01-01,a\n1,5,,0,2020-01-03,b\n2,7,3,1,2020-02-01,a\n2,8,4,6,2020-02-01,b\n"
+    sequence = read_table(f"t,constant,later,rare,day,y\n{rows}".encode(), label="y", task="t", min_samples=2)
+    features = make("identity", sequence)
+    # A column that is always 0 at first is kept: most columns of word counts are.
+    assert output_names(features, sequence) == ("rare", "day")
+    np.testing.assert_array_equal(features.transform(sequence[1].X), [[1, 31], [6, 31]])
+    # Only 0 was seen, so the representation whose features are bounded takes it for 0 or 1 and bounds it.
+    assert features.n_outputs == 2
+    assert np.abs(make("automatic", sequence).transform(sequence[1].X)).max() <= 1.0
+
+
+def test_a_learner_given_gaps_directly_says_so_and_the_short_way_works():
+    csv = "x,c,y\n" + "1,u,a\n,v,b\n3,u,b\n4,v,a\n" * 3
+    sequence = read_table(csv.encode(), label="y", block=4)
+    with pytest.raises(ValueError, match="missing values"):
+        imrc.IMRC().partial_fit(sequence[0].X, sequence[0].y, classes=sequence.classes)
+    features, model = make("identity", sequence), imrc.IMRC()
+    for task in sequence:
+        model.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+    assert set(model.predict(features.transform(sequence[0].X), task=0)) <= {"a", "b"}
+
+
+def test_a_learner_takes_a_table_of_numbers_without_gaps_as_it_is():
+    csv = "x,z,y\n" + "1,0,a\n2,1,b\n3,1,b\n4,0,a\n" * 3
+    sequence = read_table(csv.encode(), label="y", block=4)
+    one, other, features = imrc.IMRC(), imrc.IMRC(), make("identity", sequence)
+    for task in sequence:
+        one.partial_fit(task.X, task.y, classes=sequence.classes)
+        other.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+    np.testing.assert_array_equal(one.coef_["forward"], other.coef_["forward"])
 
 
 def test_csv_parquet_arff_and_frame_give_the_same_tasks():
@@ -141,7 +191,7 @@ def test_excluded_columns_and_tables_for_the_page():
     shown_tasks = cut.task_table()
     assert shown_tasks["rows"].tolist() == [4, 4, 4]
     assert shown_tasks["class a"].tolist() == [2, 2, 2]
-    assert cut.column_table()["used as"].tolist() == ["label", "numeric"]
+    assert cut.column_table()["used as"].tolist() == ["label", "numbers"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +202,7 @@ def test_the_period_suggested_gives_twenty_rows_a_task(days, expected):
     dates = (np.datetime64("2001-01-01") + days).astype(str)
     rows = "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(dates))
     column = open_table(f"when,x,y\n{rows}".encode()).column("when")
-    assert tables.suggested_period(column) == expected
+    assert suggested_period(column) == expected
 
 
 @pytest.mark.parametrize(

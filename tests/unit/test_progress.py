@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from imrc._output import ProgressLine
+from imrc.commands.output import ProgressLine
 
 
 class Terminal(io.StringIO):
@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 def clock(monkeypatch):
     """Let a test say how late it is."""
     now = [0.0]
-    monkeypatch.setattr("imrc._output.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("imrc.commands.output.time.monotonic", lambda: now[0])
     return now
 
 

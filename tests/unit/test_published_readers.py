@@ -58,8 +58,8 @@ def test_files_that_hold_something_else(put, name, path, data, message):
 
 
 def test_spam_from_the_authors_csv_is_the_same_as_from_the_archive(real_data, put):
-    from imrc.datasets._archives import unzip
-    from imrc.datasets._arff import parse_arff
+    from imrc.tables._archives import unzip
+    from imrc.tables._arff import parse_arff
 
     arff = parse_arff(unzip((real_data / "spam" / "Spam.zip").read_bytes(), "Spam.arff", 1 << 24))
     rows = list(zip(*(column.to_pylist() for column in arff.table.columns), strict=True))

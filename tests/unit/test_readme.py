@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from imrc.cli import _parser, main
+from imrc.cli import main
+from imrc.commands.main import _parser
+from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,16 +26,24 @@ def test_python_examples_print_what_readme_shows():
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             exec(compile(code, "README.md", "exec"), namespace)
-        assert output.getvalue() == shown
+        assert_as_shown(output.getvalue(), shown)
+
+
+SHOWN = "rule    error   ESS\nsingle  .211 ± .011  21.6\n* ours *.360 ± .020 in 3.1 s, [1 0 1]"
+
+
+@pytest.mark.parametrize(("old", "new"), [(".211", ".210"), ("*.360", ".361"), ("3.1 s", "900 ms"), ("[1 0", "[1 1")])
+def test_what_another_processor_may_print_is_as_shown(old, new):
+    assert_as_shown(SHOWN.replace(old, new), SHOWN)
+
+
+@pytest.mark.parametrize(("old", "new"), [(".211", ".266"), ("21.6", "29.2"), ("ours", "theirs"), ("± .011", "")])
+def test_what_no_processor_prints_is_not_as_shown(old, new):
+    with pytest.raises(AssertionError):
+        assert_as_shown(SHOWN.replace(old, new), SHOWN)
 
 
 BLOCKS = re.findall(r"(<!-- needs the paper's data -->\n)?```text\n(\$ imrc .*?)```", README, re.DOTALL)
-_TIMES = re.compile(r"\d[\d,.]*\s*(?:ms|s|min|h)\b")
-
-
-def plain(text: str) -> str:
-    """Text without what differs from run to run: times, and the spaces that keep columns in line."""
-    return re.sub(r"[ ]+", " ", _TIMES.sub("TIME", text)).strip()
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -62,7 +72,7 @@ def test_commands_print_what_readme_shows(request, capsys, tmp_path, monkeypatch
         if "…" in shown:  # README shows the beginning
             shown = shown.partition("…")[0].rstrip("\n")
             output = "\n".join(output.splitlines()[: len(shown.splitlines())])
-        assert plain(output) == plain(shown), command
+        assert_as_shown(output, shown)
 
 
 def test_every_command_is_shown():

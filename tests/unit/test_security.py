@@ -67,9 +67,9 @@ def findings(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_runs_code_that_came_in_as_data(path):
-    assert findings(ast.parse(path.read_text(encoding="utf-8"))) == []
+def test_nothing_runs_code_that_came_in_as_data():
+    found = {str(path): findings(ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES}
+    assert {path: what for path, what in found.items() if what} == {}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_an_installed_app_has_the_same_configuration():
 
 @pytest.mark.parametrize(("options", "address"), [([], "127.0.0.1"), (["--address", "0.0.0.0"], "0.0.0.0")])
 def test_the_command_listens_on_this_machine_unless_told_otherwise(monkeypatch, options, address):
-    class Started(Exception):
+    class Started(BaseException):
         pass
 
     def started(program, command):

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -14,18 +15,18 @@ import pytest
 import imrc
 from imrc import datasets
 from imrc.cli import main
-from imrc.evaluation import RunSettings, evaluate
+from imrc.evaluation import RunSettings, evaluate, iter_run
 from imrc.evaluation.compared import run_methods
 from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.methods import expected_seconds
-from imrc.evaluation.printed import (
+from imrc.evaluation.words import UNTUNED
+from imrc.paper import measure
+from imrc.paper.printed import (
     printed_average_seconds,
     printed_datasets,
     printed_error_of,
     printed_errors,
     printed_seconds,
 )
-from imrc.paper import measure
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
 
@@ -70,6 +71,15 @@ def test_other_windows_and_backward_steps(capsys, kind, settings):
     for setting, (b, W) in settings.items():
         result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=5)
         assert table.loc[setting, "error"] == pytest.approx(result.headline("released")["forward_backward"].mean)
+
+
+def test_other_methods_are_said_to_be_untuned(capsys):
+    shown = {}
+    for methods in (("condor",), ("majority",)):
+        assert main([*SMALL, "--methods", *methods]) == 0
+        shown[methods] = capsys.readouterr().out
+    assert UNTUNED in shown["condor",]
+    assert UNTUNED not in shown["majority",]  # has nothing to tune
 
 
 def test_running_times(capsys):
@@ -137,21 +147,27 @@ def test_tables_for_people(capsys):
     assert re.search(r"ours .*\*\.\d{3} ± \.\d{3}", shown)
 
 
-def test_long_methods_are_announced_first(capsys, monkeypatch):
+def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
     monkeypatch.setattr("imrc.evaluation.compared.LONG_S", -1.0)  # everything counts as long
     assert main([*SMALL, "--methods", "majority"]) == 0
     error = capsys.readouterr().err
-    assert "random_walk, n = 8: IMRC (paper) takes about 1 min on this sequence." in error
-    assert "Majority class takes about 1 min" in error
+    assert "random_walk, n = 8: IMRC (paper) takes about 1 min, 5 times its first task." in error
+    assert error.count("Majority class takes about 1 min") == 1
 
 
-def test_expected_seconds_of_imrc_are_of_the_right_size():
-    sequence = datasets.load("random_walk", tasks=20, samples=300)
-    settings = RunSettings(n=10, repetitions=4, preset="paper", features="rff")
-    evaluate(sequence.head(3), n=10, preset="paper", features="rff", repetitions=2)  # compiled
-    result = evaluate(sequence, n=10, preset="paper", features="rff", repetitions=4)
-    per_task = expected_seconds("imrc", settings, sequence) / 20 / 4 * 2
-    assert per_task / 20 < result.method_time_s["imrc"].mean() < per_task * 20
+def test_what_is_announced_is_the_time_of_the_first_task_times_the_tasks():
+    told = []
+    sequence = datasets.load("random_walk", tasks=4, samples=40)
+
+    def slow(*_arguments):
+        for step in iter_run(sequence, RunSettings(n=5, repetitions=1, methods=("majority",))):
+            yield replace(step, time_s=40.0 if step.number == 1 else 1e6)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("imrc.evaluation.compared.iter_run", slow)
+        settings = RunSettings(n=5, repetitions=1)
+        run_methods(sequence, settings, ["majority"], announce=told.append)
+    assert told == ["Majority class takes about 3 min, 4 times its first task."]
 
 
 @pytest.mark.parametrize(

@@ -166,8 +166,8 @@ def test_regime_bounds_hold_elsewhere():
                 case = theory.regime_bounds(j, j + r, 1, x)
                 assert case.appendix <= case.exact * (1 + 1e-12), (j, r, x)
                 if case.regime == "growing":
-                    # Enough succeeding tasks: r >= 0.35 / sqrt(n d^2), since tanh(r beta) >= phi / 5 there.
-                    if r * np.sqrt(x) >= 0.35:
+                    # Enough succeeding tasks: r sqrt(n d^2) >= .21, a little above atanh(1/5) = .203.
+                    if r * np.sqrt(x) >= 0.21:
                         assert case.printed_holds, (j, r, x)
                         checked["growing"] += 1
                     else:
@@ -180,6 +180,16 @@ def test_regime_bounds_hold_elsewhere():
                     assert not case.printed_holds
     assert min(checked.values()) > 100
     assert violated > 100
+
+
+def test_the_middle_regime_holds_from_021_on_and_not_from_less():
+    largest = 0.0
+    for x in np.logspace(-8, 0, 401)[:-1]:
+        r = np.unique(np.round(np.linspace(0.15, 0.4, 60) / np.sqrt(x)))
+        r = r[r >= 1]
+        fails = theory.backward_gain(r, 1.0, x) < 0.2 / np.sqrt(x)
+        largest = max(largest, float((r * np.sqrt(x))[fails].max(initial=0.0)))
+    assert 0.2 < np.arctanh(0.2) < largest < 0.21
 
 
 def test_regime_borders():
@@ -202,3 +212,38 @@ def test_same_ess_same_bound():
     single = theory.risk_bound(43.0, m=6, mu_norm=0.5, smallest_risk=0.1)
     both = theory.risk_bound(theory.ess_forward_backward(1, 1, 43.0, 0.1), m=6, mu_norm=0.5, smallest_risk=0.1)
     assert single.value == pytest.approx(both.value)
+
+
+def test_admissible_kappa_is_the_larger_of_both_terms():
+    sigma, d = np.array([[0.5, 0.25], [0.4, 0.0]]), np.array([[0.1, 0.2], [0.0, 0.4]])
+    limit = theory.admissible_kappa(2.0, sigma, d)
+    assert (limit.from_features, limit.from_changes, limit.value) == (8.0, 40.0, 40.0)
+    # Doubling features and changes alike leaves it as it is: a ratio has no units.
+    assert theory.admissible_kappa(4.0, 2 * sigma, 2 * d) == limit
+    assert theory.admissible_kappa(1.0, 0.5, 0.0).value == np.inf
+    with pytest.raises(ValueError, match="nothing varies"):
+        theory.admissible_kappa(1.0, [0.0], [0.1])
+
+
+def test_the_printed_condition_of_theorem_2_is_the_wrong_way_round():
+    def newest(sigma2):
+        return theory.ess_recursion(np.full(20, 10.0), sigma2, 0.01)[0][-1]
+
+    printed = float(theory.ess_forward(20, 10, 0.01))
+    assert printed == pytest.approx(37.0, abs=0.05)
+    # M <= 1 means small variances: there the printed value is no lower bound of Theorem 1 ...
+    assert [newest(sigma2) for sigma2 in (0.5, 0.25)] == pytest.approx([27.9, 21.6], abs=0.05)
+    # ... from sigma^2 = 1 on it is, and divided by sigma^2 it is exact.
+    assert newest(1.0) == pytest.approx(printed)
+    assert newest(4.0) > printed
+    for sigma2 in (0.25, 1.0, 4.0):
+        assert newest(sigma2) == pytest.approx(float(theory.ess_forward(20, 10, 0.01, sigma2)), rel=1e-12)
+
+
+@pytest.mark.parametrize("b", [0, 1, 3, None])
+@pytest.mark.parametrize("ratio", [0.0, 1e-3, 0.4, 30.0])
+def test_mean_ess_is_the_mean_of_the_recursion(ratio, b):
+    for k in (1, 2, 9):
+        expected = theory.ess_recursion(np.full(k, 7.0), 1.0, ratio / 7.0, b)[2].mean()
+        assert theory.mean_ess(7.0, ratio, k, b) == pytest.approx(expected, rel=1e-12)
+    assert theory.mean_ess(7.0, np.inf, 9, b) == 7.0

@@ -65,7 +65,7 @@ def risk_bound(
         Ratio of the sub-Gaussian parameters of the feature mapping and of the changes to the standard
         deviations used. A sub-Gaussian parameter is never below the standard deviation, so kappa is at least
         1 when the standard deviations are exact (equality for normal variables); 1 is the most favourable
-        value.
+        value. `admissible_kappa` gives one that bounded features always allow.
     n_classes : int
         Number of classes C, at least 2: the risk of guessing is 1 - 1/C.
 
@@ -100,7 +100,9 @@ def samples_for_bound(
     ----------
     margin : float
         Wanted margin, above 0.
-    m, mu_norm, delta, M, kappa
+    m : int
+        As in `risk_bound`.
+    mu_norm, delta, M, kappa : float
         As in `risk_bound`.
 
     Returns
@@ -116,3 +118,59 @@ def samples_for_bound(
     margin = check_real("margin", margin, 0.0, low_open=True)
     one = float(risk_bound(1.0, m=m, mu_norm=mu_norm, delta=delta, M=M, kappa=kappa).margin)
     return (one / margin) ** 2
+
+
+@dataclass(frozen=True)
+class AdmissibleKappa:
+    """The value of kappa that bounded features always allow, and the two terms it is the larger of."""
+
+    from_features: float
+    """M / min sigma."""
+    from_changes: float
+    """2 M / min d; infinite without any change."""
+
+    @property
+    def value(self) -> float:
+        """The larger of the two; infinite if one is."""
+        return max(self.from_features, self.from_changes)
+
+
+def admissible_kappa(M: float, sigma: ArrayLike, d: ArrayLike) -> AdmissibleKappa:
+    """Value of kappa for which Theorems 1 and 3 hold whatever the distributions: max(M / min sigma, 2 M / min d).
+
+    The remark after Theorem 1 of the paper: a variable within [-M, M] is sub-Gaussian with parameter M at most, and
+    a change of its mean with parameter 2 M, so that kappa need not be larger than this. The minima are over tasks and
+    components. Components that do not vary (standard deviation 0) have sub-Gaussian parameter 0 and are left out.
+
+    Parameters
+    ----------
+    M : float
+        Bound of all components of the feature mapping.
+    sigma : array-like
+        Standard deviations of the feature mapping used by the learner, by task and component.
+    d : array-like
+        Standard deviations of the changes used by the learner, in the same units.
+
+    Returns
+    -------
+    AdmissibleKappa
+
+    Raises
+    ------
+    ValueError
+        If a value is negative or not finite, or no component varies.
+
+    Examples
+    --------
+    >>> limit = admissible_kappa(1.0, [[0.5, 0.2], [0.4, 0.0]], [[0.05, 0.1]])
+    >>> limit.from_features, limit.from_changes, limit.value
+    (5.0, 40.0, 40.0)
+    """
+    M = check_real("M", M, 0.0, low_open=True)
+    deviations = _check_positive("sigma", sigma, zero=True)
+    changes = _check_positive("d", d, zero=True)
+    deviations, changes = deviations[deviations > 0], changes[changes > 0]
+    if not deviations.size:
+        raise ValueError("sigma must have a component above 0: nothing varies.")
+    smallest = float(changes.min()) if changes.size else 0.0
+    return AdmissibleKappa(M / float(deviations.min()), 2.0 * M / smallest if smallest > 0 else math.inf)

@@ -85,7 +85,8 @@ def ess_forward(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1
     d2 : array-like
         Bound of the expected quadratic change of all components, at least 0.
     sigma2 : array-like
-        Largest variance of a component. The theorem takes 1 (M <= 1). Arguments broadcast.
+        Largest variance of a component. The theorem takes 1; it holds for variances of at least 1 (the condition
+        M <= 1 printed with it bounds them the other way). Arguments broadcast.
 
     Returns
     -------
@@ -161,6 +162,38 @@ def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike
     task, last = _check_order(j, k)
     samples, x = _ratio(n, d2, sigma2)
     return np.asarray(samples * (_forward(task, x) + _gain(last - task, x)))
+
+
+def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
+    """Mean effective sample size of k tasks with forward and backward learning, Theorem 4 with at most b steps back.
+
+    Parameters
+    ----------
+    n : float
+        Samples of every task.
+    ratio : float
+        n d^2 / sigma^2, at least 0; infinity is allowed and leaves n.
+    k : int
+        Number of tasks.
+    b : int or None
+        Backward steps; None: all succeeding tasks.
+
+    Returns
+    -------
+    float
+        In samples, between n and k n.
+
+    Examples
+    --------
+    >>> [round(mean_ess(10, ratio, 20, 3), 2) for ratio in (0.0, 0.1, math.inf)]
+    [132.0, 52.33, 10.0]
+    """
+    samples = check_real("n", n, 0.0, low_open=True)
+    tasks = np.arange(1, check_int("k", k, 1) + 1)
+    if ratio == math.inf:
+        return samples
+    last = np.full(len(tasks), k) if b is None else np.minimum(tasks + check_int("b", b, 0), k)
+    return float(ess_forward_backward(tasks, last, samples, check_real("ratio", ratio, 0.0) / samples).mean())
 
 
 def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:

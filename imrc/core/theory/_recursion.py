@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
 from imrc.core.theory._closed import _check_positive
+from imrc.core.tracking import borrowed_samples
 
 Floats = NDArray[np.float64]
 
@@ -75,12 +76,12 @@ def ess_recursion(
     steps = k if b is None else check_int("b", b, 0)
     forward = samples.copy()
     for j in range(1, k):
-        forward[j] += _passed_on(forward[j - 1], variance[j], change[j])
+        forward[j] += borrowed_samples(forward[j - 1], variance[j], change[j])
     backward = samples.copy()
     both = forward.copy()
     if b is None or b >= k:
         for j in range(k - 2, -1, -1):
-            share = _passed_on(backward[j + 1], variance[j], change[j + 1])
+            share = borrowed_samples(backward[j + 1], variance[j], change[j + 1])
             backward[j] += share
             both[j] += share
         return forward, backward, both
@@ -88,7 +89,7 @@ def ess_recursion(
         last = min(k - 1, j + steps)
         behind = samples[last]
         for i in range(last - 1, j - 1, -1):
-            share = _passed_on(behind, variance[i], change[i + 1])
+            share = borrowed_samples(behind, variance[i], change[i + 1])
             behind = samples[i] + share
         if last > j:
             backward[j] += share
@@ -96,17 +97,14 @@ def ess_recursion(
     return forward, backward, both
 
 
-def _passed_on(ess: float, variance: float, change: float) -> float:
-    """Part of an effective sample size that survives one step: N sigma^2 / (sigma^2 + N d^2)."""
-    return float(ess * variance / (variance + ess * change))
-
-
 def ess_parts(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, b: int | None = None) -> Floats:
     """Split the effective sample size of each task into own, preceding and succeeding samples.
 
     Parameters
     ----------
-    n, sigma2, d2, b
+    n, sigma2, d2 : array_like
+        As in `ess_recursion`.
+    b : int or None
         As in `ess_recursion`.
 
     Returns
@@ -130,7 +128,7 @@ def ess_by_b(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, largest: int) -> Fl
 
     Parameters
     ----------
-    n, sigma2, d2
+    n, sigma2, d2 : array_like
         As in `ess_recursion`.
     largest : int
         Largest b, at least 0.
@@ -154,7 +152,7 @@ def ess_by_b(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, largest: int) -> Fl
     reach = samples.copy()
     for _ in range(largest):
         share = np.zeros(k)
-        share[:-1] = reach[1:] * variance[:-1] / (variance[:-1] + reach[1:] * change[1:])
+        share[:-1] = borrowed_samples(reach[1:], variance[:-1], change[1:])
         rows.append(forward + share)
         reach = samples + share
     return np.stack(rows)

@@ -4,9 +4,10 @@ Note
 ----
 The middle regime as printed, ``n_fb >= n_f + sqrt(n / d^2) / 5`` for 1/j^2 <= n d^2 < 1, cannot hold for few
 succeeding tasks: r of them never add more than r n samples, and sqrt(n / d^2) / 5 can exceed that. For j =
-57, k = 58, n d^2 = 3.2e-4 it claims 11.2 n where the closed form gives 1.0 n. The proof in the appendix shows
-another bound, ``n / (phi (1 + sqrt(n d^2)))`` with the golden ratio phi, which holds from one succeeding task
-on. The last regime also needs at least one succeeding task.
+57, k = 58, n d^2 = 3.2e-4 it claims 11.2 n where the closed form gives 1.0 n. It holds once r sqrt(n d^2) is at
+least .21: for small n d^2, r tasks add n tanh(r sqrt(n d^2)) / sqrt(n d^2), and atanh(1/5) = .203; for larger ones
+it fails up to .208. The proof in the appendix shows another bound, ``n / (phi (1 + sqrt(n d^2)))`` with the golden
+ratio phi, which holds from one succeeding task on. The last regime also needs at least one succeeding task.
 """
 
 from __future__ import annotations

@@ -1,0 +1,33 @@
+"""Folders of this user; environment variables replace the ones the system suggests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_path, user_data_path
+
+
+def named_by(variable: str) -> Path | None:
+    """Return the path an environment variable holds, None if it is empty or not set."""
+    value = os.environ.get(variable, "").strip()
+    return Path(value).expanduser() if value else None
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by the environment variable IMRC_DATA, or None."""
+    return named_by("IMRC_DATA")
+
+
+def cache_folder() -> Path:
+    """Return the folder downloads go to: IMRC_CACHE if set, else the system's folder for caches."""
+    return named_by("IMRC_CACHE") or user_cache_path("imrc")
+
+
+def default_store_path() -> Path:
+    r"""Return where results are kept: ``$IMRC_STORE`` if set, else a file in the user's folder for data.
+
+    Linux: ``~/.local/share/imrc/results.sqlite`` (or below ``$XDG_DATA_HOME``); macOS: ``~/Library/Application
+    Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is created here.
+    """
+    return named_by("IMRC_STORE") or user_data_path("imrc", appauthor=False) / "results.sqlite"

@@ -1,0 +1,86 @@
+"""The sequence a command works on: a dataset by name or the user's own file, with the same options everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from imrc import datasets
+from imrc._checks import InputError, check_int
+from imrc.datasets import DataError
+from imrc.tasks import TaskSequence
+
+FILE_OPTIONS = ("label", "task", "block", "period", "exclude", "max_categories", "min_samples")
+
+
+def _data(text: str) -> str:
+    """Return the name of a dataset or the path of a file; argparse turns the error into a message and status 2."""
+    looks_like_file = bool(Path(text).suffix) or os.sep in text or Path(text).is_file()
+    if text in datasets.names() or looks_like_file:
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is neither a dataset ({', '.join(datasets.names())}) nor a file on this computer."
+    )
+
+
+def add_sequence(parser: argparse.ArgumentParser) -> None:
+    """Add the positional argument DATA and the options that cut a file into tasks."""
+    parser.add_argument(
+        "dataset",
+        type=_data,
+        metavar="DATA",
+        help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
+    )
+    parser.add_argument("-k", "--k", type=int, help="number of tasks (default: the dataset's, all of a file)")
+    own = parser.add_argument_group("a file of your own", "What the columns mean; see README, Your own data.")
+    own.add_argument("--label", metavar="COLUMN", help="column to predict")
+    cut = own.add_mutually_exclusive_group()
+    cut.add_argument("--task", metavar="COLUMN", help="column whose values are the tasks")
+    cut.add_argument("--block", type=int, metavar="ROWS", help="rows per task in file order, instead of --task")
+    own.add_argument("--period", help="one task per, if --task holds dates: value, day, week, month, quarter or year")
+    own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
+    own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
+    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
+
+
+def sequence_of(options: argparse.Namespace) -> TaskSequence:
+    """Return the sequence the arguments ask for.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or is not on this computer, or a choice of columns is missing or impossible.
+    ValueError
+        If k is out of range, or options for files were given with a dataset.
+    """
+    given: dict[str, Any] = {
+        name: getattr(options, name) for name in FILE_OPTIONS if getattr(options, name) is not None
+    }
+    if options.dataset in datasets.names():
+        if given:
+            name = next(iter(given)).replace("_", "-")
+            raise InputError(f"--{name} is for files of your own; {options.dataset} is cut into tasks already.")
+        tasks = {} if options.k is None else {"tasks": options.k}
+        return datasets.load(options.dataset, seed=options.seed, **tasks)
+    path = Path(options.dataset)
+    if not path.is_file():
+        raise DataError(f"{path} is not on this computer. Give the path of a file, or one of {datasets.names()}.")
+    if "label" not in given or not {"task", "block"} & set(given):
+        raise DataError(_what_is_missing(path))
+    if "exclude" in given:
+        given["exclude"] = tuple(given["exclude"])
+    sequence = datasets.read_table(path, **given)
+    return sequence if options.k is None else sequence.head(check_int("k", options.k, 1, len(sequence)))
+
+
+def _what_is_missing(path: Path) -> str:
+    table = datasets.open_table(path)
+    suggested = datasets.suggest(table)
+    label = suggested.label or "COLUMN"
+    cut = f"--task {suggested.task!r}" if suggested.task else f"--block {suggested.block}"
+    return (
+        f"{path} needs --label and either --task or --block, for example --label {label!r} {cut}. "
+        f"Its columns: {', '.join(table.names[:30])}{' …' if len(table.names) > 30 else ''}."
+    )

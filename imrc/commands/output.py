@@ -1,0 +1,121 @@
+"""Output of commands: tables for people, JSON and CSV for programs, progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
+"""Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
+
+
+def add_formats(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json`` and ``--csv`` to a command; without either it prints a table for people."""
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    output.add_argument("--csv", action="store_true", help="print comma-separated values instead of a table")
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
+    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):  # NumPy's numbers
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows with a header; missing values stay empty."""
+    fields = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        values = {name: _plain(value) for name, value in row.items()}
+        writer.writerow({name: "" if value is None else value for name, value in values.items()})
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
+    """Print texts in columns; the first `left` columns are left-aligned, the others right-aligned."""
+    cells = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    for row in cells:
+        texts = [
+            text.ljust(width) if column < left else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(texts).rstrip())
+
+
+class ProgressLine:
+    """Progress display on stderr.
+
+    On a terminal, one line that is rewritten in place and erased at the end; elsewhere, such as in the log of a job, a
+    line every few seconds.
+
+    Use it as a context manager, so that an error or Ctrl-C leaves a clean line for the message.
+    """
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._every_s = _EVERY_S if self._terminal else _EVERY_IN_LOGS_S
+        self._width = 0
+        self._written = -math.inf
+        self._started: tuple[str, float] = ("", 0.0)
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Erase the line."""
+        if self._width:
+            print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
+            self._width = 0
+
+    def show(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Show the current activity, its progress and about how long it will still take."""
+        now = time.monotonic()
+        if self._started[0] != what:
+            self._started = (what, now)
+        text = what
+        if total > 1:
+            text += f", task {done} of {total}"
+            elapsed = now - self._started[1]
+            if 0 < done < total and elapsed > 1.0:
+                text += f", {elapsed / done * (total - done):.0f} s left"
+        self.write(text, last=0 < done == total)
+
+    def write(self, text: str, *, last: bool = False) -> None:
+        """Write a text into the line; skip it if the one before is too recent and this is not the last."""
+        now = time.monotonic()
+        if now - self._written < self._every_s and not last:
+            return
+        self._written = now
+        if not self._terminal:
+            self.say(text)
+            return
+        # A line that wraps cannot be rewritten in place.
+        text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
+        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+        self._width = max(self._width, len(text))
+
+    def say(self, text: str) -> None:
+        """Print a sentence above the line; it stays."""
+        self.clear()
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,133 @@
+"""The command ``imrc run``: learn a sequence and print errors, risks and effective sample sizes."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from imrc.commands.arguments import add_sequence, sequence_of
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
+from imrc.evaluation.effective import effective_samples
+from imrc.evaluation.results import HEADLINES, RunResult
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
+from imrc.evaluation.words import borrowing_note, samples_text
+from imrc.features import KINDS, FeatureSpec
+
+NUMBERS = ("n", "b", "W", "repetitions", "seed")
+CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change")
+SHOWN = ("average", "newest", "lag")
+
+
+def _iterations(text: str) -> int | str:
+    return text if text == "by_n" else int(text)
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
+    """Add the command to the sub-parsers of ``imrc``."""
+    parser = commands.add_parser("run", help="learn a sequence and print errors, risks and effective sample sizes")
+    add_sequence(parser)
+    for name in NUMBERS:
+        parameter = PARAMETERS[name]
+        parser.add_argument(
+            *((f"-{name}", f"--{name}") if len(name) == 1 else (f"--{name}",)),
+            type=window_argument if name == "W" else int,
+            default=None if parameter.by_preset else parameter.default,
+            help=f"{parameter.help} Range {parameter.low} to {parameter.high}"
+            + (" or all; default: the preset's." if parameter.by_preset else f", default {parameter.default}."),
+        )
+    parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
+    parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
+    custom = parser.add_argument_group("overrides of the preset and the representation")
+    custom.add_argument("--lambda0", type=float, help="size of the uncertainty set, 0 to 100 (paper: 1)")
+    custom.add_argument("--instances", choices=INSTANCES, help="instances X of problem (3) (paper: own)")
+    custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
+    custom.add_argument("--max-iter", type=_iterations, metavar="K", help="iterations (paper: 2000), or by_n")
+    custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
+    custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
+    custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
+    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
+    add_formats(parser)
+
+
+def settings_of(options: argparse.Namespace) -> RunSettings:
+    """Return the settings the arguments ask for; ValueError for a value out of range."""
+    spec = {name: getattr(options, name) for name in ("frequencies", "sigma2") if getattr(options, name) is not None}
+    overrides = {name: getattr(options, name) for name in CUSTOM if getattr(options, name) is not None}
+    return RunSettings(
+        preset=options.preset,
+        features=FeatureSpec(options.features, **spec),
+        overrides=tuple(sorted(overrides.items())),
+        **{name: getattr(options, name) for name in NUMBERS},
+    )
+
+
+def rows_of(result: RunResult) -> list[dict[str, Any]]:
+    """Return one row per rule: errors with standard errors, minimax risk, effective samples with interval."""
+    rows = []
+    for rule in result.error_tables:
+        row: dict[str, Any] = {"rule": rule}
+        for kind in HEADLINES:
+            headline = result.headline(kind)[rule]
+            row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
+        row["risk"] = float(result.risk_tables[rule].average().mean())
+        worth = effective_samples(result, rule)
+        row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
+        rows.append(row)
+    return rows
+
+
+def _with_spread(error: float, stderr: float) -> str:
+    return f"{error:.3f}" + (f" ± {stderr:.3f}" if math.isfinite(stderr) else "")
+
+
+def _print(result: RunResult) -> None:
+    settings = result.settings
+    print(
+        f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.b}, "
+        f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}, {result.time_s.sum():.2f} s"
+    )
+    rows = [
+        [
+            row["rule"],
+            *(_with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN),
+            f"{row['risk']:.3f}",
+            samples_text(effective_samples(result, row["rule"])),
+        ]
+        for row in rows_of(result)
+    ]
+    print_table(["rule", "average", "newest", "lag b", "risk", "ESS"], rows)
+    if note := borrowing_note(effective_samples(result)):
+        print(note)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run and print the result."""
+    settings = settings_of(options)
+    with ProgressLine() as line:
+        line.show("reading")
+        sequence = sequence_of(options)
+        steps = []
+        for step in iter_run(sequence, settings):
+            steps.append(step)
+            line.show(sequence.name, step.number, step.total)
+    result = RunResult.from_steps(settings, sequence, steps)
+    if options.save:
+        result.save(options.save)
+    if options.json:
+        print_json(
+            {
+                "dataset": result.name,
+                "tasks": result.n_tasks,
+                "settings": settings.to_json(),
+                "borrowing": effective_samples(result).borrowing,
+                "rules": rows_of(result),
+            }
+        )
+    elif options.csv:
+        print_csv(rows_of(result))
+    else:
+        _print(result)
+    return 0

@@ -1,0 +1,139 @@
+"""The command ``imrc table``: the paper's tables, our values beside the printed ones."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from imrc import datasets
+from imrc.baselines import registry
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json
+from imrc.commands.table_text import print_tables
+from imrc.core.settings import PRESETS
+from imrc.evaluation import PARAMETERS, RunSettings
+from imrc.evaluation.comparison import SCORE_KINDS
+from imrc.evaluation.settings import window_argument
+from imrc.features import KINDS as FEATURES
+from imrc.features import FeatureSpec
+from imrc.paper import kept
+from imrc.paper.measure import GROUPS, KINDS, TableRequest, at_hand, how_to_get, measure, methods_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPETITIONS = 10
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
+    """Add the command to the sub-parsers of ``imrc``."""
+    parser = commands.add_parser(
+        "table",
+        help="the paper's tables measured here, beside the printed values",
+        description="Measure a table of the paper on the datasets at hand and compare it with the printed values.",
+    )
+    kinds = "; ".join(f"{name}: {words}" for name, words in KINDS.items())
+    parser.add_argument("--kind", choices=KINDS, default="errors", help=f"which table (default: %(default)s). {kinds}")
+    parser.add_argument("-n", "--n", type=int, nargs="+", help="samples per task (default: 10; other kinds 10 and 100)")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=["imrc"],
+        metavar="NAME",
+        help=f"imrc (default, always there), {', '.join(GROUPS)}, or names: {', '.join(registry)}; "
+        "a profile may follow after a colon, as in mer:argparse",
+    )
+    parser.add_argument("--preset", choices=PRESETS, nargs="+", default=["paper"], help="of IMRC (default: paper)")
+    errors = "; ".join(f"{name}: {words}" for name, words in SCORE_KINDS.items())
+    parser.add_argument(
+        "--error",
+        choices=SCORE_KINDS,
+        help=f"which error (default: released; with --methods average, as on page Compare). {errors}",
+    )
+    for name, usual in (("b", "%(default)s"), ("W", "the preset's"), ("k", "all")):
+        parser.add_argument(
+            f"-{name}",
+            type=window_argument if name == "W" else int,
+            default=PARAMETERS[name].default if name == "b" else None,
+            help=f"{PARAMETERS[name].label} (default: {usual})",
+        )
+    parser.add_argument("--features", choices=FEATURES, default="paper", help="representation (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="default: %(default)s; the paper has 50")
+    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="also show the results on page The paper, in place of the shipped ones",
+    )
+    add_formats(parser)
+
+
+def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ...]]:
+    """Return what to measure, and the datasets that are not on this computer.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, a value out of range, or if none of the requested datasets is here.
+    """
+    methods = methods_named(options.methods, options.preset)
+    alone = all(name.startswith("imrc:") for name in methods)
+    request = TableRequest(
+        kind=options.kind,
+        names=() if options.datasets is None else tuple(options.datasets),
+        sizes=tuple(options.n or ((10,) if options.kind == "errors" else (10, 100))),
+        methods=methods,
+        error=options.error or ("released" if alone else "average"),
+        k=options.k,
+        settings=RunSettings(
+            b=options.b,
+            W=options.W,
+            preset=options.preset[0],
+            features=FeatureSpec(options.features),
+            repetitions=options.repetitions,
+            seed=options.seed,
+        ),
+    )
+    here, missing = at_hand(options.datasets)
+    if not here:
+        ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
+        raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
+    return replace(request, names=here), missing
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure and print the table."""
+    request, missing = request_of(options)
+    if options.keep:
+        kept.check(request)
+    with ProgressLine() as line:
+        _warm_up(line)
+        table = measure(request, progress=line.show, announce=line.say)
+        if options.keep:
+            file = kept.keep(table, "errors" if request.kind == "errors" else "settings")
+            line.say(f"Kept in {file}; page The paper shows them.")
+    if options.json:
+        print_json(
+            {
+                "request": dict(vars(request), settings=request.settings.to_json()),
+                "rows": _records(table),
+                "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
+            }
+        )
+    elif options.csv:
+        print_csv(_records(table))
+    else:
+        print_tables(table, request, missing)
+    return 0
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _warm_up(line: ProgressLine) -> None:
+    """Compile first, so that no measured time includes it."""
+    from imrc.solvers import warm_up
+
+    warm_up(lambda _share, text: line.show(text))

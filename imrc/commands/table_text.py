@@ -1,0 +1,115 @@
+"""The paper's tables as text: our value and the printed one in each cell, missing datasets below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from imrc import datasets
+from imrc.baselines import PUBLISHED
+from imrc.commands.output import print_table
+from imrc.evaluation.comparison import SCORE_KINDS
+from imrc.evaluation.words import UNTUNED
+from imrc.paper.measure import TableRequest, how_to_get
+from imrc.wording import decimal, signed, with_spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
+    """Print the measured table, one block per n, and how to get the datasets that are missing."""
+    settings = request.settings
+    W = settings.learner.W
+    fixed = {"errors": f"b = {settings.b}, W = {W}", "window": "b = 3"}.get(request.kind, f"W = {W}")
+    if request.kind == "window":
+        fixed = f"b = {settings.b}"
+    for n in request.sizes:
+        part = table[table["n"] == n]
+        many = f"{settings.repetitions} repetitions" if settings.repetitions > 1 else "1 repetition"
+        what = "Running time per task" if request.kind == "time" else "Classification error, mean ± std over"
+        print(f"n = {n}, {fixed}. {what}{' over' if request.kind == 'time' else ''} {many}, seed {settings.seed}.")
+        if request.kind != "time":
+            print(f"Error: {SCORE_KINDS[request.error]}.")
+        print()
+        if request.kind == "errors" and part["method"].nunique() <= 3 * _presets(part):
+            _print_imrc(part)
+        else:
+            _print_matrix(part, request)
+        print()
+    for name in missing:
+        print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+
+
+def _presets(table: pd.DataFrame) -> int:
+    return int(table["method"].str.fullmatch(r"imrc:[^:]+").sum() / max(1, table["dataset"].nunique()))
+
+
+def _print_imrc(table: pd.DataFrame) -> None:
+    """IMRC alone: one row per dataset and preset, with its other two rules."""
+    rows = []
+    errors = table.set_index(["dataset", "method"])["error"]
+    for row in table[table["method"].str.fullmatch(r"imrc:[^:]+")].itertuples():
+        rows.append(
+            [
+                datasets.entry(row.dataset).title,
+                row.method.partition(":")[2],
+                str(row.tasks),
+                with_spread(row.error, row.std),
+                with_spread(row.printed, row.printed_std, 2),
+                signed(row.gap),
+                "" if not math.isfinite(row.gap) else f"± {decimal(row.gap_two_stderr)}",
+                decimal(errors[row.dataset, f"{row.method}:forward"]),
+                decimal(errors[row.dataset, f"{row.method}:single"]),
+            ]
+        )
+    header = ["dataset", "preset", "tasks", "IMRC", "printed", "ours - printed", "2 s.e.", "forward", "single task"]
+    print_table(header, rows, left=2)
+
+
+def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
+    """One row per dataset, one column per method or setting; below ours the printed values."""
+    shown = table[~table["method"].str.contains(":single|:forward")]
+    columns = _columns(shown, request)
+    rows = []
+    for name, cell in shown.groupby("dataset", sort=False):
+        by_column = {_key(row): row for row in cell.to_dict("records")}
+        best = min(row["error"] for row in by_column.values())
+        ours, printed = [datasets.entry(str(name)).title, "ours"], ["", "printed"]
+        for key in columns:
+            mine, theirs = _texts(by_column.get(key), request, best)
+            ours.append(mine)
+            printed.append(theirs)
+        rows += [ours, printed] if any(printed[2:]) else [ours]
+    print_table(["dataset", "", *columns.values()], rows, left=2)
+    if request.kind != "time":
+        print("* smallest error of the row")
+        if shown["method"].str.partition(":")[0].isin(PUBLISHED).any():
+            print(UNTUNED)
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str]:
+    return row["method"], row["setting"]
+
+
+def _columns(table: pd.DataFrame, request: TableRequest) -> dict[tuple[str, str], str]:
+    titles = {_key(row): row["title"] for row in table.to_dict("records")}
+    if request.kind == "errors":
+        return {(name, ""): titles[name, ""] for name in request.methods if (name, "") in titles}
+    several = len([name for name in request.methods if name.startswith("imrc:")]) > 1
+    short = {
+        (method, setting): title if several or not setting else f"IMRC, {setting[0]} = {setting[1:]}"
+        for (method, setting), title in titles.items()
+    }
+    return dict(sorted(short.items(), key=lambda entry: request.methods.index(entry[0][0])))
+
+
+def _texts(row: dict[str, Any] | None, request: TableRequest, best: float) -> tuple[str, str]:
+    if row is None:
+        return "–", ""
+    if request.kind == "time":
+        printed = row["printed_seconds"]
+        return f"{1000 * row['seconds']:.2f} ms", f"{1000 * printed:.0f} ms" if math.isfinite(printed) else ""
+    star = "*" if row["error"] == best else ""
+    return star + with_spread(row["error"], row["std"]), with_spread(row["printed"], row["printed_std"], 2)

@@ -1,0 +1,125 @@
+"""Effective samples: what a run reached and what Theorem 4 gives, each one number with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.core.theory import mean_ess
+from imrc.evaluation.significance import mean_interval
+
+if TYPE_CHECKING:
+    from imrc.evaluation.results import RunResult
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EffectiveSamples:
+    """How many samples a task is worth, as one number.
+
+    Attributes
+    ----------
+    mean : float
+        Mean over tasks (and repetitions).
+    low, high : float
+        95 % interval; NaN where there is none (one repetition).
+    own : float
+        Samples a task has itself.
+    borrowing : float
+        Share of steps in which neighbours were used, 1 if always.
+    """
+
+    mean: float
+    low: float
+    high: float
+    own: float
+    borrowing: float = 1.0
+
+
+def effective_samples(result: RunResult, rule: str = "forward_backward") -> EffectiveSamples:
+    """Return the effective samples a run reached: every page, report and command quotes this number.
+
+    The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
+    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run with the rules of IMRC.
+    rule : {"single", "forward", "forward_backward"}
+        Which rule.
+
+    Returns
+    -------
+    EffectiveSamples
+
+    Raises
+    ------
+    ValueError
+        If the run has no such rule.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4, samples=40), n=5, repetitions=2)
+    >>> effective_samples(result, "single")
+    EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0)
+    """
+    table = result.ess_tables[check_choice("rule", rule, result.ess_tables)]
+    mean, low, high = mean_interval(table.final().mean(axis=1))
+    own = float(result.ess_tables["single"].final().mean()) if "single" in result.ess_tables else result.settings.n
+    return EffectiveSamples(mean, low, high, own, borrowing(result) if rule != "single" else 1.0)
+
+
+def borrowing(result: RunResult) -> float:
+    """Return the share of steps, from the second task on, in which a run used other tasks: 1 if never switched off.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    float
+    """
+    used = result.choices.get("transfer")
+    # The first task has nobody to borrow from, whatever was chosen.
+    return 1.0 if used is None or used.shape[1] < 2 else float(used[:, 1:].mean())
+
+
+def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
+    """Return what Theorem 4 gives for a measured size of the change, mean over tasks.
+
+    Parameters
+    ----------
+    n : float
+        Samples per task.
+    ratio : tuple of float
+        n d^2 / sigma^2 with the ends of its interval, from `imrc.diagnostics.Assessment.ratio_at`.
+    k : int
+        Number of tasks.
+    b : int or None
+        Backward steps; None: all succeeding tasks.
+
+    Returns
+    -------
+    EffectiveSamples
+        Its interval is what the interval of the ratio gives: the larger the change, the fewer samples.
+
+    Examples
+    --------
+    >>> import math
+    >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
+    >>> round(found.mean, 2), found.low, found.high
+    (52.33, 10.0, 132.0)
+    """
+    value, low, high = ratio
+    return EffectiveSamples(
+        mean_ess(n, value, k, b), mean_ess(n, high, k, b), mean_ess(n, low, k, b), own=float(n), borrowing=1.0
+    )

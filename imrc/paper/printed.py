@@ -1,0 +1,113 @@
+"""Errors printed in the paper, to stand beside ours."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(files("imrc.paper").joinpath("printed_errors.toml").read_text(encoding="utf-8"))
+
+
+def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation per method; empty where the paper prints nothing.
+
+    Parameters
+    ----------
+    dataset : str
+        Name as in `imrc.datasets`.
+    n : int
+        Training samples per task; the paper has 10, 50, 100 and 150.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Keys are names of the registry, and "imrc" for the paper's own method.
+
+    Examples
+    --------
+    >>> printed_errors("usenet1", 10)["imrc"]
+    (0.32, 0.03)
+    >>> printed_errors("rotated_digits", 10)
+    {}
+    """
+    cell = _tables().get(f"n{n}", {}).get(dataset, {})
+    return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
+
+
+@cache
+def _settings_tables() -> dict[str, Any]:
+    return tomllib.loads(files("imrc.paper").joinpath("printed_settings.toml").read_text(encoding="utf-8"))
+
+
+_SETTINGS_SIZES = (10, 100)
+
+
+def printed_error_of(dataset: str, n: int, setting: str) -> float:
+    """Return the error the paper prints for IMRC with another window or number of backward steps.
+
+    Parameters
+    ----------
+    dataset : str
+        Name as in `imrc.datasets`.
+    n : int
+        Training samples per task; the paper has 10 and 100.
+    setting : str
+        "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2).
+
+    Returns
+    -------
+    float
+        NaN where the paper prints nothing.
+
+    Examples
+    --------
+    >>> printed_error_of("spam", 10, "b5"), printed_error_of("spam", 50, "b5")
+    (0.12, nan)
+    """
+    return _pair("error", dataset, n, setting)
+
+
+def printed_seconds(dataset: str, n: int, what: str) -> float:
+    """Return the running time per task the paper prints, in seconds; NaN where it prints nothing.
+
+    Parameters
+    ----------
+    dataset : str
+        Name as in `imrc.datasets`.
+    n : int
+        Training samples per task; the paper has 10 and 100.
+    what : str
+        "b1" to "b5": IMRC with so many backward steps; or "gem", "mer", "ella", "ewc".
+
+    Examples
+    --------
+    >>> printed_seconds("german", 100, "b3"), printed_seconds("german", 100, "gem")
+    (0.773, 0.009)
+    """
+    return _pair("seconds", dataset, n, what)
+
+
+def _pair(table: str, dataset: str, n: int, key: str) -> float:
+    values = _settings_tables()[table].get(dataset, {}).get(key)
+    return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
+
+
+def printed_average_seconds(method: str) -> float:
+    """Return the mean running time per task over the twelve datasets at n = 10, as printed; NaN if not printed.
+
+    Examples
+    --------
+    >>> printed_average_seconds("imrc"), printed_average_seconds("majority")
+    (0.275, nan)
+    """
+    return float(_settings_tables()["average_seconds"]["n10"].get(method, float("nan")))
+
+
+def printed_datasets() -> tuple[str, ...]:
+    """Return the names of the paper's datasets, in the order of its tables."""
+    return tuple(_tables()["n10"])

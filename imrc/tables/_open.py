@@ -1,0 +1,306 @@
+"""From a file to a `Table`: bytes, cells, columns. Nothing is written to disk or executed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from imrc._checks import DataError, InputTypeError
+from imrc.tables._archives import kind_of, unwrap
+from imrc.tables._arff import parse_arff
+from imrc.tables._columns import Column, clean_name, understand, unique_names
+from imrc.tables._text import MAX_COLUMNS, decode, parse_delimited, sniff_delimiter, squeeze_blanks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_FILE_BYTES = 64 << 20
+MAX_UNPACKED_BYTES = 256 << 20
+MAX_ROWS = 2_000_000
+MAX_CELLS = 25_000_000
+PREVIEW_ROWS = 20
+
+LIMITS_IN_WORDS = (
+    f"At most {MAX_FILE_BYTES >> 20} MB ({MAX_UNPACKED_BYTES >> 20} MB unpacked), {MAX_ROWS:,} rows, "
+    f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The user's own table, with the content of its columns determined.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file without its ending, made safe to show.
+    columns : tuple of Column
+        The columns in the order of the file.
+    n_rows : int
+        Rows below the header.
+    format : str
+        For example "CSV, cells separated by semicolons, Latin-1 (Windows)".
+    notes : tuple of str
+        What was decided while reading, in words.
+    preview : tuple of tuple of str
+        The first rows as text, cells cut to 60 characters and made safe to show.
+    sha256 : str
+        Checksum of the bytes.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    n_rows: int
+    format: str
+    notes: tuple[str, ...] = ()
+    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    sha256: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, which: str | int) -> Column:
+        """Return a column by name or position.
+
+        Parameters
+        ----------
+        which : str or int
+            Name, or position from 0.
+
+        Returns
+        -------
+        Column
+
+        Raises
+        ------
+        DataError
+            If there is none; the message lists the names.
+        """
+        if isinstance(which, int | np.integer) and not isinstance(which, bool):
+            if -len(self.columns) <= which < len(self.columns):
+                return self.columns[int(which)]
+            raise DataError(f"There is no column number {which}; the table has {len(self.columns)} columns.")
+        wanted = clean_name(which)
+        for column in self.columns:
+            if column.name in (which, wanted):
+                return column
+        listed = ", ".join(map(repr, self.names[:20])) + (" …" if len(self.names) > 20 else "")
+        raise DataError(f"There is no column {str(which)[:60]!r}. The table has: {listed}.")
+
+
+@dataclass
+class _Raw:
+    """Names and cells (arrays of pyarrow) before they are understood."""
+
+    names: list[str]
+    cells: list[Any]
+    format: str
+    notes: list[str] = field(default_factory=list)
+
+
+def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[bytes, str]:
+    if isinstance(source, bytes | bytearray | memoryview):
+        data, found = bytes(source), ""
+    elif isinstance(source, str | Path):
+        path = Path(source).expanduser()
+        try:
+            size = path.stat().st_size
+            if size > MAX_FILE_BYTES:
+                raise DataError(_too_large(size))
+            data = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
+        found = path.name
+    elif hasattr(source, "read"):
+        data, found = source.read(MAX_FILE_BYTES + 1), str(getattr(source, "name", ""))
+        if isinstance(data, str):
+            data = data.encode()
+    else:
+        raise InputTypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
+    if len(data) > MAX_FILE_BYTES:
+        raise DataError(_too_large(len(data)))
+    return data, name or Path(found).name
+
+
+def _too_large(size: int) -> str:
+    return f"The file has {size / 2**20:,.0f} MB. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
+
+
+def _check_size(rows: int, columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise DataError(f"The table has {columns:,} columns. {LIMITS_IN_WORDS}")
+    if rows > MAX_ROWS or rows * columns > MAX_CELLS:
+        raise DataError(f"The table has {rows:,} rows and {columns:,} columns. {LIMITS_IN_WORDS} Keep fewer of them.")
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.match(r"^\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*$", text))
+
+
+def _read_text(data: bytes, name: str) -> _Raw:
+    utf8, encoding = decode(data)
+    if not utf8.strip():
+        raise DataError("The file is empty.")
+    head = utf8[:2000].lstrip().lower()
+    if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
+        arff = parse_arff(utf8)
+        mended = arff.table.mended
+        notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
+        return _Raw(
+            [attribute.name for attribute in arff.attributes], [*arff.table.columns], f"ARFF, {encoding}", notes
+        )
+    if head.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
+        raise DataError("This is a web page or XML, not a table. Save the table itself as CSV.")
+    if head.startswith((b"{", b"[{")) and b":" in head:
+        raise DataError("This is a JSON file. Save the table as CSV or Parquet.")
+    ending = name.rsplit(".", 1)[-1].lower()
+    delimiter = sniff_delimiter(utf8, {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending, ""))
+    quote = '"'
+    if not delimiter:
+        squeezed = squeeze_blanks(utf8)
+        if sniff_delimiter(squeezed) != "\t":
+            raise DataError(
+                "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
+                "are separated by commas, semicolons, tabs or |."
+            )
+        utf8, delimiter, quote = squeezed, "\t", ""
+    parsed = parse_delimited(utf8, delimiter, quote=quote)
+    kind = "Text in columns" if not quote else "TSV" if delimiter == "\t" else "CSV"
+    shown = {"\t": "tabs", "|": "bars", ",": "commas", ";": "semicolons"}[delimiter]
+    notes = [f"{parsed.mended:,} rows ended in one separator too many; it was removed."] if parsed.mended else []
+    columns = list(parsed.columns)
+    first = [str(column[0]) for column in columns]
+    if all(_is_number(cell) for cell in first):
+        notes.append("The first row holds numbers only, so it is read as data, not as names of columns.")
+        names = [f"column {j + 1}" for j in range(len(columns))]
+    else:
+        names, columns = first, [column.slice(1) for column in columns]
+    return _Raw(names, columns, f"{kind}, cells separated by {shown}, {encoding}", notes)
+
+
+def _read_parquet(data: bytes) -> _Raw:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        source = pa.BufferReader(data)
+        facts = pq.read_metadata(source)
+        _check_size(facts.num_rows, facts.num_columns)
+        unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        if unpacked > 2 * MAX_UNPACKED_BYTES:
+            raise DataError(f"The Parquet file unpacks to {unpacked >> 20:,} MB. {LIMITS_IN_WORDS}")
+        schema = pq.read_schema(pa.BufferReader(data))
+        words = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+        # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=words)
+        batches, total = [], 0
+        for batch in file.iter_batches(batch_size=65_536, use_threads=False):
+            total += batch.nbytes
+            if total > 2 * MAX_UNPACKED_BYTES:
+                raise DataError(
+                    f"The Parquet file unpacks to more than {2 * MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}"
+                )
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else file.schema_arrow)
+        # Reading checks neither the letters of words nor where a dictionary points.
+        table.validate(full=True)
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
+        raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
+    if table.num_rows == 0:
+        raise DataError("The table has names of columns but no rows.")
+    return _Raw([str(name) for name in table.column_names], list(table.columns), "Parquet")
+
+
+def _read_frame(frame: pd.DataFrame) -> _Raw:
+    import pyarrow as pa
+
+    _check_size(len(frame), frame.shape[1])
+    cells: list[Any] = []
+    for j in range(frame.shape[1]):
+        column = frame.iloc[:, j]
+        try:
+            cells.append(pa.Array.from_pandas(column))
+        except (pa.ArrowException, TypeError, ValueError):
+            cells.append(pa.array([None if value is None else str(value) for value in column], pa.string()))
+    return _Raw([str(name) for name in frame.columns], cells, "data frame")
+
+
+def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
+    rows = min(PREVIEW_ROWS, n_rows)
+    shown = [
+        [("" if value is None else clean_name(str(value)[:200])) for value in column.slice(0, rows).to_pylist()]
+        for column in raw.cells
+    ]
+    return tuple(zip(*shown, strict=True)) if shown else ()
+
+
+def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: str | None = None) -> Table:
+    r"""Read the user's own table and determine what its columns hold.
+
+    CSV, TSV, text in columns, ARFF and Parquet, also inside a zip or gzip file; the kind of file is
+    determined from its content, not its name. Nothing is written to disk, unpickled or executed.
+
+    Parameters
+    ----------
+    source : path, bytes, open binary file, or DataFrame
+        The table.
+    name : str, optional
+        Name of the file, for bytes.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If it cannot be read or is larger than the limits (`LIMITS_IN_WORDS`); the message says why, where and what to
+        do.
+
+    Examples
+    --------
+    >>> table = open_table(b"age;class\n31,5;yes\n28,0;no\n", name="people.csv")
+    >>> [(column.name, column.kind) for column in table.columns], table.format
+    ([('age', 'number'), ('class', 'category')], 'CSV, cells separated by semicolons, UTF-8')
+    """
+    notes: list[str] = []
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        raw, title, checksum = _read_frame(source), name or "table", ""
+    else:
+        data, title = _bytes_of(source, name)
+        if not data:
+            raise DataError("The file is empty.")
+        checksum = hashlib.sha256(data).hexdigest()
+        data, inner, notes = unwrap(data, title, MAX_UNPACKED_BYTES)
+        raw = _read_parquet(data) if kind_of(data) == "parquet" else _read_text(data, inner)
+        del data
+    n_rows = len(raw.cells[0]) if raw.cells else 0
+    if not n_rows:
+        raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
+    _check_size(n_rows, len(raw.cells))
+    names, renamed = unique_names(raw.names)
+    preview = _preview(raw, n_rows)
+    notes += [*raw.notes, *renamed[:5]]
+    if len(renamed) > 5:
+        notes.append(f"{len(renamed) - 5} more columns had names that occur several times.")
+    columns: list[Column] = []
+    for j, column_name in enumerate(names):
+        cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
+        column = understand(column_name, cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells)
+        if column is None:
+            notes.append(f"Column {column_name!r} holds lists or other nested values and is left out.")
+            column = Column(column_name, "empty", np.full(n_rows, np.nan), missing=n_rows)
+        columns.append(column)
+        notes += [f"Column {column_name!r}: {note}." for note in column.notes]
+    stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|gz|zip))+$", "", title, flags=re.IGNORECASE)
+    stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).strip(" .") or "table"
+    return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, checksum)

@@ -1,0 +1,166 @@
+"""One spelling for everything that pages, reports and commands print: numbers, durations, p-values, names.
+
+Sentences live beside what they describe and take their numbers and names from here. Nothing is imported but the
+standard library, so every package may use this module.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import platform
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RULES = {
+    "single": "Single task",
+    "forward": "Forward",
+    "forward_backward": "Forward and backward",
+}
+"""Titles of the three rules of IMRC."""
+
+SHORT_RULES = RULES | {"forward_backward": "Forw. + backw."}
+"""The same for narrow places, such as panel titles."""
+
+LOSSES = {
+    "0-1": "0-1 rule (minimax error probability)",
+    "log": "rule for log loss (minimax log loss)",
+}
+"""What pages call the rule whose errors they show, by loss."""
+
+RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
+"""Titles of the value of problem (3), by loss."""
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """Return a number without the leading zero, as the field prints error rates.
+
+    Examples
+    --------
+    >>> decimal(0.4051), decimal(-0.02), decimal(1.0)
+    ('.405', '-.020', '1.000')
+    """
+    if not math.isfinite(value):
+        return "–"
+    text = f"{abs(value):.{digits}f}"
+    sign = "-" if value < 0 and float(text) != 0 else ""
+    return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def with_spread(mean: float, spread: float, digits: int = 3) -> str:
+    """Return mean ± spread (a standard deviation or error); the mean alone without one, nothing without a mean.
+
+    Examples
+    --------
+    >>> with_spread(0.293, 0.032), with_spread(0.32, math.nan, 2), with_spread(math.nan, math.nan)
+    ('.293 ± .032', '.32', '')
+    """
+    if not math.isfinite(mean):
+        return ""
+    return decimal(mean, digits) + (f" ± {decimal(spread, digits)}" if math.isfinite(spread) else "")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a number with its sign; nothing if it is not known.
+
+    Examples
+    --------
+    >>> signed(0.0123), signed(-0.02), signed(math.nan)
+    ('+.012', '-.020', '')
+    """
+    if not math.isfinite(value):
+        return ""
+    return decimal(value, digits) if value < 0 else f"+{decimal(value, digits)}"
+
+
+def number(value: float) -> str:
+    """Return a positive number with two or three significant digits.
+
+    Examples
+    --------
+    >>> [number(x) for x in (0.0123, 0.4, 3.456, 9.99, 43.21, 1234.5, 1e-7, float("inf"))]
+    ['0.012', '0.40', '3.5', '10', '43', '1,230', '1e-07', 'no limit']
+    """
+    if math.isinf(value):
+        return "no limit"
+    if value == 0 or abs(value) >= 10:
+        return f"{float(f'{value:.3g}') if abs(value) >= 100 else round(value):,.0f}"
+    # Both digits also where the second is a zero: 0.40 between 0.32 and 0.50.
+    return f"{value:#.2g}".rstrip(".") if value >= 1e-4 else f"{value:.2g}"
+
+
+def huge(value: float) -> str:
+    """Return a number of any size; from a billion on only its power of ten.
+
+    Examples
+    --------
+    >>> huge(152_000.0), huge(1.13e14)
+    ('152,000', 'about 10¹⁴')
+    """
+    if value < 1e9:
+        return number(value)
+    return "about 10" + str(round(math.log10(value))).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value for running text.
+
+    Examples
+    --------
+    >>> [p_text(p) for p in (0.00012, 0.0312, 0.5, 1.0, None)]
+    ['p < .001', 'p = .031', 'p = .50', 'p = 1', 'not testable']
+    """
+    if p is None:
+        return "not testable"
+    if p < 0.001:
+        return "p < .001"
+    if p >= 0.995:
+        return "p = 1"
+    return f"p = {decimal(p, 3 if p < 0.0995 else 2)}"
+
+
+def p_cell(p: float) -> str:
+    """Return a p-value for a column of a table, with three decimals; nothing where there was no test.
+
+    Examples
+    --------
+    >>> [p_cell(p) for p in (0.00012, 0.0312, math.nan)]
+    ['< .001', '.031', '']
+    """
+    if not math.isfinite(p):
+        return ""
+    return "< .001" if p < 0.001 else decimal(p)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in the unit that suits it.
+
+    Examples
+    --------
+    >>> duration(0.3), duration(42.4), duration(200), duration(9000), duration(400_000)
+    ('1 s', '42 s', '3 min', '2.5 h', '4.6 days')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+def versions(packages: Iterable[str]) -> str:
+    """Return the versions of Python and of installed packages.
+
+    Examples
+    --------
+    >>> versions(["no-such-package"]).split(", ")[1]
+    'no-such-package (not installed as a package)'
+    """
+    found = [f"Python {platform.python_version()}"]
+    for name in packages:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
+            found.append(f"{name} (not installed as a package)")
+    return ", ".join(found)

@@ -1,0 +1,162 @@
+"""What the pages keep for all visitors: each input changed once, and nobody is shown what belongs to another."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import streamlit as st
+
+import imrc
+from imrc import datasets
+from imrc.diagnostics import teaching
+from imrc.evaluation import RunResult, RunSettings, iter_run
+from imrc.features import FeatureSpec
+from imrc.plots.runs import run_curves
+from pages.ui import assessing, comparing, data, own_file, state
+from pages.ui.choice import Choice
+from pages.ui.drawings import key_of
+from tests.unit.nasty_files import table
+
+SPEC = FeatureSpec("identity")
+
+
+@pytest.fixture(autouse=True)
+def _empty_stores():
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    st.session_state.clear()
+    st.session_state["visit"] = state.Visit()
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return datasets.load("identical", tasks=4, samples=40)
+
+
+@pytest.fixture(scope="module")
+def result(sequence):
+    settings = RunSettings(n=4, repetitions=2, features=SPEC)
+    return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
+
+
+CHANGES = {
+    "data": lambda s: (datasets.load("identical", tasks=4, samples=40, seed=1), SPEC, 0),
+    "kinds": lambda s: (replace(s, column_kinds=("pixel",) * s.n_features), SPEC, 0),
+    "representation": lambda s: (s, FeatureSpec("standardised"), 0),
+    "frequencies": lambda s: (s, replace(SPEC, frequencies=100), 0),
+    "seed": lambda s: (s, SPEC, 1),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_diagnosis_is_kept_for_its_data_representation_and_seed(change, sequence):
+    first = assessing._assess(sequence, SPEC, 0)
+    assert assessing._assess(sequence, SPEC, 0) is first
+    assert assessing._assess(*CHANGES[change](sequence)) is not first
+
+
+@pytest.mark.parametrize("change", ["dataset", "features", "seed"])
+def test_stand_ins_of_the_bounds_are_kept_in_the_same_way(change):
+    base = Choice("identical", 4, settings=RunSettings(n=4, features=SPEC))
+    first = assessing.stand_ins(base)
+    assert assessing.stand_ins(base) is first
+    changed = {
+        "dataset": replace(base, dataset="trend"),
+        "features": replace(base, settings=replace(base.settings, features=FeatureSpec("standardised"))),
+        "seed": replace(base, settings=replace(base.settings, seed=1)),
+    }
+    assert assessing.stand_ins(changed[change]) is not first
+
+
+@pytest.mark.parametrize("change", [("name", "trend"), ("tasks", 5), ("seed", 1)])
+def test_sequences_are_kept_by_name_number_of_tasks_and_seed(change):
+    asked = {"name": "identical", "tasks": 4, "seed": 0}
+    first = data._load(**asked)
+    assert data._load(**asked) is first
+    assert data._load(**{**asked, **dict([change])}) is not first
+
+
+def test_every_setting_of_a_run_is_part_of_the_key_of_its_result():
+    base = RunSettings()
+    other = {
+        "n": 11, "k": 3, "b": 4, "W": 3, "preset": "paper", "features": FeatureSpec("rff"), "repetitions": 6,
+        "seed": 1, "methods": ("mer",), "overrides": (("lambda0", 0.5),),
+    }  # fmt: skip
+    assert other.keys() == {field.name for field in fields(RunSettings)}
+    assert len({base, *(replace(base, **{name: value}) for name, value in other.items())}) == len(other) + 1
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(RunResult)])
+def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, result):
+    value = getattr(result, name)
+    if isinstance(value, str):
+        other = value + "x"
+    elif isinstance(value, dict):
+        other = {**value, "more": np.zeros(2)}
+    elif isinstance(value, tuple):
+        other = (*value, "x")
+    elif isinstance(value, np.ndarray):
+        other = value + 1
+    elif isinstance(value, RunSettings):
+        other = replace(value, seed=5)
+    else:
+        other = replace(value, values=value.values + 1e-12)
+    keys = {key_of(run_curves, kept, narrow=False, dark=False) for kept in (result, replace(result, **{name: other}))}
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("label", 2), ("block", 5), ("exclude", ("z",)), ("max_categories", 3), ("min_samples", 5), ("file", 13),
+        ("exclude", ("x", "z")),
+    ],
+)  # fmt: skip
+def test_a_cut_is_kept_for_its_file_and_options(change):
+    asked = {"label": "y", "block": 4, "exclude": ("x",), "max_categories": 20, "min_samples": 4}
+    first = own_file.cut(datasets.open_table(table(12).encode()), asked)
+    assert own_file.cut(datasets.open_table(table(12).encode()), asked) is first
+    name, value = change
+    rows = value if name == "file" else 12
+    changed = asked if name == "file" else {**asked, name: value}
+    assert own_file.cut(datasets.open_table(table(rows).encode()), changed) is not first
+
+
+def test_a_label_by_position_is_not_one_by_name():
+    text = b"2,1,y\n" + b"1,0,0\n3,1,1\n2,0,1\n4,1,0\n" * 3
+    opened = datasets.open_table(text)
+    assert own_file.cut(opened, {"label": "1", "block": 4}) is not own_file.cut(opened, {"label": 1, "block": 4})
+
+
+def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
+    """Results are kept by content; the name of one visitor's file must not appear on another's page."""
+    mine = replace(sequence, name="mine")
+    assert mine.fingerprint == sequence.fingerprint
+    assert data.named(result, sequence) is result
+    assert data.named(result, mine).name == "mine"
+    first = assessing._assess(sequence, SPEC, 0)
+    assert (first.name, assessing._assess(mine, SPEC, 0).name) == ("identical", "mine")
+    assert comparing.store().put((sequence.fingerprint, result.settings), result) is result
+    settings = replace(result.settings, methods=("majority",))
+    comparing.store().put((sequence.fingerprint, settings), replace(result, settings=settings))
+    assert {found.name for found in comparing.stored(mine, result.settings)} == {"mine"}
+
+
+def test_a_component_has_the_name_of_its_column_or_word():
+    sequence = imrc.datasets.read_table(datasets.sample_csv(240), label="state", task="date", period="week")
+    st.session_state["visit"].own_sequence = sequence
+    for kind, count in (("identity", 7), ("standardised", 7), ("automatic", 0)):
+        names = assessing.feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))
+        assert len(names) == count
+        assert not count or names[3:] == ("flow", "pump = A", "pump = B", "pump = C")
+
+
+@pytest.mark.parametrize("study", [teaching.average_lesson, teaching.coverage_study])
+def test_what_one_visitor_does_to_a_table_is_not_seen_by_another(study):
+    asked = {"n": 5, "change": 0.2, "b": 1, "k": 3, "runs": 2}
+    first = study(**asked)
+    expected = first.copy()
+    first.iloc[:, -1] = -1.0
+    assert study(**asked).equals(expected)

@@ -1,0 +1,64 @@
+"""What the app needs of Streamlit beyond its public interface."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from streamlit.runtime.pages_manager import PagesManager
+
+from pages.ui import streamlit_private
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WHAT_TO_DO = """
+Streamlit has changed how it looks for pages in a folder named `pages`. Start a server and open /compare as its very
+first page. If that page shows, delete pages/ui/streamlit_private.py, this test and the call in app.py. If it does not,
+look in streamlit/runtime/pages_manager.py for the new switch, or give the folder another name, which needs no switch.
+"""
+
+
+def test_streamlit_still_has_the_switch_for_pages_of_a_folder(tmp_path):
+    # None: not decided yet, Streamlit looks into the folder. An attribute that nothing reads would not do that.
+    script = tmp_path / "app.py"
+    script.touch()
+    (tmp_path / "pages").mkdir()
+    assert "uses_pages_directory" in vars(PagesManager), WHAT_TO_DO
+    before = PagesManager.uses_pages_directory
+    try:
+        PagesManager.uses_pages_directory = None
+        PagesManager(str(script))
+        assert PagesManager.uses_pages_directory is True, WHAT_TO_DO
+        streamlit_private.pages_come_from_code_only()
+        PagesManager(str(script))
+        assert PagesManager.uses_pages_directory is False, WHAT_TO_DO
+    finally:
+        PagesManager.uses_pages_directory = before
+
+
+def test_private_modules_of_streamlit_are_imported_in_one_file():
+    public = {"streamlit", "streamlit.testing.v1", "streamlit.typing", "streamlit.starlette"}
+    found = {}
+    for file in [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            private = {name for name in names if name.startswith("streamlit") and name not in public}
+            if private:
+                found[file.name] = private
+    assert found == {"streamlit_private.py": {"streamlit.runtime.pages_manager"}}
+
+
+def test_the_helpers_of_the_pages_import_each_other_in_one_direction():
+    folder = ROOT / "pages" / "ui"
+    imports: dict[str, set[str]] = {}
+    for file in folder.glob("*.py"):
+        found = imports.setdefault(file.stem, set())
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # inside functions too
+            if isinstance(node, ast.ImportFrom) and node.module == "pages.ui":
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.ui."):
+                found.add(node.module.removeprefix("pages.ui."))
+    order = list(TopologicalSorter(imports).static_order())  # CycleError names a circle
+    assert order.index("data") < order.index("state") < order.index("stored") < order.index("sidebar")

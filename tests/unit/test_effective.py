@@ -1,0 +1,126 @@
+"""Effective samples: the mean over tasks, its t interval, and how often borrowing was switched off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import imrc
+from imrc.core import theory
+from imrc.diagnostics import assess
+from imrc.evaluation import LagTable, effective_samples, guarantees, theorem_4
+from imrc.evaluation.significance import mean_interval
+from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence, worth_sentence
+
+
+@pytest.fixture(scope="module")
+def run():
+    return imrc.evaluate(imrc.datasets.load("random_walk", tasks=6, samples=80), n=10, repetitions=3)
+
+
+def with_values(run, values, transfer=None):
+    """Put effective samples (repetitions, tasks) at the last step into a run, and what it used."""
+    table = LagTable(np.asarray(values, dtype=np.float64)[:, :, None])
+    choices = {} if transfer is None else {"transfer": np.asarray(transfer, dtype=np.float64)}
+    return replace(run, ess_tables={**run.ess_tables, "forward_backward": table}, choices=choices)
+
+
+def test_mean_and_interval_are_over_repetitions(run):
+    values = np.array([[10.0, 20.0], [14.0, 22.0], [15.0, 33.0]])
+    found = effective_samples(with_values(run, values))
+    expected = stats.t.interval(0.95, 2, loc=19.0, scale=stats.sem([15.0, 18.0, 24.0]))
+    assert found.mean == pytest.approx(19.0)
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.own == 10.0
+
+
+def test_one_repetition_has_no_interval(run):
+    found = effective_samples(with_values(run, [[10.0, 20.0]]))
+    assert found.mean == 15.0
+    assert np.isnan([found.low, found.high]).all()
+    assert samples_text(found) == "15.0"
+    assert "(one repetition)" in worth_sentence(found, "x")
+
+
+def test_equal_repetitions_show_no_interval_of_width_zero(run):
+    found = effective_samples(with_values(run, [[10.0, 20.0], [10.0, 20.0], [10.0, 20.01]]))
+    assert samples_text(found) == "15.0"
+    assert "15.0 samples (the same in all repetitions)" in worth_sentence(found, "x")
+
+
+def test_intervals_cover_at_their_level():
+    generator = np.random.default_rng(0)
+    ends = np.array([mean_interval(generator.normal(3.0, 2.0, 5))[1:] for _ in range(2000)])
+    inside = np.mean((ends[:, 0] <= 3.0) & (ends[:, 1] >= 3.0))
+    assert inside == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 2000))
+
+
+def test_steps_without_borrowing_are_counted_and_said(run):
+    # The first step has no past: what was chosen there does not count.
+    found = effective_samples(with_values(run, np.full((2, 5), 12.0), [[1, 0, 0, 0, 1], [1, 0, 1, 1, 0]]))
+    assert found.borrowing == pytest.approx(3 / 8)
+    assert borrowing_note(found).startswith("Borrowing was switched off in 62 % of the steps")
+    assert borrowing_note(effective_samples(run, "single")) == ""
+    never = effective_samples(with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]]))
+    assert "in every step" in borrowing_note(never)
+    assert "its own 10 samples" in worth_sentence(never, "x")
+    for share, text in ((0.999, "1 %"), (0.001, "99 %")):
+        assert f"in {text} of the steps" in borrowing_note(replace(found, borrowing=share))
+
+
+def test_theorem_4_follows_the_ratio_and_its_interval():
+    found = theorem_4(10, (0.5, 0.2, 2.0), 7, 2)
+    for value, ratio in ((found.mean, 0.5), (found.high, 0.2), (found.low, 2.0)):
+        assert value == pytest.approx(theory.ess_recursion(np.full(7, 10.0), 1.0, ratio / 10, 2)[2].mean())
+    assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).low == 10.0
+    assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).high == pytest.approx(70.0)
+
+
+@pytest.mark.parametrize(("preset", "reason"), [("recommended", "while it learns"), ("paper", "equation (7)")])
+def test_why_run_and_theorem_differ_is_said_for_the_preset(preset, reason):
+    sequence = imrc.datasets.load("random_walk", tasks=4, samples=40)
+    run = imrc.evaluate(sequence, n=8, repetitions=2, preset=preset, b=1)
+    found, theorem = effective_samples(run), theorem_4(8, (0.3, 0.1, 0.9), 4, 1)
+    text = theorem_4_sentence(found, theorem, 20.0, run)
+    assert reason in text
+    assert "at most b = 1 steps back" in text
+    assert ("part of the steps" in text) == (found.borrowing < 1)
+
+
+def test_the_table_of_a_sweep_holds_the_same_number(run):
+    from imrc.sweeps.cell import _rows
+
+    one = replace(run, ess_tables={rule: LagTable(table.values[:1]) for rule, table in run.ess_tables.items()})
+    rows = {row["rule"]: row["ess"] for row in _rows(one)}
+    assert rows["forward_backward"] == effective_samples(one).mean
+
+
+@pytest.mark.parametrize(("name", "largest"), [("random_walk", 7)])
+def test_kappa_of_a_built_in_sequence(name, largest):
+    sequence = imrc.datasets.load(name)
+    result = assess(sequence, features="automatic", permutations=99)
+    stand_in = guarantees.plug_in(sequence, "automatic", largest=2)
+    limit = guarantees.admissible_kappa(stand_in, result)
+    assert limit.from_features == pytest.approx(largest, rel=0.1)
+    # d^2 = rho sigma^2: the second term is about 2 / sqrt(rho) times the first.
+    assert limit.from_changes > limit.from_features
+    with pytest.raises(ValueError, match="given means"):
+        guarantees.admissible_kappa(stand_in, assess(np.random.default_rng(0).normal(size=(6, 4)), 1.0))
+
+
+@pytest.mark.parametrize(("name", "expected"), [("spam", 17), ("power_supply", 126)])
+def test_kappa_of_published_datasets(real_data, name, expected):
+    sequence = imrc.datasets.load(name)
+    result = assess(sequence, features="automatic", permutations=99)
+    limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "automatic", largest=1), result)
+    assert limit.from_features == pytest.approx(expected, rel=0.1)
+
+
+def test_identical_tasks_allow_no_finite_kappa_for_changes():
+    sequence = imrc.datasets.load("identical", tasks=6, samples=60)
+    result = assess(sequence, features="identity")
+    limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "identity"), result)
+    assert np.isinf(limit.from_changes) == (result.change.ratio == 0)

@@ -1,0 +1,88 @@
+"""The table of imrc.core names the functions that run, and each equation stands in one place."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import imrc
+import imrc.core
+from imrc.diagnostics import assess
+from imrc.diagnostics.tracks import component_tracks
+from imrc.plots.ess import ess_curve_table, ess_growth_table
+
+NAMED = sorted(
+    set(re.findall(r"`((?:imrc\.solvers\.|theory\.)?[A-Za-z_]+(?:\.step)?)`", imrc.core.__doc__.split("Symbols")[0]))
+)
+
+
+def found(name):
+    home = imrc if name.startswith("imrc.") else imrc.core
+    value = home
+    for part in name.removeprefix("imrc.").split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.fixture(scope="module")
+def called():
+    """Code of every Python function that runs while tasks are learnt and the pages' tables are made."""
+    codes = set()
+    before = sys.getprofile()
+    sequence = imrc.datasets.load("random_walk", tasks=5, samples=40)
+    sys.setprofile(lambda frame, event, _: codes.add(frame.f_code) if event == "call" else None)
+    try:
+        for options in (
+            {"preset": "paper", "max_iter": 3},
+            {"preset": "paper", "max_iter": 3, "change": "printed"},
+            {},
+        ):
+            model = imrc.IMRC(b=2, **options)
+            for task in sequence:
+                model.partial_fit(task.X, task.y, classes=sequence.classes)
+        # What pages show beside a run: effective sample sizes, bounds, one component over the tasks.
+        ess_curve_table([(3, 5)])
+        ess_growth_table(10, 0.01, 5, 2)
+        component_tracks(assess(sequence), 1)
+        imrc.core.theory.samples_for_bound(0.1, m=12, mu_norm=2.0)
+    finally:
+        sys.setprofile(before)
+    return codes
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name != "imrc.solvers.solve"])
+def test_each_named_function_is_on_the_call_path(called, name):
+    assert found(name).__code__ in called
+
+
+def test_the_table_names_what_is_exported():
+    assert len(NAMED) >= 12
+    inside = {name.split(".")[0] for name in NAMED if not name.startswith("imrc.")}
+    assert inside == set(imrc.core.__all__)
+    assert callable(found("imrc.solvers.solve"))
+
+
+@pytest.mark.parametrize(("equation", "home"), [("eq. (6)", "tracking.py"), ("eq. (10)", "tracking.py")])
+def test_an_equation_is_defined_once(equation, home):
+    """Of all functions and classes, one says in the first line of its docstring that it is the equation."""
+    defined = []
+    for file in Path(imrc.__file__).parent.rglob("*.py"):
+        for match in re.finditer(r'(?:def|class) (\w+)[^"]*?"""([^\n]*)', file.read_text(encoding="utf-8")):
+            if equation in match[2]:
+                defined.append((file.name, match[1]))
+    assert len(defined) == 1
+    assert defined[0][0] == home
+
+
+def test_scalar_gains_are_the_same_formula():
+    """With one gain for all components and with one gain each, equal numbers where all components are alike."""
+    generator = np.random.default_rng(0)
+    tau, before = generator.normal(size=(2, 6))
+    wide = imrc.core.forward_step(tau, np.full(6, 0.1), before, np.full(6, 0.2), np.full(6, 0.3))
+    scalar = imrc.core.forward_step(tau, np.array([0.1]), before, np.array([0.2]), np.array([0.3]))
+    np.testing.assert_array_equal(wide[0], scalar[0])
+    np.testing.assert_array_equal(wide[1], np.repeat(scalar[1], 6))
