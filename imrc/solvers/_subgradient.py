@@ -99,14 +99,16 @@ def _worst(scores, row, values):
         worst = max(worst, scores[c, row])
     worst = _row_value(scores, row, worst - 1.0)
     # A row is worse if its sum of max(s_y - v, 0) is above 1. Rows that tie must be found too, hence a little less.
-    floor = worst - 1e-12 * (1.0 + abs(worst))
+    tie = 1e-12 * (1.0 + abs(worst))
+    floor = worst - tie
     values[:] = 0.0
     for c in range(n_classes):
         for i in range(n):
             values[i] += max(scores[c, i] - floor, 0.0)
     for i in range(n):
-        if values[i] > 1.0 and i != row:
-            value = _row_value(scores, i, floor)
+        # Where v rises such a sum falls by at least as much.
+        if values[i] > 1.0 + (worst - tie - floor) and i != row:
+            value = _row_value(scores, i, worst - tie)
             if value > worst or (value == worst and i < row):
                 worst, row = value, i
     return worst, row

@@ -61,6 +61,7 @@ def same_everywhere(test, capsys):
         {"preset": "paper", "features": "rff_median", "frequencies": "20"},
         {"preset": "custom", "lambda0": "0.37", "instances": "reach", "max_iter": "123"},
         {"preset": "custom", "lambda0": "0", "instances": "all", "features": "identity"},
+        {"preset": "custom", "lambda0": "0.5", "solver": "exact"},
         {"dataset": "rotated_digits", "k": "6", "n": "5", "seed": "3"},
     ],
     ids=lambda changes: ", ".join(f"{name}={value}" for name, value in changes.items()) or "defaults",

@@ -13,7 +13,8 @@ from tests.app.conftest import link, metrics, texts
 
 def run(test, **values):
     for name, value in values.items():
-        widget = test.selectbox(key=name) if name in ("dataset", "features", "preset") else test.number_input(key=name)
+        words = ("dataset", "features", "preset", "solver")
+        widget = test.selectbox(key=name) if name in words else test.number_input(key=name)
         widget.set_value(value)
     return test.button(key="FormSubmitter:settings-Run").click().run()
 
@@ -93,6 +94,20 @@ def test_custom_values_reach_the_run_and_the_link(app):
     assert link(test)["lambda0"] == "0.3"
 
 
+def test_the_exact_solver_is_a_custom_value(app):
+    test = run(app(dataset="trend", k="5", n="6"), preset="custom", solver="exact")
+    assert not test.exception
+    options = {"n": 6, "preset": "paper"}
+    exact, early = (
+        imrc.evaluate(imrc.datasets.load("trend", tasks=5), **options, solver=solver).headline()["forward"]
+        for solver in ("exact", "subgradient")
+    )
+    assert metrics(test)["Error, forward"] == with_error(exact) != with_error(early)
+    assert link(test)["solver"] == "exact"
+    assert "exact" not in test.selectbox(key="solver").options  # a visitor reads words
+    assert "Exact (linear program)" in test.selectbox(key="solver").options
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -107,6 +122,7 @@ def test_custom_values_reach_the_run_and_the_link(app):
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; rotated_digits is used"),
         ({"features": "<b>x</b>"}, "is not known; automatic is used"),
         ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
+        ({"preset": "custom", "solver": "simplex"}, "solver = 'simplex' is not known; subgradient is used"),
         ({"seed": "1.5"}, "seed = '1.5' is not possible"),
     ],
 )

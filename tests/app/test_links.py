@@ -28,6 +28,7 @@ CHANGED = {
     "sigma2": 2.5,
     "lambda0": 0.5,
     "instances": "reach",
+    "solver": "exact",
     "max_iter": 300,
 }
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
@@ -72,7 +73,7 @@ def test_all_settings_go_there_and_back(app):
     test = app(**SMALL)
     test.selectbox(key="dataset").set_value(CHANGED["dataset"]).run()
     for name, value in CHANGED.items():
-        kind = test.selectbox if name in ("dataset", "features", "preset", "instances") else test.number_input
+        kind = test.selectbox if isinstance(value, str) else test.number_input
         kind(key=name).set_value(value)
     next(button for button in test.button if button.label == "Run").click()
     test.run()

@@ -145,6 +145,46 @@ def test_unsolved_is_not_called_optimal(monkeypatch):
     assert solution.gap == pytest.approx(0.8)
 
 
+def test_a_gap_left_open_is_tried_again_from_scratch(monkeypatch):
+    X1, tau, lam = random_problem(10, 15, 3, seed=4)
+    good, original, tried = highs(X1, tau, lam), _exact._highs, []
+
+    def first_fails(*args):
+        tried.append(args[-1])
+        return original(*args) if args[-1] else _exact._Outcome(np.zeros_like(tau), 1.0, -1.0, 7, False)
+
+    monkeypatch.setattr(_exact, "_highs", first_fails)
+    solution = solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=3, method="exact")
+    assert tried == [False, True]  # the second time with presolve
+    assert solution.converged
+    assert solution.value == pytest.approx(good, abs=1e-7)
+
+
+@pytest.mark.parametrize(("n", "shift"), [(12, 0.0), (12, 0.2), (350, 0.0)])
+def test_a_warm_start_leads_to_the_same_optimum_in_fewer_iterations(n, shift):
+    X1, tau, lam = random_problem(n, 40, 2, seed=3)
+    arguments = {"n_classes": 2, "method": "exact"}
+    before = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
+    tau, lam = tau + shift * lam * np.random.default_rng(0).normal(size=tau.shape), 0.9 * lam
+    cold = solve(X1[:, 1:], tau.ravel(), lam.ravel(), **arguments)
+    warm = solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=before, **arguments)
+    assert warm.status == cold.status
+    assert warm.value == pytest.approx(cold.value, abs=1e-7)
+    assert warm.iterations < cold.iterations
+    # What was not zero elsewhere is only a guess: any other start gives the same.
+    rough = np.random.default_rng(1).normal(size=tau.size) * (np.arange(tau.size) % 3 == 0)
+    assert solve(X1[:, 1:], tau.ravel(), lam.ravel(), warm_start=rough, **arguments).value == (
+        pytest.approx(cold.value, abs=1e-7)
+    )
+
+
+def test_nothing_is_printed(capfd):
+    X1, tau, lam = random_problem(12, 20, 2, seed=1)
+    solve(X1[:, 1:], tau.ravel(), lam.ravel(), n_classes=2, method="exact")
+    solve(X1[:, 1:], tau.ravel() + 1.0, lam.ravel(), n_classes=2, method="exact")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_subgradient_certificates_enclose_the_optimum():
     with_bound = 0
     for seed in range(12):
