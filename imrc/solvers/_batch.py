@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import joblib
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 
 from imrc.solvers._solution import Solution
@@ -169,7 +169,7 @@ def cores() -> int:
     int
         At least 1.
     """
-    return int(joblib.cpu_count())
+    return int(cpu_count())
 
 
 def _shared_pool() -> ThreadPoolExecutor:

@@ -62,6 +62,8 @@ def summary_in_words(table: pd.DataFrame) -> str:
 
     if table.empty:
         return "No cell of this sweep is finished."
+    # IMRC without a window uses all changes so far.
+    table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | (table["method"] != "imrc"), "all"))
     # A method that does not use b or W says nothing about the others.
     values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
     single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import plotly.graph_objects as go
 import plotly.io as pio
 import streamlit as st
+from joblib import hash as content_hash
 
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.describing import plain_text
@@ -77,7 +77,7 @@ def key_of(builder: Callable[..., go.Figure], *values: Any, narrow: bool, dark: 
     pickle.PicklingError
         For a function without a name of its own, such as a lambda: two of them could not be told apart.
     """
-    key: str = joblib.hash((builder, values, options, narrow, dark), hash_name="sha1")
+    key: str = content_hash((builder, values, options, narrow, dark), hash_name="sha1")
     return key
 
 

@@ -218,9 +218,12 @@ def test_summary_is_over_seeds_and_repetitions(tmp_path):
         assert row["error_average"] == pytest.approx(values.mean(), rel=1e-12)
         assert row["stderr_average"] == pytest.approx(values.std() / 6**0.5, rel=1e-12)
         lines = summary_in_words(table).splitlines()
-        assert lines[0] == "dataset = identical, features = automatic, k = 4, b = 3, W = 2"
-        assert lines[1].split() == ["n", "method", "cells", "error", "single", "task", "newest", "ESS"]
-        assert [line.split()[1] for line in lines[2:]] == ["imrc", "imrc", "majority"] * 2
+        assert lines[0] == "dataset = identical, features = automatic, k = 4, b = 3"
+        assert lines[1].split() == ["n", "W", "method", "cells", "error", "single", "task", "newest", "ESS"]
+        assert [line.split()[2] for line in lines[2:]] == ["imrc", "imrc", "majority"] * 2
+        assert {tuple(line.split()[1:4]) for line in lines[2:] if "imrc" in line} == {
+            ("all", "imrc", "(recommended)"), ("2", "imrc", "(paper)"),
+        }  # fmt: skip
 
 
 def test_an_address_without_a_scheduler_says_so(monkeypatch, tmp_path):

@@ -206,7 +206,7 @@ def test_inputs_stay_as_they_are():
         (lambda: assess(np.zeros((4, 2)), [[1, 1], [1, -1], [1, 1], [1, 1]]), "row 1, column 1"),
         (lambda: assess(np.zeros((4, 2)), [[1, 1], [0, 0], [1, 1], [1, 1]]), "Task 1 .* error 0 in every"),
         (lambda: assess([[1.0], [np.nan]], 1.0), "row 1, column 0"),
-        (lambda: assess(gaussian("identical", k=3), 1.0), "mse goes with given means only"),
+        (lambda: assess(gaussian("identical", k=3), 1.0), "mse is for given means only"),
         (lambda: assess(gaussian("identical", k=3), features=lambda X: X[1:]), "39 rows for the 40 samples of task 0"),
         (lambda: assess(np.zeros((4, 2)), 1.0, permutations=3), "permutations must be between 99"),
         (lambda: partial_autocorrelation(np.zeros((1, 3))), "at least 2 tasks"),
@@ -395,8 +395,8 @@ def test_command_line_prints_verdict_and_json(capsys):
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "text"),
     [
-        (0.1, 0.05, 0.2, "expected to help much"),
-        (0.5, 0.3, 0.8, "expected to help clearly"),
+        (0.1, 0.05, 0.2, "should help a lot"),
+        (0.5, 0.3, 0.8, "should clearly help"),
         (0.8, 0.3, 2.0, "may help"),
         (2.0, 1.5, 3.0, "help only a little"),
         (9.0, 7.0, 11.0, "hardly help"),
