@@ -32,7 +32,7 @@ def _ratio_text(result: Assessment) -> str:
     """Return the estimated change in the units of the charts: averages over all samples of a task."""
     if result.change is None:
         return ""
-    samples = "" if result.n is None else f" at n = {result.n:.0f}, all samples"
+    samples = "" if result.n is None else f" at n = {result.n:.0f} (all)"
     return f"n ρ = {result.change.ratio:.2g}{samples}"
 
 
@@ -137,7 +137,7 @@ def variogram_chart(result: Assessment) -> go.Figure:
                 x=[0, lags[-1]],
                 y=[0, result.change.ratio * lags[-1]],
                 mode="lines",
-                name=f"random walk with the estimated change, {_ratio_text(result)} per task",
+                name=f"random walk, {_ratio_text(result)}",
                 line={"color": COLOURS["forward"], "width": 2, "dash": "dash"},
                 hoverinfo="skip",
             )
