@@ -39,7 +39,7 @@ from tests.benchmarks.problems import random_problem
 RESULTS = Path(__file__).parent / "results"
 K = 2000
 SEED = 0
-WANTED = {(10, 20, 2): 150, (10, 400, 2): 25, (100, 400, 2): 60, (40, 10, 4): 40}
+WANTED = {(10, 20, 2): 100, (10, 400, 2): 30, (100, 400, 2): 35, (40, 10, 4): 50}
 
 
 def versions() -> str:
