@@ -116,7 +116,7 @@ class SweepSpec:
     (0, 1, 2)
     >>> SweepSpec(datasets="identical", n=[5, 0])
     Traceback (most recent call last):
-    ValueError: n, value 2 of 2, must be between 1 and 10000; got 0.
+    imrc._checks.InputError: n, value 2 of 2, must be between 1 and 10000; got 0.
     """
 
     datasets: tuple[str, ...]

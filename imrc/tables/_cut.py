@@ -190,6 +190,7 @@ def cut_table(
 
     Examples
     --------
+    >>> from imrc.tables import open_table
     >>> rows = "".join(f"{2000 + i // 4},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
     >>> cut = cut_table(open_table(b"year,x,y\n" + rows.encode()), label="y", task="year")
     >>> cut.sequence.labels, cut.sequence.class_counts().tolist()

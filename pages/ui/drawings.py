@@ -69,7 +69,9 @@ def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
     return Drawing(title, unit, words, pio.from_json(spec), len(spec))
 
 
-def key_of(builder: Callable[..., go.Figure], *values: Any, narrow: bool, dark: bool, **options: Any) -> str:  # noqa: ANN401
+def key_of(
+    builder: Callable[..., go.Figure], values: tuple[Any, ...], options: dict[str, Any], *, narrow: bool, dark: bool
+) -> str:
     """Return what a chart is kept by: a checksum of the whole content of everything it is made from.
 
     Raises
@@ -95,6 +97,5 @@ def drawing(
     narrow, dark : bool
         For a phone, and for a dark page.
     """
-    key = key_of(builder, *values, narrow=narrow, dark=dark, **options)
-
+    key = key_of(builder, values, options, narrow=narrow, dark=dark)
     return store().get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))

@@ -112,21 +112,21 @@ def test_one_number_or_the_function_makes_another_key():
     other = table.copy()
     other[0, -1, 0] += 1e-12
     keys = {
-        key_of(builder, value, narrow=False, dark=False)
+        key_of(builder, (value,), {}, narrow=False, dark=False)
         for builder in (run_curves, run_choices)
         for value in (table, other, table.astype(np.float32), table[:, :-1])
     }
     assert len(keys) == 8
     page = {"narrow": False, "dark": False}
-    assert key_of(run_curves, table, **page) == key_of(run_curves, table.copy(), **page)
+    assert key_of(run_curves, (table,), {}, **page) == key_of(run_curves, (table.copy(),), {}, **page)
     changed = replace(result(), labels=("<i>x</i>", *result().labels[1:]))
-    assert key_of(run_story, result(), 1, **page) != key_of(run_story, changed, 1, **page)
-    assert key_of(run_story, result(), 1, **page) != key_of(run_story, result(), task=1, **page)
+    assert key_of(run_story, (result(), 1), {}, **page) != key_of(run_story, (changed, 1), {}, **page)
+    assert key_of(run_story, (result(), 1), {}, **page) != key_of(run_story, (result(),), {"task": 1}, **page)
 
 
 def test_functions_without_a_name_are_refused():
     with pytest.raises(pickle.PicklingError):
-        key_of(lambda: go.Figure(), narrow=False, dark=False)
+        key_of(lambda: go.Figure(), (), {}, narrow=False, dark=False)
 
 
 def test_what_one_visitor_gets_cannot_change_another():

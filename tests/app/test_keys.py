@@ -9,8 +9,7 @@ import pytest
 import streamlit as st
 
 import imrc
-from imrc import datasets
-from imrc.diagnostics import teaching
+from imrc import datasets, teaching
 from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.features import FeatureSpec
 from imrc.plots.runs import run_curves
@@ -103,7 +102,9 @@ def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, 
         other = replace(value, seed=5)
     else:
         other = replace(value, values=value.values + 1e-12)
-    keys = {key_of(run_curves, kept, narrow=False, dark=False) for kept in (result, replace(result, **{name: other}))}
+    keys = {
+        key_of(run_curves, (kept,), {}, narrow=False, dark=False) for kept in (result, replace(result, **{name: other}))
+    }
     assert len(keys) == 2
 
 

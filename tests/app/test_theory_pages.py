@@ -156,7 +156,7 @@ def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
 def test_the_order_of_the_bounds_needs_the_assumption(app, dataset, holds):
     test = app(dataset=dataset, k="20", n="5", repetitions="1").switch_page(ESS).run()
     assert ("provided that the tasks evolve as assumed" in texts(test)) == holds
-    assert ("neither these bounds nor their order are guaranteed" in texts(test)) != holds
+    assert ("neither these bounds nor their order is guaranteed" in texts(test)) != holds
     assert "without reserve" not in texts(test)
 
 
