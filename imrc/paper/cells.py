@@ -186,7 +186,7 @@ def backward_sentence(error: ErrorKind = "average") -> str:
     change = both[rules[0]] - both[rules[1]]
     return (
         f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
-        f"{int((change < 0).sum())} of {len(change)} cells (all n, preset `paper`), and raises it in "
+        f"{int((change < 0).sum())} of {len(change)} cells (all n, preset *paper*), and raises it in "
         f"{int((change > 0).sum())}."
     )
 

@@ -47,7 +47,7 @@ def rules_sentence() -> str:
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
         "sentence above and in the charts, standard deviations over repetitions in the table, as in the paper. "
-        f"{UNTUNED} IMRC's preset `recommended` was tuned, on other draws of the built-in and published sequences."
+        f"{UNTUNED} IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."
     )
 
 

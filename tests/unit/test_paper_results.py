@@ -132,7 +132,7 @@ def test_backward_learning_is_counted_in_every_cell(kind):
     errors = shipped.table("errors").query("error_kind == @kind").set_index(["method", "dataset", "n"])["error"]
     both, forward = errors["imrc:paper"], errors["imrc:paper:forward"]
     counts = (both < forward).sum(), len(both), (both > forward).sum()
-    assert "does in {} of {} cells (all n, preset `paper`), and raises it in {}.".format(
+    assert "does in {} of {} cells (all n, preset *paper*), and raises it in {}.".format(
         *counts
     ) in cells.backward_sentence(kind)
 
