@@ -64,21 +64,18 @@ def cards(result: RunResult) -> None:
         )
     row = st.container(horizontal=True)
     worth = effective_samples(result)
-    note = borrowing_note(worth)
-    card = row.container(border=True) if note else row
+    card = row.container(border=True)
     card.metric(
-        "Effective samples, if the tasks evolve",
+        "Effective samples",
         f"{worth.mean:,.1f}",
         f"own {worth.own:g}; {interval_text(worth)}",
         delta_color="off",
         delta_arrow="off",
-        border=not note,
         help="How many samples a task is worth with forward and backward learning: its effective sample size at the "
         "last step, by the recursions of Theorems 1 and 3 with estimated variances and changes. Mean over tasks and "
         "repetitions with a 95 % interval; valid if the tasks evolve as assumed.",
     )
-    if note:
-        card.caption(note)
+    card.caption(f"If the tasks evolve. {borrowing_note(worth)}")
     risk = float(result.risk_tables["forward_backward"].average().mean())
     row.metric(RISKS[result.loss], decimal(risk), border=True, help=_RISK_NOTES[result.loss])
     row.metric(
