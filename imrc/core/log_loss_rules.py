@@ -47,7 +47,7 @@ class LogLossRules:
         self._primal = False
         self._candidates = CANDIDATES[settings.selection]
         self._alone = alone(self._candidates)
-        self._losses: dict[Candidate, float] = dict.fromkeys(self._candidates, 0.0)
+        self._losses = dict.fromkeys([*self._candidates, *self._alone], 0.0)
         self._steps = 0
         self._chosen = DEFAULT
 
@@ -58,8 +58,9 @@ class LogLossRules:
         self._store(scaled(X1), y)
         zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
         start = self._coefficients[-1] if self._coefficients else zeros
-        scored = dict.fromkeys([*self._candidates, *(self._alone if single is not None else ())])
-        if len(scored) > 1:
+        choices = [self._candidates, self._alone if single is not None else ()]
+        scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
+        if scored:
             self._score_candidates(list(scored), self._aligned(forward), start)
         chosen = self._chosen = self._best(self._candidates)
         own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
@@ -73,7 +74,7 @@ class LogLossRules:
 
     def _best(self, candidates: tuple[Candidate, ...]) -> Candidate:
         """Return the candidate with the smallest loss so far, the first of equal ones."""
-        return min(candidates, key=lambda candidate: self._losses.get(candidate, 0.0))
+        return min(candidates, key=self._losses.__getitem__)
 
     def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
@@ -134,7 +135,7 @@ class LogLossRules:
                 task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
                 scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
-                self._losses[candidate] = self._losses.get(candidate, 0.0) + log_loss(scores.T, y[held])
+                self._losses[candidate] += log_loss(scores.T, y[held])
 
     def _solve(
         self,

@@ -20,7 +20,7 @@ import imrc
 from imrc.core import learner
 from imrc.core.log_loss_rules import LogLossRules
 from imrc.core.rules import Fit
-from imrc.core.selection import Candidate
+from imrc.core.selection import Candidate, alone
 from imrc.evaluation import largest_n
 from tests.benchmarks.default_study import METRICS, SETTINGS, SIZES, Store
 
@@ -72,26 +72,28 @@ def rules(change: Change) -> type[LogLossRules]:
         def __init__(self, settings, n_classes):
             super().__init__(settings, n_classes)
             self._candidates = change.candidates()
-            self._losses = np.array(
-                [
-                    change.no_transfer_first * each.transfer + change.quarter_last * (each.penalty < 1)
-                    for each in self._candidates
-                ]
-            )
+            self._alone = alone(self._candidates)
+            self._losses = {
+                each: change.no_transfer_first * each.transfer + change.quarter_last * (each.penalty < 1)
+                for each in (*self._candidates, *self._alone)
+            }
 
-        def _learn(self, task, back, candidate):
-            if not change.average:
-                return super()._learn(task, back, candidate)
-            shares = np.exp(-change.average * (self._losses - self._losses.min()))
+        def _learn(self, task, back, candidate, start):
+            # The rule of one task alone, which has no weights of other tasks, is not averaged.
+            if not change.average or task.weights is None:
+                return super()._learn(task, back, candidate, start)
+            losses = np.array([self._losses[each] for each in self._candidates])
+            shares = np.exp(-change.average * (losses - losses.min()))
             shares[shares < 0.02] = 0.0
             learnt = [
-                (share, *super(Changed, self)._learn(task, back, each))
+                (share, *super(Changed, self)._learn(task, back, each, start))
                 for share, each in zip(shares / shares.sum(), self._candidates, strict=True)
                 if share > 0.0
             ]
             mu = sum(share * fit.mu for share, fit, _ in learnt)
             value = sum(share * fit.value for share, fit, _ in learnt)
-            return Fit(mu, value, float("nan")), sum(share * coefficients for share, _, coefficients in learnt)
+            ess = sum(share * fit.ess for share, fit, _ in learnt)
+            return Fit(mu, value, float("nan"), ess), sum(share * coefficients for share, _, coefficients in learnt)
 
     return Changed
 
