@@ -8,6 +8,7 @@ Module       What it does
 `_text`      text: encoding, delimiter, quotes, rows (`_arff`: the same for ARFF)
 `_columns`   columns: numbers, dates or words
 `_cut`       tasks: which rows belong together, and what each column is used as
+`_apart`     the same reading in a process of its own, for files of strangers (`_child`: that process)
 ===========  =========================================================================================
 """
 
@@ -17,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from imrc.tables._apart import open_upload, prepare_reading
 from imrc.tables._columns import Column, clean_name
 from imrc.tables._cut import ColumnUse, Cut, Period, cut_table, suggested_period
 from imrc.tables._open import LIMITS_IN_WORDS, Table, open_table
@@ -36,6 +38,8 @@ __all__ = [
     "Table",
     "cut_table",
     "open_table",
+    "open_upload",
+    "prepare_reading",
     "read_table",
     "sample_csv",
     "suggest",

@@ -113,7 +113,7 @@ def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[
         try:
             size = path.stat().st_size
             if size > MAX_FILE_BYTES:
-                raise DataError(_too_large(size))
+                raise DataError(too_large(size))
             data = path.read_bytes()
         except OSError as error:
             raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
@@ -125,11 +125,12 @@ def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[
     else:
         raise InputTypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
     if len(data) > MAX_FILE_BYTES:
-        raise DataError(_too_large(len(data)))
+        raise DataError(too_large(len(data)))
     return data, name or Path(found).name
 
 
-def _too_large(size: int) -> str:
+def too_large(size: int) -> str:
+    """Return what is said about a file of so many bytes."""
     return f"The file has {size / 2**20:,.0f} MB. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
 
 
