@@ -8,17 +8,20 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 from imrc._checks import DataError
 from imrc.tables._child import receive_table
 from imrc.tables._columns import clean_name
-from imrc.tables._open import LIMITS_IN_WORDS, MAX_FILE_BYTES, Table, too_large
+from imrc.tables._open import Table, too_large
+from imrc.tables._text import LIMITS_IN_WORDS, MAX_FILE_BYTES
 
 MAX_READ_BYTES = 1 << 30
 """Memory a process may take for one file, beyond what it has before."""
 
 MAX_READ_SECONDS = 60
 MAX_AT_ONCE = 2
+_LOOK_EVERY = 0.02
 
 _places = threading.BoundedSemaphore(MAX_AT_ONCE)
 _lock = threading.Lock()
@@ -124,31 +127,61 @@ def open_upload(
         raise DataError(f"{shown} could not be read yet: other files are being read. Try again in a minute.")
     try:
         process = _taken()
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            process.kill()
-
-        clock = threading.Timer(seconds, stop)
-        clock.start()
+        watch = _Watch(process, memory, seconds)
         try:
-            return _exchanged(process, data, name, memory, seconds)
+            with watch:
+                return _exchanged(process, data, name, memory, seconds)
         except DataError:
             raise
         except (EOFError, OSError, ValueError):
             advice = f"{LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
-            if late.is_set():
+            if watch.ended_for == "time":
                 raise DataError(f"Reading {shown} took longer than {seconds} seconds, the limit. {advice}") from None
             raise DataError(
                 f"{shown} is damaged, or needs more than {memory >> 20:,} MB of memory while it is read, the limit "
                 f"for one file. {advice}"
             ) from None
         finally:
-            clock.cancel()
             _end(process)
     finally:
         _places.release()
+
+
+class _Watch:
+    """Ends a process that takes more memory or time than it may, while the block of a ``with`` runs."""
+
+    def __init__(self, process: subprocess.Popen[bytes], memory: int, seconds: float) -> None:
+        self.ended_for = ""
+        self._process, self._memory, self._seconds = process, memory, seconds
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begin, before = time.monotonic(), _in_use(self._process.pid)
+        while not self._done.wait(_LOOK_EVERY):
+            if time.monotonic() - begin > self._seconds:
+                self.ended_for = "time"
+            elif _in_use(self._process.pid) - before > self._memory:
+                self.ended_for = "memory"
+            if self.ended_for:
+                self._process.kill()
+                return
+
+
+def _in_use(pid: int) -> int:
+    """Return how many bytes of memory a process has in use; 0 where the system does not say."""
+    try:
+        with open(f"/proc/{pid}/statm") as facts:
+            return int(facts.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
 
 
 def _exchanged(process: subprocess.Popen[bytes], data: bytes, name: str, memory: int, seconds: int) -> Table:

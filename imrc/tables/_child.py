@@ -18,6 +18,7 @@ from imrc._checks import DataError
 from imrc.tables._columns import Column
 from imrc.tables._open import Table, open_table
 
+_ADDRESSES = 12 << 30
 IDLE_SECONDS = 900
 """A process nobody has given a file for so long ends."""
 
@@ -72,22 +73,23 @@ def receive_table(stream: IO[bytes]) -> Table:
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Limit memory beyond what the process has already, and processor time, where the system can."""
+    """Limit addresses and processor time where the system can.
+
+    Memory in use is watched from outside: what is set aside but never touched counts as addresses and costs nothing.
+    """
     try:
         import resource
     except ImportError:  # Windows: the limit on time remains, which the parent process keeps
         return
-    try:
-        with open("/proc/self/statm") as facts:
-            present = int(facts.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (present + memory,) * 2)
-    except (OSError, ValueError):  # no such file, or a lower limit stands already
-        pass
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (OSError, ValueError):
-        pass
+    for limit, most in (
+        (resource.RLIMIT_AS, memory + _ADDRESSES),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        try:
+            resource.setrlimit(limit, (most, most))
+        except (OSError, ValueError):  # a lower limit stands already, or the system has none of this kind
+            continue
 
 
 def _wait(stream: IO[bytes]) -> None:
