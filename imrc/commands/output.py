@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from imrc.wording import plain
+
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 """Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
 
@@ -25,17 +27,7 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "item"):  # NumPy's numbers
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -44,7 +36,7 @@ def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        values = {name: _plain(value) for name, value in row.items()}
+        values = {name: plain(value) for name, value in row.items()}
         writer.writerow({name: "" if value is None else value for name, value in values.items()})
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @cache
@@ -37,6 +41,25 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     """
     cell = _tables().get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
+
+
+def with_printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return comparisons of methods with columns printed and printed_std, NaN where the paper prints nothing.
+
+    Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
+    paper's.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table` or `imrc.evaluation.compared.tables_by_cell`.
+    """
+    nothing = (math.nan, math.nan)
+    shown = [
+        printed_errors(row.dataset, row.n).get({"imrc:paper": "imrc"}.get(row.method, row.method), nothing)
+        for row in table.itertuples()
+    ]
+    return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
 
 
 @cache
