@@ -9,7 +9,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from imrc.wording import plain
@@ -40,15 +40,13 @@ def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerow({name: "" if value is None else value for name, value in values.items()})
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
-    """Print texts in columns; the first `left` columns are left-aligned, the others right-aligned."""
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int | Collection[str] = 1) -> None:
+    """Print texts in columns; the first `left` columns, or those named, are left-aligned, the others right-aligned."""
     cells = [list(header), *(list(row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    signs = ["<" if (i < left if isinstance(left, int) else name in left) else ">" for i, name in enumerate(header)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        texts = [
-            text.ljust(width) if column < left else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        texts = (f"{text:{sign}{width}}" for text, sign, width in zip(row, signs, widths, strict=True))
         print("  ".join(texts).rstrip())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from imrc import datasets
 from imrc._checks import InputError
 from imrc.baselines import registry
-from imrc.commands.output import ProgressLine, add_formats
+from imrc.commands.output import ProgressLine, add_formats, print_table
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.settings import window_argument
@@ -161,7 +161,7 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
     except SchedulerError as error:
         raise SchedulerError(f"{error} Finished cells are kept; the same command goes on from there.") from error
     for cell, failure in report.failed:
-        _say(f"Failed: {cell.title}: {failure.message}")
+        _say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     _print_summary(plan, store, options)
     if options.export is not None:
         rows = store.export(options.export)
@@ -172,11 +172,14 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
 
 
 def _print_summary(plan: Any, store: Any, options: argparse.Namespace) -> None:  # noqa: ANN401 - imported late
-    from imrc.sweeps.summary import summary_in_words, summary_table
+    from imrc.sweeps.summary import summary_lines, summary_table
 
     table = summary_table(plan, store)
-    if options.json:
-        text = table.to_json(orient="records")
-    else:
-        text = table.to_csv(index=False).rstrip("\n") if options.csv else summary_in_words(table)
-    print(text)
+    if options.json or options.csv:
+        print(table.to_json(orient="records") if options.json else table.to_csv(index=False).rstrip("\n"))
+        return
+    same, lines = summary_lines(table)
+    if same:
+        print(same)
+    if lines:
+        print_table(list(lines[0]), [list(line.values()) for line in lines], left=("dataset", "features", "method"))
