@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from imrc._folders import cache_folder
+from imrc._folders import cache_folder, replacing
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
 from imrc.datasets.errors import ChecksumError, DownloadError
@@ -66,22 +63,14 @@ def _downloader(file: RemoteFile, progress: Progress | None) -> Downloader:
 
 
 def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader) -> None:
-    """Download into a file next to the target, check it, and put it in place in one step."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        downloader(url, str(temporary), None)
+    """Download, check and put in place, see `replacing`."""
+    with replacing(target) as part:
+        downloader(url, str(part), None)
         try:
-            _files.verify(file, temporary)
+            _files.verify(file, part)
         except ChecksumError:
-            raise DownloadError(
-                f"{_host(url)} did not give the published file ({temporary.stat().st_size:,} bytes came)"
-            ) from None
-        temporary.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            size = part.stat().st_size
+            raise DownloadError(f"{_host(url)} did not give the published file ({size:,} bytes came)") from None
 
 
 def _fetch_file(
@@ -89,7 +78,6 @@ def _fetch_file(
 ) -> list[str]:
     """Try the addresses of a file one after the other; return the problems, empty on success."""
     target = folder / file.path
-    target.parent.mkdir(parents=True, exist_ok=True)
     problems = []
     for url in file.urls:
         try:

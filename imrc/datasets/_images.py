@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
-import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
-from imrc._folders import cache_folder
+from imrc._folders import cache_folder, replacing
 from imrc.datasets._catalogue import CatalogueEntry, facts
 from imrc.datasets.errors import DataError
 
@@ -249,15 +246,8 @@ def _batch(items: Sequence[ImageItem]) -> NDArray[np.float32]:
 
 
 def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write an NPZ file next to its place, then move it there in one step."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **arrays)
-        Path(name).replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            Path(name).unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
 
 
 def _signature(items: Sequence[ImageItem]) -> str:
@@ -327,7 +317,6 @@ def extract_features(
     items = list_images(name, folder)
     own = next(file for file in entry.files if file.path.endswith(".npz"))
     target = Path(output).expanduser() if output is not None else cache_folder() / own.path
-    target.parent.mkdir(parents=True, exist_ok=True)
     partial, signature = target.with_name(f"{target.stem}.partial.npz"), _signature(items)
     done = _resume(partial, signature)
     parts = [] if done is None else [done]
