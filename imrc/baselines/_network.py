@@ -7,12 +7,15 @@ Architecture and initialisation follow the code of GEM (Lopez-Paz and Ranzato, 2
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.baselines.base import Floats, Labels
+from imrc._types import Floats
+from imrc.baselines.base import Baseline, Labels
 
 HIDDEN = 100
 """Units in each of the two hidden layers."""
@@ -187,3 +190,31 @@ def mean_squared_gradient(
         biases[...] = (delta**2).sum(axis=0)
     fisher /= len(X)
     return fisher
+
+
+class NetworkBaseline(Baseline):
+    """A method that trains one network for all tasks, and answers by its largest output.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (P,)
+        Parameters of the network.
+    n_diverged : int
+        Steps left out because numbers overflowed.
+    """
+
+    def _start(self) -> None:
+        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
+        self.theta: NDArray[Any] = self._layout.initial(self.random)
+        self.n_diverged = 0
+
+    def _batches(self, X: Floats, y: Labels, size: int, epochs: int) -> Iterator[tuple[Floats, Labels]]:
+        """Yield mini-batches; each epoch has an order of its own."""
+        for _ in range(epochs):
+            order = self.random.permutation(len(X))
+            for start in range(0, len(X), size):
+                rows = order[start : start + size]
+                yield X[rows], y[rows]
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return network_labels(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))

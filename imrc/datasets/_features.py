@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.datasets import _files
 from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
@@ -17,7 +18,6 @@ from imrc.tables import _archives
 from imrc.tables._text import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
-Floats = NDArray[np.float64]
 _LIMIT = 1 << 30
 
 

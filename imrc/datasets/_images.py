@@ -96,19 +96,13 @@ def _yearbook(folder: Path, _: CatalogueEntry) -> list[ImageItem]:
     return [ImageItem(path, label) for _, _, path, label in sorted(named)]
 
 
-def _domainnet(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
+def _by_task(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
+    """Images in one subfolder per task, with one per class in each."""
+    tasks = DOMAINS if entry.name == "domainnet" else [str(j + 1) for j in range(entry.tasks)]
     return [
         ImageItem(path, label, task)
-        for task, domain in enumerate(DOMAINS)
-        for path, label in _by_class(folder / domain, entry)
-    ]
-
-
-def _clear(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
-    return [
-        ImageItem(path, label, task)
-        for task in range(entry.tasks)
-        for path, label in _by_class(folder / str(task + 1), entry)
+        for task, name in enumerate(tasks)
+        for path, label in _by_class(folder / name, entry)
     ]
 
 
@@ -129,8 +123,8 @@ def _imagenet_noise(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
 _LISTERS: dict[str, Callable[[Path, CatalogueEntry], list[ImageItem]]] = {
     "utkfaces": _utkfaces,
     "yearbook": _yearbook,
-    "domainnet": _domainnet,
-    "clear": _clear,
+    "domainnet": _by_task,
+    "clear": _by_task,
     "imagenet_noise": _imagenet_noise,
 }
 

@@ -120,17 +120,6 @@ def _pair(table: str, dataset: str, n: int, key: str) -> float:
     return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
 
 
-def printed_average_seconds(method: str) -> float:
-    """Return the mean running time per task over the twelve datasets at n = 10, as printed; NaN if not printed.
-
-    Examples
-    --------
-    >>> printed_average_seconds("imrc"), printed_average_seconds("majority")
-    (0.275, nan)
-    """
-    return float(_settings_tables()["average_seconds"]["n10"].get(method, float("nan")))
-
-
 def printed_datasets() -> tuple[str, ...]:
     """Return the names of the paper's datasets, in the order of its tables."""
     return tuple(_tables()["n10"])
