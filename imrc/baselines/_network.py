@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels
+from imrc.baselines.base import Baseline, Labels, softmax
 
 HIDDEN = 100
 """Units in each of the two hidden layers."""
@@ -85,11 +85,6 @@ def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> La
     return np.asarray(network_scores(layout, theta, X).argmax(axis=-1), dtype=np.int64)
 
 
-def _softmax(scores: Floats) -> Floats:
-    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
-
-
 def _backward(
     layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
 ) -> tuple[list[Floats], list[Floats]]:
@@ -102,7 +97,7 @@ def _backward(
     for weights, biases in layers[:-1]:
         inputs.append(np.maximum(inputs[-1] @ weights.T + biases, 0.0))
     weights, biases = layers[-1]
-    delta = _softmax(inputs[-1] @ weights.T + biases)
+    delta = softmax(inputs[-1] @ weights.T + biases)
     if y is None:
         if generator is None:
             raise ValueError("Drawing labels needs a generator.")

@@ -13,7 +13,7 @@ from imrc.baselines._hoeffding import HoeffdingTree
 from imrc.baselines._logistic import expit
 from imrc.baselines._settings import Settings, choice, real, whole
 from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Labels, linear_labels, with_intercept
+from imrc.baselines.base import Baseline, Labels, linear_labels, softmax, with_intercept
 
 Base = Literal["hoeffding", "logistic"]
 Vote = Literal["automatic", "hard", "soft"]
@@ -112,8 +112,7 @@ class LogisticMember:
         if scores.shape[1] == 1:
             p = expit(scores[:, 0])
             return np.stack([1.0 - p, p], axis=1)
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(e / e.sum(axis=1, keepdims=True))
+        return softmax(scores)
 
     @property
     def size(self) -> int:

@@ -232,6 +232,12 @@ def with_intercept(X: Floats) -> Floats:
     return np.hstack([X, np.ones((len(X), 1))])
 
 
+def softmax(scores: Floats) -> Floats:
+    """Return shares that go with exp(score), along the last axis."""
+    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
 def linear_labels(scores: Floats) -> Labels:
     """Return classes from scores: one column is the sign (ties to class 0), several the largest.
 

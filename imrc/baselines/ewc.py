@@ -90,8 +90,6 @@ class EWC(NetworkBaseline):
     ----------
     n_proximal : int
         Tasks for which the automatic choice took proximal steps.
-    n_diverged : int
-        Steps left out because numbers overflowed.
 
     Examples
     --------

@@ -106,8 +106,8 @@ class GEM(NetworkBaseline):
 
     Attributes
     ----------
-    n_projections, n_diverged : int
-        Steps that were projected, and steps left out because numbers overflowed.
+    n_projections : int
+        Steps that were projected.
 
     Examples
     --------
