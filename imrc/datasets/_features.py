@@ -66,10 +66,8 @@ def _from_csv(entry: CatalogueEntry, files: tuple[tuple[RemoteFile, Path], ...])
 
 
 def _describe(content: Mapping[str, Any]) -> str:
-    return (
-        ", ".join(f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
-        or "nothing"
-    )
+    held = (f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
+    return ", ".join(held) or "nothing"
 
 
 def _vector(value: Any, rows: int) -> NDArray[Any] | None:  # noqa: ANN401 - whatever a MATLAB file holds

@@ -28,6 +28,10 @@ class Downloader(Protocol):
         """Write what is at `url` to `output_file`."""
 
 
+MakeDownloader = Callable[[RemoteFile, Progress | None], Downloader]
+"""Gives the downloader of a file."""
+
+
 class _Bar:
     """The progress object pooch expects, handing numbers on to a callback."""
 
@@ -73,9 +77,7 @@ def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader
             raise DownloadError(f"{_host(url)} did not give the published file ({size:,} bytes came)") from None
 
 
-def _fetch_file(
-    file: RemoteFile, folder: Path, make: Callable[[RemoteFile, Progress | None], Downloader], progress: Progress | None
-) -> list[str]:
+def _fetch_file(file: RemoteFile, folder: Path, make: MakeDownloader, progress: Progress | None) -> list[str]:
     """Try the addresses of a file one after the other; return the problems, empty on success."""
     target = folder / file.path
     problems = []
@@ -120,7 +122,7 @@ def download(
     *,
     progress: Progress | None = None,
     folder: str | Path | None = None,
-    downloader: Callable[[RemoteFile, Progress | None], Downloader] | None = None,
+    downloader: MakeDownloader | None = None,
 ) -> Path:
     """Download the files of a dataset into the user's cache.
 
@@ -172,10 +174,7 @@ def download(
 
 
 def _fetch_set(
-    files: tuple[RemoteFile, ...],
-    target: Path,
-    make: Callable[[RemoteFile, Progress | None], Downloader],
-    progress: Progress | None,
+    files: tuple[RemoteFile, ...], target: Path, make: MakeDownloader, progress: Progress | None
 ) -> list[str]:
     for file in files:
         path = target / file.path
@@ -196,9 +195,7 @@ def _fetch_set(
     return []
 
 
-def _fetch_optional(
-    entry: CatalogueEntry, target: Path, make: Callable[[RemoteFile, Progress | None], Downloader]
-) -> None:
+def _fetch_optional(entry: CatalogueEntry, target: Path, make: MakeDownloader) -> None:
     for file in entry.optional():
         if file.urls and _files.find(file) is None:
             _fetch_file(file, target, make, None)
