@@ -63,7 +63,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+        code = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
         told = next(text for name, text in _TOLD.items() if code.startswith(name))
         store = f"The results store {path}"
         raise StoreError(told.format(path=path, store=store, error=error, busy=BUSY_S)) from error
