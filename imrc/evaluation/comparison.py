@@ -186,10 +186,10 @@ def comparison_table(
     Returns
     -------
     DataFrame
-        Columns method, title, error, std (over repetitions), stderr, average, newest, released, before, rank
-        (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
-        (to the reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference",
-        "untested"), printed, printed_std (the paper's, NaN where it has none).
+        Columns dataset, n, method, title, error, std (over repetitions), stderr, average, newest, released, before,
+        rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference,
+        difference_stderr (to the reference), p, p_holm, test, verdict ("reference", "better", "worse",
+        "no clear difference", "untested"). `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
 
     Raises
     ------
@@ -197,8 +197,6 @@ def comparison_table(
         If the scores are of several datasets or n, or the reference is not among the methods.
     """
     import pandas as pd
-
-    from imrc.paper.printed import printed_errors
 
     cells = scores[["dataset", "n"]].drop_duplicates()
     if len(cells) != 1:
@@ -215,15 +213,14 @@ def comparison_table(
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
-    printed = printed_errors(str(cells["dataset"].iloc[0]), int(cells["n"].iloc[0]))
     rows = []
     for name in mean.index:
         result = tests.get(name, PairedTest(0.0, 0.0, float("nan"), "none"))
         p_holm = corrected.get(name, float("nan"))
         spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
-        shown = printed.get(_printed_name(name), (float("nan"), float("nan")))
         rows.append(
             {
+                **cells.iloc[0].to_dict(),
                 "method": name,
                 "title": title_of_method(name),
                 "error": mean[name],
@@ -237,8 +234,6 @@ def comparison_table(
                 "p_holm": p_holm,
                 "test": result.test,
                 "verdict": "reference" if name == reference else _verdict(result.difference, p_holm, level),
-                "printed": shown[0],
-                "printed_std": shown[1],
             }
         )
     return pd.DataFrame(rows)
@@ -250,13 +245,6 @@ def _verdict(difference: float, p: float, level: float) -> str:
     if p >= level or difference == 0.0:
         return "no clear difference"
     return "better" if difference < 0 else "worse"
-
-
-def _printed_name(name: str) -> str:
-    """Name in the paper's tables: only default profiles and the forward-and-backward rule stand beside them."""
-    if name == imrc_key("paper"):
-        return "imrc"
-    return name if ":" not in name else ""
 
 
 @dataclass(frozen=True, eq=False)

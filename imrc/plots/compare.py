@@ -67,7 +67,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
+        From `imrc.evaluation.comparison.comparison_table`, with the paper's numbers or without.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
         + "<br>newest task %{customdata[1]:.3f}, "
         "mean rank %{customdata[2]:.1f}<extra></extra>",
     )
-    printed = rows[rows["printed"].notna()]
+    printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     if len(printed):
         traces.add(
             x=printed["printed"],
