@@ -142,7 +142,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
             name=name,
             marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
             error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
-            customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
+            customdata=np.stack([np.nan_to_num(spread), part["p"]], axis=1),
             hovertemplate="%{y}: %{x:+.3f}"
             + hover_spread(spread, "customdata[0]")
             + "<br>corrected p = %{customdata[1]:.3f}"
