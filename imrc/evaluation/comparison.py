@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.significance import LEVEL, Difference, paired_differences
+from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,8 +185,8 @@ def comparison_table(
     Returns
     -------
     DataFrame
-        Columns method, title, error, std (over repetitions), stderr, average, newest, released, before, rank
-        (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
+        Columns method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
+        average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
         (to the reference), low and high (interval of the difference as it is tested), p (corrected as the interval
         is), verdict ("reference", "better", "worse", "no clear difference", "untested"), printed, printed_std (the
         paper's, NaN where it has none).
@@ -227,6 +227,7 @@ def comparison_table(
                 "error": mean[name],
                 "std": spread,
                 "stderr": spread / np.sqrt(len(wide)),
+                "half": float(half_width(spread / np.sqrt(len(wide)), len(wide))),
                 **columns.loc[name].to_dict(),
                 "rank": ranks[name],
                 "difference": 0.0 if gap is None else gap.mean,
@@ -351,7 +352,8 @@ def curve_table(
     Returns
     -------
     DataFrame
-        Columns method, title, x (from 1), value, stderr (NaN with one repetition).
+        Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
+        repetition.
     """
     import pandas as pd
 
@@ -377,6 +379,7 @@ def curve_table(
                         "x": steps,
                         "value": values.mean(axis=0),
                         "stderr": spread,
+                        "half": half_width(spread, repetitions),
                     }
                 )
             )
@@ -386,10 +389,11 @@ def curve_table(
 def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
     """Return the error of every method against n, from the scores of runs that differ in n only.
 
-    Columns method, title, x (n), value, stderr.
+    Columns method, title, x (n), value, stderr, half (of the width of the 95 % interval).
     """
     grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
-    table = grouped.agg(value="mean", stderr="sem").reset_index().rename(columns={"n": "x"})
+    table = grouped.agg(value="mean", stderr="sem", half="size").reset_index().rename(columns={"n": "x"})
+    table["half"] = half_width(table["stderr"], table["half"])
     table.insert(1, "title", table["method"].map(title_of_method))
     order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
     return table.sort_values(

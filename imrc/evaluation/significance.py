@@ -107,6 +107,22 @@ def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, fl
     return mean, mean - half, mean + half
 
 
+def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - LEVEL) -> Floats:
+    """Return half the width of t intervals with these standard errors; NaN with one repetition.
+
+    Examples
+    --------
+    >>> half_width(0.01, 10).round(4)
+    np.float64(0.0226)
+    """
+    from scipy.special import stdtrit
+
+    freedom = np.asarray(repetitions, dtype=np.float64) - 1.0
+    quantile = stdtrit(np.where(freedom > 0, freedom, np.nan), (1.0 + level) / 2.0)
+    half: Floats = quantile * np.asarray(stderr, dtype=np.float64)
+    return half
+
+
 def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 

@@ -341,6 +341,9 @@ class TestTables:
         assert newest[("gem", 2)] == pytest.approx(np.nanmean(result.errors["gem"][:, 1, 1]))
 
 
+SHIFTS = {"imrc:paper": 0.0, "gem": 0.01, "mer": -0.03, "ewc": 0.1, "aue": 0.03, "condor": -0.1}
+
+
 class TestFigures:
     def test_every_method_is_in_the_figures(self, result):
         table = comparison_table(score_table(result))
@@ -355,16 +358,30 @@ class TestFigures:
             scores_of({"imrc:paper": [0.3, 0.31, 0.3], "gem": [0.31, 0.3, 0.3], "mer": [0.1, 0.12, 0.1]})
         )
         looks = {trace.name: trace.marker.symbol for trace in method_differences(table).data}
-        assert looks == {"Fewer errors": "circle", "May be noise": "circle-open"}
+        assert looks == {"Fewer errors": "circle", "May be noise: the interval holds 0": "circle-open"}
 
-    def test_bands_are_two_standard_errors_and_in_the_legend(self, result):
+    @pytest.mark.parametrize("seed", range(5))
+    def test_exactly_the_drawn_intervals_that_hold_zero_are_hollow(self, seed):
+        rng = np.random.default_rng(seed)
+        errors = {name: (0.3 + shift + 0.02 * rng.standard_normal(6)).tolist() for name, shift in SHIFTS.items()}
+        drawn = 0
+        for trace in method_differences(comparison_table(scores_of(errors))).data:
+            low, high = trace.x - trace.error_x.arrayminus, trace.x + trace.error_x.array
+            holds = (low <= 0) & (high >= 0)
+            assert (holds == trace.marker.symbol.endswith("-open")).all()
+            drawn += len(holds)
+        assert drawn == len(SHIFTS) - 1
+
+    def test_bands_are_intervals_over_repetitions_and_in_the_legend(self, result):
         curve = curve_table([result])
         figure = method_curves(curve[curve["method"] == "gem"])
         band, line, key = figure.data
         part = curve[curve["method"] == "gem"]
-        np.testing.assert_allclose(band.y[:5], part["value"] + 2 * part["stderr"])
+        quantile = stats.t.ppf(0.975, result.settings.repetitions - 1)
+        np.testing.assert_allclose(band.y[:5], part["value"] + quantile * part["stderr"])
         np.testing.assert_allclose(line.y, part["value"])
-        assert "Confidence bands" in key.name
+        assert "95 % intervals" in key.name
+        assert [said.text.partition("</span> ")[2] for said in figure.layout.annotations] == ["GEM"]
 
     def test_two_panels(self, result, sequence):
         runs = [imrc.evaluate(sequence, n=n, b=1, repetitions=2, methods=("condor",)) for n in (4, 8)]
