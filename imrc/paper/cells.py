@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
+from imrc.evaluation.significance import half_width
 from imrc.paper import kept
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
 from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
@@ -196,10 +197,11 @@ def measured_here() -> list[str]:
 
 
 def sample_size_curve(dataset: str, error: ErrorKind = "average") -> pd.DataFrame:
-    """Return the error of IMRC's rules against n: columns method, title, x, value, stderr, as figures take them."""
+    """Return the error of IMRC's rules against n: method, title, x, value, stderr, half, as figures take them."""
     measured = kept.table("errors").query("dataset == @dataset and error_kind == @error")
     rules = [imrc_key("paper"), imrc_key("paper", "forward"), imrc_key("paper", "single")]
     part = measured[measured["method"].isin(rules)].sort_values(["method", "n"])
-    return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"])[
-        ["method", "title", "x", "value", "stderr"]
+    half = half_width(part["stderr"], part["repetitions"])
+    return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"], half=half)[
+        ["method", "title", "x", "value", "stderr", "half"]
     ]

@@ -39,7 +39,7 @@ def test_same_numbers_as_the_comparison(capsys, kind):
     names = ["imrc:paper", "imrc:recommended", *methods]
     expected = comparison_table(score_table(run_methods(sequence, settings, names)), kind=kind, reference="imrc:paper")
     assert table["method"].tolist() == expected["method"].tolist()
-    for column in ("error", "std", "rank", "average", "newest", "released", "p_holm", "difference"):
+    for column in ("error", "std", "rank", "average", "newest", "released", "p", "difference"):
         assert table[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-15, nan_ok=True), column
     assert table["verdict"].tolist() == expected["verdict"].tolist()
 
