@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,8 +14,8 @@ from imrc._checks import check_choice, check_int, check_real
 from imrc.core.change import backward_change, forward_change, squared_differences
 from imrc.core.learner import RULES
 from imrc.core.rates import RateFilter
-from imrc.core.tracking import revise, track_forward
-from imrc.teaching._world import TASKS, World, best_error, halfway_rule, linear_error, simulate
+from imrc.core.recursions import revise, track_forward
+from imrc.teaching._world import SEPARATION, TASKS, World, best_error, halfway_rule, linear_error, simulate
 
 Floats = NDArray[np.float64]
 Tracks = dict[str, tuple[Floats, Floats]]
@@ -196,11 +196,7 @@ def summary(study: Study) -> pd.DataFrame:
 
 def drift_table(study: Study, drifts: tuple[float, ...] = DRIFTS) -> pd.DataFrame:
     """Return the `summary` for several drifts, with a column drift; that of the study plays no part."""
-    from dataclasses import replace
-
-    return pd.concat(
-        [summary(replace(study, drift=drift)).assign(drift=drift) for drift in drifts], ignore_index=True
-    )
+    return pd.concat([summary(replace(study, drift=drift)).assign(drift=drift) for drift in drifts], ignore_index=True)
 
 
 def inside_share(width: float, sides: int = 1) -> float:
@@ -278,8 +274,6 @@ def try_one_task(n: int = 10, tries: int = 40, seed: int = 0) -> tuple[Floats, F
     >>> samples.shape, boundaries.shape
     ((6, 2), (2, 3))
     """
-    from imrc.teaching._world import SEPARATION
-
     half = check_int("n", n, 4, 1000) // 2
     generator = np.random.default_rng([check_int("seed", seed, 0), 29])
     samples = generator.standard_normal((check_int("tries", tries, 1, 1000), 2, half, 2))
