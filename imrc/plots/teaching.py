@@ -18,8 +18,11 @@ from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 Floats = NDArray[np.float64]
 
-HEIGHT = 430
+_HEIGHT, _LARGE_HEIGHT = 430, 400
+"""With room for the title; with all that stands above it, a picture ends within 720 pixels."""
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
+_PLAYER_PX = 75
+"""Play and the slider above a picture take this."""
 _LARGE = 1.45
 _LABEL_PX = 92
 """Room at the right for the names of lines."""
@@ -30,6 +33,7 @@ _REACH = (5.0, 3.2)
 def _sized(figure: go.Figure, large: bool) -> go.Figure:
     """Make text, lines and points larger, for a projector."""
     if large:
+        figure.layout.height -= _HEIGHT - _LARGE_HEIGHT
         template = figure.layout.template.layout
         figure.update_layout(font_size=round(_LARGE * template.font.size))
         for axes in (figure.select_xaxes(), figure.select_yaxes()):
@@ -57,14 +61,15 @@ def _names_at_the_end(
     **own: Any,  # noqa: ANN401 - Plotly's properties
 ) -> list[dict[str, Any]]:
     """Return the names of lines beside their last points, moved apart where they would lie on each other."""
-    apart = 0.12 * (limits[1] - limits[0])
-    notes, lowest = [], -np.inf
+    notes, lowest, line = [], -np.inf, 0.055 * (limits[1] - limits[0])
     for rule, y in sorted(ends, key=lambda end: end[1]):
-        lowest = max(y, lowest + apart)
+        half = line if rule == "forward_backward" else line / 2.0
+        lowest = max(y, lowest + half)
         words = {"truth": "truth"}.get(rule) or NAMES[rule].replace("Forward and ", "Forward and<br>")
         notes.append(
             _note(words, x, lowest, COLOURS[rule], xanchor="left", xshift=8, align="left", yanchor="middle", **own)
         )
+        lowest += half
     return notes
 
 
@@ -125,7 +130,7 @@ def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> 
         axis("first feature", range=[-right, right]),
         axis("second feature", range=[-top, top]),
         title=f"{len(boundaries)} tries, each with other samples",
-        height=HEIGHT,
+        height=_HEIGHT,
         legend=False,
         annotations=notes,
     )
@@ -210,12 +215,12 @@ def sequence_chart(
     across = axis("task", **whole_numbers(k, 8), range=[0.5, k + 0.5])
     figure = panels(
         traces,
-        ("One average, and what is believed of it", "How many samples each task is worth"),
+        ("One average, and what is believed of it", "Samples each task is worth"),
         [across, across],
         [axis(None, range=[low, high]), axis(None, range=[0.0, most])],
         gap=0.2,
         title=f"Task {newest + 1} has just arrived",
-        height=HEIGHT,
+        height=_HEIGHT - _PLAYER_PX,
         legend=False,
         margin={"l": 40, "r": _LABEL_PX, "t": 84, "b": 48},
     )
@@ -280,7 +285,7 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
         axis("drift: size of a change from task to task", range=[-0.04, last + 0.04], tickvals=[0, 0.5, 1.0, 1.5]),
         axis("avoidable errors in 100", range=[0.0, top], tickformat=".1~f"),
         title="What is left above the best possible",
-        height=HEIGHT,
+        height=_HEIGHT,
         legend=False,
         margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
         annotations=_names_at_the_end(ends, last if len(table) else drift, (0.0, top)),
@@ -310,7 +315,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         part = table[table["rule"] == rule]
         titles.append(f"{name}: {part['holds'].mean():.0%} hold it".replace("%", " %"))
         a, b = part["half_1"].median(), part["half_2"].median()
-        for holds, colour, symbol in ((True, COLOURS[rule], "circle"), (False, COLOURS["reference"], "x-thin-open")):
+        for holds, colour, symbol in ((True, COLOURS[rule], "circle"), (False, "#8A93A0", "x-thin-open")):
             points = part[part["holds"] == holds]
             traces.add(
                 x=points["off_1"],
@@ -341,7 +346,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
             hoverinfo="skip",
             panel=panel,
         )
-    limits = {"range": [-reach, reach], "nticks": 5}
+    limits: dict[str, Any] = {"range": [-reach, reach], "nticks": 5}
     figure = panels(
         traces,
         titles,
@@ -350,7 +355,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         gap=0.04,
         share_y=True,
         title="Where the estimate lies around the truth",
-        height=HEIGHT,
+        height=_HEIGHT,
         legend=False,
     )
     return _sized(figure, large)
@@ -395,7 +400,7 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         axis("task", **whole_numbers(k, TASKS + 1), range=[0.5, k + 0.5]),
         axis("avoidable errors in 100", range=[0.0, top], tickformat=".1~f"),
         title="What each task pays above the best possible",
-        height=HEIGHT,
+        height=_HEIGHT,
         legend=False,
         margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
         annotations=_names_at_the_end(ends, k, (0.0, top)),

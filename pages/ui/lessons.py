@@ -21,11 +21,11 @@ _SLOW_RUNS = 100
 _WORLDS = {"walk": "Small random steps", "jump": "One big jump", "trend": "Always the same way", "swap": "Labels swap"}
 _WHY = {
     "walk": "Nothing is broken here: every change is small, random and as likely to go one way as the other.",
-    "jump": f"Between tasks {MIDDLE - 1} and {MIDDLE} both clouds leap by {teaching.JUMP:g}. Tasks on either side of it "
+    "jump": f"Between tasks {MIDDLE - 1} and {MIDDLE} both clouds leap by {teaching.JUMP:g}. Tasks on either side "
     "know nothing about each other, but a learner that was promised small steps believes them.",
     "trend": "Every step goes the same way. Older tasks always lag behind, so forward learning is pulled back; later "
     "tasks lag on the other side, and going backward too cancels most of it.",
-    "swap": "From task to task the two classes change places. Neighbours are not merely outdated: they say the opposite.",
+    "swap": "From task to task the two classes change places. Neighbours are not just outdated: they say the opposite.",
 }
 
 
@@ -83,7 +83,7 @@ def _b() -> int:
 def _seed() -> int:
     return int(
         st.number_input(
-            "Example", 0, 9999, 46, key="teach_seed", bind="query-params", help="Another number draws other samples."
+            "Example", 0, 9999, 134, key="teach_seed", bind="query-params", help="Another number draws other samples."
         )
     )
 
@@ -110,6 +110,7 @@ def _guess(question: str, options: list[str], answer: str, told: str) -> bool:
         f"**Predict before you look.** {question}",
         options,
         index=None,
+        horizontal=True,
         help="There is nothing to lose: the answer appears with any choice.",
     )
     if guess is not None:
@@ -120,7 +121,7 @@ def _guess(question: str, options: list[str], answer: str, told: str) -> bool:
 def _foot(study: str, table: pd.DataFrame, name: str, task: str, *shown: str) -> None:
     """Show how the numbers came about, the formulas, and a table to work with."""
     st.caption(study)
-    row = st.container(horizontal=True)
+    row = st.container(horizontal=True, vertical_alignment="center")
     with row.popover("Exercise", icon=":material/edit_note:", help="A question, and the numbers to answer it with."):
         st.markdown(task)
         charts.table(table, name=f"learn-{name}", height=240)
@@ -145,7 +146,7 @@ def one_task(on: Screen) -> None:
         alone = {size: float(teaching.summary(Study(n=size))["avoidable"].iloc[0]) for size in (n, 4 * n)}
         _guess(
             "Four times as many samples: how many of the avoidable errors are left?",
-            ["Half of them", "A quarter", "Almost all"],
+            ["Half", "A quarter", "Nearly all"],
             "A quarter",
             f"{_errors(alone[n])} in 100 with {n} samples, {_errors(alone[4 * n])} with {4 * n}: "
             f"{_percent(alone[4 * n] / alone[n])}.",
@@ -182,7 +183,7 @@ def one_task(on: Screen) -> None:
 
 
 @st.fragment
-def _played(study: Study, seed: int, rules: tuple[str, ...], large: bool) -> None:
+def _played(study: Study, rules: tuple[str, ...], large: bool) -> None:
     """Show a sequence task by task: the slider, Play and its keys, and the picture."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     newest = row.slider(
@@ -193,10 +194,12 @@ def _played(study: Study, seed: int, rules: tuple[str, ...], large: bool) -> Non
         key=TASK,
         bind="query-params",
         help="The task that has just arrived.",
-        width=300,
+        width=240,
     )
-    with row.container(width=420 if not large else 560):
+    with row.container(width="content"):
         player.show(newest, teaching.TASKS, TASK)
+    with row.container(width=130):
+        seed = _seed()
     charts.show(
         pictures.sequence_chart,
         teaching.simulate(study.n, study.drift, runs=1, seed=seed),
@@ -213,7 +216,7 @@ def _played(study: Study, seed: int, rules: tuple[str, ...], large: bool) -> Non
 def neighbours(on: Screen) -> None:
     """Forward learning."""
     with on.controls:
-        n, drift, seed = _n(), _drift(), _seed()
+        n, drift = _n(), _drift()
         study = Study(n=n, drift=drift, b=0)
         table = teaching.task_table(study)
         middle = table[table["task"] == MIDDLE].set_index("rule").loc["forward"]
@@ -235,7 +238,7 @@ def neighbours(on: Screen) -> None:
         "orange line settle."
     )
     with on.picture:
-        _played(study, seed, ("single", "forward"), on.large)
+        _played(study, ("single", "forward"), on.large)
         _foot(
             f"{_simulated(400, told=True)} The picture shows one of them; bars and bands are ± one standard error.",
             table,
@@ -256,18 +259,17 @@ def trust(on: Screen) -> None:
         table = teaching.drift_table(study)
         both = table[table["rule"] == "forward_backward"].set_index("drift")["removed"]
         looked = _guess(
-            "Let tasks change more from one to the next. Do neighbours then help",
+            "Tasks change more from one to the next. Neighbours then help",
             ["More", "As much", "Less"],
             "Less",
-            f"They remove {_percent(both[0.0])} of the avoidable errors where nothing changes, {_percent(both[0.5])} at "
-            f"drift 0.5, {_percent(both[1.5])} at 1.5.",
+            f"They remove {_percent(both[0.0])} of the avoidable errors where nothing changes, {_percent(both[0.5])} "
+            f"at drift 0.5, {_percent(both[1.5])} at 1.5.",
         )
     on.title.markdown(f"# At drift {drift:g}, neighbours remove {_percent(removed['removed'])} of the avoidable errors")
     on.title.markdown(
-        "How far should one trust a neighbour? The more tasks change, the less an old sample says about the new task, "
-        "and the less weight it gets. Little drift: almost all samples count together. Much drift: every task is on "
-        f"its own. The best possible error is {_errors(teaching.best_error())} in 100 at every drift: only the "
-        "neighbours get worse, not the tasks harder."
+        "How far should one trust a neighbour? The more tasks change, the less old samples say about the new task, and "
+        "the less weight they get. The tasks themselves are equally hard at every drift: the best possible error stays "
+        f"{_errors(teaching.best_error())} in 100."
     )
     with on.picture:
         charts.show(
@@ -284,8 +286,8 @@ def trust(on: Screen) -> None:
             f"{hidden}{_simulated(400, told=True)} Average over all tasks; bands are 95 % intervals.",
             table,
             "drift",
-            "*removed*: share of the avoidable errors of single-task learning that a rule does not make. At which drift "
-            "is it one half? Repeat with ten times as many samples: is it still worth asking the neighbours?",
+            "*removed*: share of the avoidable errors of single-task learning that a rule does not make. At which "
+            "drift is it one half? Repeat with ten times as many samples: is it still worth asking the neighbours?",
             "ess_closed",
         )
 
@@ -310,21 +312,22 @@ def box(on: Screen) -> None:
         shares = table.groupby("rule")["holds"].mean()
         one, two = teaching.inside_share(width), teaching.inside_share(width, sides=2)
         st.markdown(
-            f"If its size is right, a box of {width:g} standard error{'s' if width != 1 else ''} each way holds the "
-            f"truth in **{_percent(one)}** of cases along one side, so in **{_percent(two)}** along both. Counted: "
+            f"A box of {width:g} standard error{'s' if width != 1 else ''} each way should hold the truth in "
+            f"{_percent(one)} of cases along one side, in **{_percent(two)}** along both. Counted: "
             f"{_percent(shares['single'])} alone, {_percent(shares['forward'])} forward, "
-            f"{_percent(shares['forward_backward'])} forward and backward (± {number(100 * (two * (1 - two) / runs) ** 0.5)})."
+            f"{_percent(shares['forward_backward'])} forward and backward "
+            f"(± {number(100.0 * (two * (1.0 - two) / runs) ** 0.5)})."
         )
     sizes = table.groupby("rule")["half_1"].median()
     smaller = 1.0 - sizes["forward_backward"] / sizes["single"]
     on.title.markdown(
-        f"# Neighbours shrink the box by {_percent(smaller)}, and it holds the truth in {_percent(shares['forward_backward'])} "
-        f"of cases (promised: {_percent(two)})"
+        f"# Neighbours make the box {_percent(smaller)} narrower; it holds the truth "
+        f"{_percent(shares['forward_backward'])} of the time (promised {_percent(two)})"
     )
     on.title.markdown(
-        "An average of few samples is never exact, so the method reckons with a whole box of values the true average may "
-        "have. It then picks the rule whose worst case over the box is best (that is what *minimax* means). A box that "
-        "misses the truth now and then is not a mistake: it should do so exactly as often as it says."
+        "An average of few samples is never exact, so the method reckons with a box: all values the true average may "
+        "have. It picks the rule that does best in the worst case inside the box (*minimax*). That a box misses the "
+        "truth now and then is no mistake, if it does so as often as it says."
     )
     with on.picture:
         charts.show(
@@ -335,8 +338,8 @@ def box(on: Screen) -> None:
             alt=f"Estimates of {runs} simulations around the truth, for three rules, with the box.",
         )
         _foot(
-            f"Each point is one simulation of task {MIDDLE}: a dot where the box around the estimate holds the truth, a "
-            f"cross where it misses. {_simulated(runs, told=knowledge == 'known')}",
+            f"Each point is one simulation of task {MIDDLE}: a dot where the box around the estimate holds the truth, "
+            f"a cross where it misses. {_simulated(runs, told=knowledge == 'known')}",
             table,
             "box",
             "Count, for every rule, how often *holds* is true. Within which bounds would you expect it? Make the box 2 "
@@ -349,7 +352,7 @@ def box(on: Screen) -> None:
 def repair(on: Screen) -> None:
     """Backward learning."""
     with on.controls:
-        n, drift, b, seed = _n(), _drift(), _b(), _seed()
+        n, drift, b = _n(), _drift(), _b()
         study = Study(n=n, drift=drift, b=b)
         table = teaching.task_table(study)
         middle = table[table["task"] == MIDDLE].set_index("rule")
@@ -362,8 +365,8 @@ def repair(on: Screen) -> None:
         first, fourth = reached[1] - reached[0], (reached[4] - reached[1]) / 3.0
         _guess(
             f"Which later task repairs task {MIDDLE} most?",
-            ["The very next one", "All the same", "The last one"],
-            "The very next one",
+            ["The next", "All alike", "The last"],
+            "The next",
             f"It adds {number(first)} samples' worth; the three after it {number(fourth)} each.",
         )
     before, after = (middle.loc[rule, "samples_promised"] for rule in ("forward", "forward_backward"))
@@ -374,11 +377,11 @@ def repair(on: Screen) -> None:
     )
     on.title.markdown(
         "A new task also says something about old ones: it is their neighbour too, from the other side. *Backward* "
-        "learning goes back a few tasks and improves what was believed of them. Press Play: the green line (now) leaves "
-        "the orange one (when the task was new) and comes closer to the truth."
+        "learning goes back a few tasks and improves what was believed of them. Press Play: the green line (now) "
+        "leaves the orange one (when the task was new) and comes closer to the truth."
     )
     with on.picture:
-        _played(study, seed, ("single", "forward", "forward_backward"), on.large)
+        _played(study, ("single", "forward", "forward_backward"), on.large)
         _foot(
             f"Counted for task {MIDDLE}: {number(middle.loc['forward', 'samples'])} samples' worth forward, "
             f"{number(middle.loc['forward_backward', 'samples'])} forward and backward. {_simulated(400, told=True)}",
@@ -411,14 +414,14 @@ def failure(on: Screen) -> None:
     elif gain > 0:
         effect = f"neighbours remove {_percent(gain)} of the avoidable errors"
     else:
-        effect = f"neighbours make {number(1.0 - gain)} times as many avoidable errors"
+        effect = f"with neighbours there are {number(1.0 - gain)} times as many avoidable errors"
     on.title.markdown(f"# {_WORLDS[kind]}: {effect}")
     cure = (
         "Now let the size be estimated, and compare."
         if knowledge == "known"
         else (
-            "The size of a change is estimated here: what does not fit the past counts as a large change, and neighbours "
-            "lose their weight."
+            "The size of a change is estimated here: what does not fit the past counts as a large change, and "
+            "neighbours lose their weight."
         )
     )
     on.title.markdown(
@@ -444,11 +447,11 @@ def failure(on: Screen) -> None:
 
 
 LESSONS: dict[str, Callable[[Screen], None]] = {
-    "One task": one_task,
-    "Neighbours": neighbours,
-    "Trust": trust,
-    "The box": box,
-    "Repair": repair,
-    "Failure": failure,
+    "1 One task": one_task,
+    "2 Neighbours": neighbours,
+    "3 Trust": trust,
+    "4 The box": box,
+    "5 Repair": repair,
+    "6 Failure": failure,
 }
 """The steps of the story, by the names in the address."""

@@ -4,6 +4,8 @@ import streamlit as st
 
 from pages.ui import lessons, player
 
+# Nothing in the sidebar has an effect here, and a lesson needs the room.
+st.set_page_config(initial_sidebar_state="collapsed")
 names = list(lessons.LESSONS)
 
 
@@ -19,7 +21,6 @@ step = bar.segmented_control(
     names,
     default=names[0],
     required=True,
-    format_func=lambda name: f"{names.index(name) + 1} {name}",
     key=lessons.STEP,
     bind="query-params",
     label_visibility="collapsed",
