@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.starlette import App
 
-from pages.ui import crash, screen, sidebar, streamlit_private, upkeep
+from pages.ui import crash, screen, sidebar, streamlit_private, upkeep, uploads
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 264
@@ -40,6 +40,7 @@ else:
         with st.popover("All pages", icon=":material/menu:"):
             for target in pages:
                 st.page_link(target)
+    uploads.bound()
     with crash.shown():
         sidebar.show()
         page.run()

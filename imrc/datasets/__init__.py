@@ -19,6 +19,7 @@ from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAva
 from imrc.datasets.synthetic import gaussian_tasks
 from imrc.tables import (
     LIMITS_IN_WORDS,
+    MAX_CLASSES,
     Column,
     ColumnUse,
     Cut,
@@ -47,6 +48,7 @@ __all__ = [
     "DownloadError",
     "Entry",
     "LIMITS_IN_WORDS",
+    "MAX_CLASSES",
     "NotAvailableError",
     "RemoteFile",
     "Status",

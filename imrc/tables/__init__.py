@@ -6,7 +6,7 @@ Module       What it does
 `_archives`  bytes: which kind of file they are, unpacked from gzip and zip
 `_open`      the whole way to a `Table`: text, ARFF, Parquet or data frame to cells, cells to columns
 `_text`      text: encoding, delimiter, quotes, rows (`_arff`: the same for ARFF)
-`_columns`   columns: numbers, dates or words
+`_columns`   columns: numbers (`_numbers`), dates (`_dates`) or words
 `_cut`       tasks: which rows belong together, and what each column is used as
 `_apart`     the same reading in a process of its own, for files of strangers (`_child`: that process)
 ===========  =========================================================================================
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from imrc.tables._apart import open_upload, prepare_reading
 from imrc.tables._columns import Column, clean_name
-from imrc.tables._cut import ColumnUse, Cut, cut_table, possible_periods, suggested_period
+from imrc.tables._cut import MAX_CLASSES, ColumnUse, Cut, cut_table, possible_periods, suggested_period
 from imrc.tables._dates import Period
 from imrc.tables._open import Table, open_table
 from imrc.tables._sample import Suggestion, sample_csv, suggest
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIMITS_IN_WORDS",
+    "MAX_CLASSES",
     "Column",
     "ColumnUse",
     "Cut",

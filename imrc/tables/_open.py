@@ -348,5 +348,6 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
         columns.append(column)
         notes += [f"Column {column_name!r}: {note}." for note in column.notes]
     stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|gz|zip))+$", "", title, flags=re.IGNORECASE)
-    stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).strip(" .") or "table"
+    # The name stands in texts with markup: no marks, no address of a web page.
+    stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
     return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, checksum)

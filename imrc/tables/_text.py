@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ _SAMPLE = 1 << 16
 _CHUNK = 1 << 22
 _BLOCK = 1 << 24
 _MOST_BAD = 1000
+_AROUND = 500
 MOST_NAMED = 100_000
 """Rows that do not fit of which the text is kept."""
 _DELIMITERS = (",", ";", "\t", "|")
@@ -96,7 +97,7 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
         data, encoding = data.removeprefix(codecs.BOM_UTF8), "utf-8"
         bad = _bad_bytes(data)
         if bad and _is_mostly_utf8(data, len(bad)):
-            lines = sorted({data.count(b"\n", 0, position) + 1 for position in bad[:20]})
+            lines = sorted({_line_ends(data[:position]) + 1 for position in bad[:20]})
             data = data.decode("utf-8", errors="backslashreplace").encode()
             where = ", ".join(f"{line:,}" for line in lines[:5]) + (" and others" if len(lines) > 5 else "")
             notes.append(
@@ -120,6 +121,10 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
     return data.removeprefix("\ufeff".encode()), _NAMES.get(encoding, encoding.upper()), notes
 
 
+def _line_ends(data: bytes) -> int:
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
 def _bad_bytes(data: bytes) -> list[int]:
     """Return where bytes are that are not UTF-8, at most `_MOST_BAD` of them."""
     bad: list[int] = []
@@ -140,12 +145,23 @@ def _is_mostly_utf8(data: bytes, bad: int) -> bool:
     return bad < _MOST_BAD and sum(1 for _ in islice(letters, bad)) >= bad
 
 
+def _lines_with_letters(data: bytes) -> Iterator[bytes]:
+    """Yield the lines that hold other bytes than ASCII, of long ones the part around these."""
+    end = 0
+    for found in re.finditer(rb"[\x80-\xff]+", data):
+        if found.start() >= end:
+            least = max(end, found.start() - _AROUND)
+            start = max(data.rfind(mark, least, found.start()) + 1 for mark in (b"\n", b"\r"))
+            stop = re.compile(rb"[\r\n]").search(data, found.end(), found.end() + _AROUND)
+            end = stop.start() if stop else found.end() + _AROUND
+            yield data[max(start, least) : end]
+
+
 def _guess(data: bytes) -> str:
     """Return the encoding of a text that is not UTF-8, from the lines with other letters than ASCII."""
     from charset_normalizer import from_bytes
 
-    lines = islice((found[0] for found in re.finditer(rb"[^\n]*[\x80-\xff][^\n]*", data)), 2000)
-    sample = b"\n".join(dict.fromkeys(line[:1000] for line in lines))[:_SAMPLE]
+    sample = b"\n".join(dict.fromkeys(islice(_lines_with_letters(data), 2000)))[:_SAMPLE]
     found = list(from_bytes(sample, cp_isolation=list(_GUESSED)))
     if not found:
         # Too little to tell by letters. In western words accents stand alone; other alphabets have whole words of them.
@@ -157,23 +173,36 @@ def _guess(data: bytes) -> str:
     names = {match.encoding for match in equal} | {
         name for match in equal for name in match.could_be_from_charset if name in _GUESSED
     }
+    if sum(map(len, re.findall(rb"[\x80-\xff]{4,}", sample))) > len(re.findall(rb"[\x80-\xff]", sample)) / 2:
+        # No western word has so many accents in a row.
+        names = names - {"cp1252", "cp1250", "cp1254"} or {"cp932" if _decodes(sample, "cp932") else "gb18030"}
     return next((name for name in _GUESSED if name in names), best.encoding)
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _as_utf8(data: bytes, encoding: str) -> bytes:
     """Return a text as UTF-8, piece by piece: as one string it may take four times the memory."""
     known = encoding not in _GUESSED
     decoder = codecs.getincrementaldecoder(encoding)("strict" if known else "backslashreplace")
-    whole = bytearray()
+    whole = io.BytesIO()
     for start in range(0, len(data), _CHUNK):
         try:
-            whole += decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data)).encode()
+            whole.write(decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data)).encode())
         except UnicodeError:
             raise DataError(
                 f"The file says it is {_NAMES.get(encoding, encoding.upper())} but a byte near number {start + 1:,} "
                 "does not fit. Save it again as UTF-8."
             ) from None
-    return bytes(whole)
+        if whole.tell() > MAX_UNPACKED_BYTES:
+            raise DataError(f"The text takes more than {MAX_UNPACKED_BYTES >> 20} MB as UTF-8. {LIMITS_IN_WORDS}")
+    return whole.getvalue()
 
 
 def count_outside(data: bytes, marks: bytes, quote: str) -> int:
@@ -206,10 +235,9 @@ def check_size(rows: int, columns: int) -> None:
 
 def check_before(data: bytes, delimiter: str, quote: str) -> None:
     """Raise DataError for a text with more rows or cells than a table may have, before any is made."""
-    pairs = data.count(b"\r\n")
-    rows = data.count(b"\n") + data.count(b"\r") - pairs
+    rows = _line_ends(data)
     if rows > MAX_ROWS:
-        rows = count_outside(data, b"\r\n", quote) - pairs  # nearly right if cells hold line ends
+        rows = count_outside(data, b"\r\n", quote) - data.count(b"\r\n")  # nearly right if cells hold line ends
     columns = first_record_cells(data, delimiter, quote)
     if rows > MAX_ROWS or rows * columns > MAX_CELLS:
         check_size(rows - 1, columns)  # the first one is the header
@@ -322,7 +350,7 @@ def _without_stray_end(
 ) -> tuple[bytes, int] | None:
     """Remove one delimiter at the end of rows that have one cell too many; None if rows fail otherwise."""
     for row in bad:
-        if row.actual_columns != row.expected_columns + 1 or not row.text.rstrip().endswith(delimiter):
+        if row.actual_columns != row.expected_columns + 1 or not row.text.rstrip("\r\n ").endswith(delimiter):
             return None
     wanted = {row.text.strip("\r\n").encode() for row in bad}
     mark, lines, mended = delimiter.encode(), data.splitlines(keepends=True), 0
@@ -330,7 +358,7 @@ def _without_stray_end(
         body = line.strip(b"\r\n")
         plain = line.count(mark) == n_columns and body.endswith(mark) and not (quote and quote.encode() in line)
         if plain or body in wanted:
-            lines[number] = body.rstrip()[: -len(mark)] + b"\n"
+            lines[number] = body.rstrip(b" ")[: -len(mark)] + b"\n"
             mended += 1
     return b"".join(lines), mended
 

@@ -44,8 +44,11 @@ def _is_large(name: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Name of a dataset for people."""
-    return "Your file" if name == OWN else datasets.entry(name).title
+    """Name of a dataset for people; of a visitor's own table the name of the file."""
+    if name != OWN:
+        return datasets.entry(name).title
+    mine = st.session_state.get("visit")
+    return mine.own_sequence.name if mine is not None and mine.own_sequence is not None else "Your file"
 
 
 def sequence_for(choice: Choice) -> imrc.TaskSequence:

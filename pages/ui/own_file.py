@@ -10,10 +10,12 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from pages.ui import state
+from pages.ui import state, uploads
 from pages.ui.words import plain
 
 SAMPLE = "pumps.csv"
+_MOST_N = 100
+"""Training samples a task that are suggested at most; more is slow and rarely tells more."""
 
 
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
@@ -26,22 +28,44 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
                 kept = (key, datasets.open_upload(read(), name=name))
         except DataError as error:
             kept = (key, error)
-        visit.own_table, visit.own_cut = kept, None
+        visit.own_table, visit.own_cut, visit.own_choices = kept, None, {}
         # Choices made for another file mean nothing here.
-        for widget in ("own_label", "own_task", "own_period", "own_block", "own_how", "own_exclude", "own_min"):
-            st.session_state.pop(widget, None)
+        for widget in [str(key) for key in st.session_state if str(key).startswith("own_")]:
+            if widget not in ("own_upload", "own_sample"):
+                del st.session_state[widget]
     if isinstance(kept[1], DataError):
         st.error(plain(str(kept[1])), icon=":material/error:")
         return None
     return kept[1]
 
 
+def _remembered(key: str, usual: Any, among: list[str] | None = None) -> str:  # noqa: ANN401 - what a widget holds
+    """Give a widget back what was chosen before another page was opened, or what is usual; return its key.
+
+    What is no longer `among` the columns to choose from is forgotten.
+    """
+    value = st.session_state[key] if key in st.session_state else state.visit().own_choices.get(key, usual)
+    if among is not None:
+        value = [item for item in value if item in among] if isinstance(value, list) else value
+        value = usual if not isinstance(value, list) and value not in among else value
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return key
+
+
+def _remember(key: str, value: Any) -> Any:  # noqa: ANN401
+    """Keep what a widget holds for the next time the page is opened; return it."""
+    state.visit().own_choices[key] = value
+    return value
+
+
 def choose() -> Table | None:
     """Draw the upload and the sample file; return the table, or None if there is none yet."""
     visit = state.visit()
     datasets.prepare_reading()
+    kept = visit.own_table
     uploaded = st.file_uploader(
-        "A table: CSV, TSV, Parquet or ARFF, also zipped",
+        "A table: CSV, TSV, Parquet or ARFF, also packed (zip, gzip, xz, bzip2)",
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in the memory of your session and is never written to disk or shown "
         "to anyone else.",
@@ -63,15 +87,15 @@ def choose() -> Table | None:
         key="own_sample",
         help="Opens it here, as if you had uploaded it.",
     ):
-        visit.own_sample = True
-    if uploaded is not None:
-        visit.own_sample, visit.own_file = False, uploaded.name
-        return _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
-    if visit.own_sample:
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
-    visit.own_table = None
-    return None
+    if uploaded is not None:
+        visit.own_file = uploaded.name
+        table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
+        uploads.drop()
+        return table
+    # The file read last stays until there is another: a person who comes back finds the choices, not an empty page.
+    return None if kept is None else _opened(kept[0], visit.own_file, bytes)
 
 
 def first_rows(table: Table) -> None:
@@ -111,93 +135,156 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     return kept[1]
 
 
-def options(table: Table) -> dict[str, Any] | None:
-    """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
-    suggested = datasets.suggest(table)
-    names = list(table.names)
-    left, right = st.columns(2)
-    label = left.selectbox(
+def _label(table: Table) -> dict[str, Any]:
+    """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
+    names, suggested = list(table.names), datasets.suggest(table)
+    label = st.selectbox(
         "Label: what is to be predicted",
         names,
-        index=names.index(suggested.label) if suggested.label in names else None,
-        key="own_label",
+        key=_remembered("own_label", suggested.label, names),
+        index=None,
         placeholder="Choose a column",
-        help="A column with 2 to 50 different values, numbers or words.",
+        help="A column with 2 to 50 different values, or one of numbers, cut into those above and below its median.",
     )
-    how = right.radio(
+    _remember("own_label", label)
+    if label is None or table.column(label).kind != "number" or table.column(label).distinct < 3:
+        return {"label": label}
+    usual = "above or below the median" if table.column(label).distinct > datasets.MAX_CLASSES else "every value"
+    classes = st.segmented_control(
+        f"Classes of {plain(label)}",
+        ["every value", "above or below the median"],
+        key=_remembered(f"own_classes_{names.index(label)}", usual),
+        required=True,
+        help="Numbers that were measured make two classes: those above their median in the whole file, and the others.",
+    )
+    _remember(f"own_classes_{names.index(label)}", classes)
+    return {"label": label, **({"threshold": "median"} if classes != "every value" else {})}
+
+
+def _tasks(table: Table, label: str | None) -> dict[str, Any] | None:
+    """Draw the choice of tasks; return its options of `cut_table`, None if it is incomplete."""
+    names, suggested = list(table.names), datasets.suggest(table)
+    how = st.radio(
         "Tasks",
         ["column", "blocks"],
-        index=0 if suggested.task else 1,
+        key=_remembered("own_how", "column" if suggested.task else "blocks"),
         horizontal=True,
         format_func={"column": "By a column", "blocks": "Blocks of rows"}.get,
-        key="own_how",
         help="Rows with the same value belong together, or so many rows in the order of the file.",
     )
-    chosen: dict[str, Any] = {"label": label}
-    left, right = st.columns(2)
+    _remember("own_how", how)
     if how == "blocks":
-        chosen["block"] = left.number_input(
+        block = st.number_input(
             "Rows per task",
             2,
             max(2, table.n_rows),
-            min(suggested.block, table.n_rows),
-            key="own_block",
+            key=_remembered("own_block", max(2, min(suggested.block, table.n_rows))),
             help="So many rows, in the order of the file, make one task; a shorter rest is left out.",
         )
-    else:
-        possible = [name for name in names if name != label]
-        task = left.selectbox(
-            "Task column",
-            possible,
-            index=possible.index(suggested.task) if suggested.task in possible else None,
-            key="own_task",
-            placeholder="Choose a column",
-            help="Dates and numbers are put in order; words come in the order in which they first appear.",
-        )
-        if task is None:
-            st.info("Choose the column that says which task a row belongs to, or blocks of rows.")
-            return None
-        chosen["task"] = task
-        column = table.column(task)
-        if column.kind == "date":
-            periods = ["value", "day", "week", "month", "quarter", "year"]
-            chosen["period"] = right.selectbox(
-                "One task per",
-                periods,
-                index=periods.index(datasets.suggested_period(column)),
-                format_func=lambda period: {"value": "different moment"}.get(period, period),
-                key=f"own_period_{names.index(task)}",
-                help="Rows whose dates fall into the same period belong to one task.",
-            )
-    if label is None:
-        st.info("Choose the column that is to be predicted.")
+        return {"block": _remember("own_block", block)}
+    possible = [name for name in names if name != label]
+    usual = suggested.task if suggested.task in possible else None
+    task = st.selectbox(
+        "Task column",
+        possible,
+        key=_remembered("own_task", usual, possible),
+        index=None,
+        placeholder="Choose a column",
+        help="Dates and numbers are put in order; words come in the order in which they first appear.",
+    )
+    _remember("own_task", task)
+    if task is None:
+        st.info("Choose the column that says which task a row belongs to, or blocks of rows.")
         return None
-    return {**chosen, **_details(names, {label, chosen.get("task")})}
+    column = table.column(task)
+    if column.kind != "date":
+        return {"task": task}
+    counts = datasets.possible_periods(column)
+    key = f"own_period_{names.index(task)}"
+    period = st.selectbox(
+        "One task per",
+        list(counts),
+        key=_remembered(key, datasets.suggested_period(column)),
+        format_func=lambda name: f"{'different moment' if name == 'value' else name} ({counts[name]:,})",
+        help="Rows whose dates fall into the same period belong to one task. In brackets: how many tasks that gives.",
+    )
+    return {"task": task, "period": _remember(key, period)}
 
 
-def _details(names: list[str], taken: set[str | None]) -> dict[str, Any]:
-    with st.expander("More choices", icon=":material/tune:"):
-        left, middle, right = st.columns(3)
+def options(table: Table) -> dict[str, Any] | None:
+    """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
+    left, right = st.columns(2)
+    with left:
+        label = _label(table)
+    with right:
+        tasks = _tasks(table, label["label"])
+    if label["label"] is None:
+        st.info("Choose the column that is to be predicted.")
+    if label["label"] is None or tasks is None:
+        return None
+    return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
+
+
+def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
+    free = [column.name for column in table.columns if column.name not in taken]
+    figures = [name for name in free if table.column(name).kind in ("number", "date")]
+    with st.expander("Roles of the other columns", icon=":material/tune:"):
+        left, right = st.columns(2)
         exclude = left.multiselect(
             "Columns not to learn from",
-            [name for name in names if name not in taken],
-            key="own_exclude",
+            free,
+            key=_remembered("own_exclude", [], free),
             help="Numbers of samples, identifiers, and whatever is known only after the label.",
         )
-        most = middle.number_input(
+        words = right.multiselect(
+            "Numbers that are names",
+            figures,
+            key=_remembered("own_words", [], figures),
+            help="Columns whose numbers only tell things apart, such as numbers of shops: used as words.",
+        )
+        most = left.number_input(
             "0/1 columns per category, at most",
             1,
             200,
-            20,
-            key="own_most",
+            key=_remembered("own_most", 20),
             help="The most frequent values of a category get a 0/1 column each; the others share one.",
         )
         least = right.number_input(
             "Rows per task, at least",
             2,
             10_000,
-            4,
-            key="own_min",
+            key=_remembered("own_min", 4),
             help="Smaller tasks are left out and named. Half of a small task is kept for testing.",
         )
-    return {"exclude": tuple(exclude), "max_categories": most, "min_samples": least}
+    for key, value in (("own_exclude", exclude), ("own_words", words), ("own_most", most), ("own_min", least)):
+        _remember(key, value)
+    chosen: dict[str, Any] = {"exclude": tuple(exclude), "max_categories": most, "min_samples": least}
+    return {**chosen, "words": tuple(words)} if words else chosen
+
+
+def first_look(cut: Cut, limit: int) -> tuple[int, int]:
+    """Draw how many samples and tasks the first look at the file takes; return n and the number of tasks."""
+    count = len(cut.sequence)
+    left, right = st.columns(2)
+    usual = max(1, min(limit, _MOST_N))
+    n = left.number_input(
+        "Training samples a task (n)",
+        1,
+        max(1, limit),
+        # Another cut has other limits.
+        key=_remembered(f"own_n_{limit}", usual),
+        help=f"{usual:,} is suggested for this file: what its smallest task can give, at most {_MOST_N}.",
+    )
+    if count <= state.OWN_FIRST_TASKS:
+        return _remember(f"own_n_{limit}", n), count
+    with right:
+        some = st.segmented_control(
+            "Tasks to begin with",
+            ["first", "all"],
+            key=_remembered("own_all", "first"),
+            required=True,
+            format_func={"first": f"First {state.OWN_FIRST_TASKS}", "all": f"All tasks ({count:,})"}.get,
+            help="Many tasks take long. Longer tasks, for example weeks in place of days, are fewer.",
+        )
+    _remember("own_all", some)
+    return _remember(f"own_n_{limit}", n), count if some == "all" else state.OWN_FIRST_TASKS

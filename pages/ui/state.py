@@ -58,10 +58,10 @@ class Visit:
         Name of the file open on the page *Your data*.
     own_adopted : bool
         Whether they have just become the dataset, and no page has shown that yet.
-    own_sample : bool
-        Whether the sample file was asked for in place of a file.
     own_table, own_cut : (key, value) or None
         The file read last and the table cut last, or why that did not work.
+    own_choices : dict
+        What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
     stopped : RunKey or None
         The run that was stopped.
     partial : (RunKey, list of StepResult) or None
@@ -81,9 +81,9 @@ class Visit:
     own_head: imrc.TaskSequence | None = None
     own_file: str = ""
     own_adopted: bool = False
-    own_sample: bool = False
     own_table: tuple[str, Table | DataError] | None = None
     own_cut: tuple[Hashable, Cut | DataError] | None = None
+    own_choices: dict[str, Any] = field(default_factory=dict)
     stopped: RunKey | None = None
     partial: tuple[RunKey, list[StepResult]] | None = None
     compare_stopped: Hashable = None
@@ -174,7 +174,7 @@ def dataset_changed() -> None:
     st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
 
 
-def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> None:
+def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int, tasks: int) -> None:
     """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
 
     Parameters
@@ -183,11 +183,17 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> 
         The tasks.
     file, options
         Name of the file and how it was cut, for the code that repeats a run.
+    n, tasks
+        Training samples a task, and how many of the tasks.
     """
     mine = visit()
     mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
-    # Many tasks take long; a person can ask for them all after the first look.
-    mine.adopt({**widget_values(), "dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)})
+    mine.adopt({**widget_values(), "dataset": OWN, "n": n, "k": tasks})
+    if tasks < len(sequence):
+        mine.notes.append(
+            f"The first {tasks:,} of {len(sequence):,} tasks of {plain(sequence.name)} are used. Raise k for more, or "
+            "choose *All tasks* or longer tasks on the page *Your data*."
+        )
     mine.own_adopted = True
 
 

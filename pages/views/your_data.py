@@ -42,12 +42,19 @@ cards.metric(
     help="Training samples every task can give: what the smallest task has left after its test samples are set aside.",
 )
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
+n, tasks_used = own_file.first_look(cut, limit)
+if tasks_used < len(sequence):
+    st.warning(
+        f"*Use this* begins with the first {tasks_used:,} of {len(sequence):,} tasks. Choose *All tasks* for the rest, "
+        "or make tasks longer.",
+        icon=":material/content_cut:",
+    )
 st.button(
     "Use this",
     type="primary",
     icon=":material/check:",
     on_click=state.use_own,
-    args=(sequence, visit.own_file, options),
+    args=(sequence, visit.own_file, options, n, tasks_used),
     key="own_use",
     help="Makes it the dataset of all pages, for you only, until you close this page.",
 )

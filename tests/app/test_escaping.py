@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import imrc
+from imrc import datasets
 from pages.ui.registry import PAGES
 
 IMAGE = "<img src=x onerror=window.hacked=1>"
@@ -96,7 +97,8 @@ def test_nothing_in_a_file_becomes_part_of_the_page(new_page, server):
     expect(page.get_by_role("button", name="Use this")).to_be_visible()
     pages = [entry for entry in PAGES if entry.url_path in ("evolving", "effective-sample-size")]
     page.get_by_role("button", name="Use this").click()
-    expect(page.get_by_text("On Your file")).to_be_visible()
+    name = datasets.open_table(content.encode(), name=f"{IMAGE}.csv").name
+    expect(page.get_by_text(f"On {name}").first).to_be_visible()
     for entry in [None, *pages]:
         if entry is not None:
             page.get_by_role("link", name=entry.title).first.click()

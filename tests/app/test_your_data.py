@@ -55,7 +55,8 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     )
     assert own.fingerprint == quarters.sequence.fingerprint
     settings = test.session_state["visit"].choice.settings
-    assert (settings.n, settings.repetitions) == (4, 1)
+    # What the smallest quarter can give, at most 100.
+    assert (settings.n, settings.repetitions) == (100, 1)
     result = RunResult.from_steps(settings, own, list(iter_run(own, settings)))
     # Explore shows the numbers of the visitor's own tasks.
     assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
@@ -147,6 +148,78 @@ def test_a_new_file_replaces_the_choices_of_the_old_one(page):
     test.run()
     assert not test.exception
     assert test.selectbox(key="own_label").value == "kind"
+
+
+def test_coming_back_shows_the_choices_and_they_can_be_changed(page):
+    test = page(table(40).encode(), "shops.csv")
+    test.radio(key="own_how").set_value("blocks").run()
+    test.number_input(key="own_block").set_value(10).run()
+    test.multiselect(key="own_exclude").set_value(["z"]).run()
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    assert "On *shops*" in texts(test)
+    assert "Your file" not in texts(test)
+    test.switch_page(PAGE).run()
+    assert not test.exception
+    assert test.radio(key="own_how").value == "blocks"
+    assert test.number_input(key="own_block").value == 10
+    assert test.multiselect(key="own_exclude").value == ["z"]
+    assert metrics(test)["Tasks"] == "4"
+    test.number_input(key="own_block").set_value(8).run()
+    assert metrics(test)["Tasks"] == "5"
+    test.button(key="own_use").click().run()
+    assert len(test.session_state["visit"].own_sequence) == 5
+
+
+def test_many_tasks_begin_with_the_first_and_that_is_said(page):
+    rows = "".join(f"{i // 6},{i % 7},{'ab'[i % 2]}\n" for i in range(420))
+    test = page(f"batch,x,y\n{rows}".encode(), "line 4.csv")
+    assert "begins with the first 60 of 70 tasks" in " ".join(warning.value for warning in test.warning)
+    test.button(key="own_use").click().run()
+    assert test.session_state["visit"].choice.k == 60
+    assert any("The first 60 of 70 tasks of line 4" in note for note in test.session_state["visit"].notes)
+    test.switch_page(PAGE).run()
+    test.button_group(key="own_all").set_value(["all"]).run()
+    assert not test.warning
+    test.button(key="own_use").click().run()
+    assert test.session_state["visit"].choice.k == 70
+
+
+def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_they_give(page):
+    rows = "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i * 37 % 168 * 1.5},{i % 7}\n" for i in range(168))
+    test = page(f"when,revenue,x\n{rows}".encode())
+    assert test.selectbox(key="own_label").value is None
+    test.selectbox(key="own_label").set_value("revenue").run()
+    assert not test.error
+    assert metrics(test)["Classes"] == "2"
+    assert "month (6)" in test.selectbox(key="own_period_0").options
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    assert test.session_state["visit"].own_source[1]["threshold"] == "median"
+
+
+def test_uploads_are_dropped_once_read_and_bounded_before(page, monkeypatch):
+    dropped = []
+    monkeypatch.setattr("pages.ui.uploads.drop", lambda: dropped.append(True))
+    page(table(40).encode())
+    assert dropped
+
+
+def test_uploads_nobody_asked_for_are_bounded():
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+    from pages.ui.uploads import Bounded
+
+    manager = MemoryUploadedFileManager("/upload")
+    bounded = Bounded(manager, of_a_visitor=250, of_all=600)
+    for visitor in ("a", "b", "c"):
+        for number in range(6):
+            bounded.add_file(visitor, UploadedFileRec(f"{visitor}{number}", "x.csv", "text/csv", bytes(100)))
+    kept = {name: sorted(files) for name, files in manager.file_storage.items()}
+    assert kept == {"a": ["a4", "a5"], "b": ["b4", "b5"], "c": ["c4", "c5"]}
+    bounded.add_file("d", UploadedFileRec("d0", "x.csv", "text/csv", bytes(200)))
+    assert sorted(manager.file_storage["a"]) == []
 
 
 # Dataset cards
