@@ -12,18 +12,16 @@ from imrc import datasets
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from pages.ui.choice import OWN, Choice
-from pages.ui.keeping import Store
+from pages.ui.keeping import Store, server_budget
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
-_KEEP_BYTES = 128_000_000
-
 T = TypeVar("T", RunResult, Assessment)
 
 
 @st.cache_resource(show_spinner=False)
 def _sequences() -> Store[tuple[str, int, int], imrc.TaskSequence]:
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:

@@ -13,11 +13,10 @@ from joblib import hash as content_hash
 
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.describing import plain_text
-from pages.ui.keeping import Store
+from pages.ui.keeping import Store, server_budget
 
 _TITLE_PX = 50
 """Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
-_KEEP_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Drawing:
 @st.cache_resource(show_spinner=False)
 def store() -> Store[str, Drawing]:
     """Return the one store of this server."""
-    return Store(_KEEP_BYTES, lambda drawing: drawing.size)
+    return Store(server_budget(), lambda drawing: drawing.size)
 
 
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
