@@ -78,16 +78,17 @@ def keep(table: pd.DataFrame, name: Name) -> Path:
     """
     import pandas as pd
 
+    from imrc._folders import put_in_place
+
     columns = list(shipped.table(name).columns)
     # Running times of other methods stand in the table of errors.
     new = table[table["setting"] != ""] if name == "settings" else table
     file = kept_folder() / f"{name}.csv"
     rows = pd.concat([own(name), new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Another program that reads meanwhile sees the old file or the new one, never half of it.
     part = file.with_name(f"{name}-{os.getpid()}.part")
     rows.to_csv(part, index=False)
-    os.replace(part, file)
+    put_in_place(part, file)
     return file
 
 

@@ -38,26 +38,26 @@ for dataset, tasks, values in json.loads(sys.argv[1]):
 """
 
 
-def settings(frequencies: int, preset: str = "recommended", **values) -> RunSettings:
+def settings(frequencies: int, kind: str = "rff", preset: str = "recommended", **values) -> RunSettings:
     """Return settings whose memory is like that of serious ones and whose solver stops early."""
     quick = {"lambda0": 100.0, "selection": "none"} if preset == "recommended" else {"max_iter": 2}
     values.setdefault("overrides", tuple(sorted({**quick, **values.pop("also", {})}.items())))
-    return RunSettings(preset=preset, features=FeatureSpec("rff", frequencies), **values)
+    return RunSettings(preset=preset, features=FeatureSpec(kind, frequencies), **values)
 
 
 CASES = [
-    ("random_walk", 30, settings(400, n=5, b=29, repetitions=10)),
-    ("random_walk", 20, settings(400, n=40, b=19, repetitions=6)),
-    ("random_walk", 40, settings(100, n=40, b=39, repetitions=4)),
+    ("random_walk", 20, settings(400, n=5, b=19, repetitions=10)),
+    ("random_walk", 15, settings(400, n=40, b=14, repetitions=6)),
+    ("random_walk", 20, settings(100, n=40, b=19, repetitions=4)),
     ("random_walk", 30, settings(400, n=10, b=0, repetitions=20)),
-    ("random_walk", 250, settings(5, n=1, b=249, repetitions=10)),
-    ("random_walk", 250, settings(5, "paper", n=1, b=60, repetitions=60)),
-    ("random_walk", 30, settings(300, "paper", n=5, b=29, repetitions=10)),
-    ("random_walk", 30, settings(300, "paper", n=40, b=10, repetitions=10)),
-    ("random_walk", 30, settings(300, "paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
-    ("random_walk", 30, settings(300, "recommended_01", n=10, b=20, repetitions=6)),
-    ("rotated_digits", 20, settings(200, n=10, b=19, repetitions=20)),
-    ("random_walk", 200, settings(10, n=10, b=2, repetitions=60, methods=("majority", "logistic_seen"))),
+    ("random_walk", 20, settings(400, "automatic", n=10, b=19, repetitions=6)),
+    ("random_walk", 400, settings(20, n=2, b=1, repetitions=8)),
+    ("random_walk", 20, settings(300, preset="paper", n=5, b=19, repetitions=10)),
+    ("random_walk", 20, settings(300, preset="paper", n=40, b=10, repetitions=10)),
+    ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
+    ("random_walk", 20, settings(300, preset="recommended_01", n=10, b=19, repetitions=6)),
+    ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=10)),
+    ("random_walk", 150, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_seen"))),
 ]
 
 
