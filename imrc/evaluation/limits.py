@@ -15,12 +15,14 @@ from imrc.core.rules import RECENT_SAMPLES
 from imrc.evaluation.run import MAPPED_LIMIT
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
-from imrc.features import learns, make
+from imrc.features import FeatureSpec, learns, make
 from imrc.solvers import cores
 from imrc.solvers._batch import GRAM_NUMBERS, incremental_pays
 from imrc.tasks import TaskSequence
 
 _NUMBER = 8
+_MEANS = 16
+"""Arrays as large as all mean vectors that a diagnosis holds at once: measured."""
 _ENTRY = 230
 """Bytes of one small array in a dictionary, besides its numbers: measured."""
 
@@ -28,6 +30,7 @@ _ENTRY = 230
 _STEP_S = 1.5e-3
 _ESTIMATE_S = 1.0e-4
 _PER_NUMBER_S = 4.0e-10
+_MAPPED_NUMBER_S = 5e-8
 _LOG_LOSS_ITERATIONS = 25
 _LOG_LOSS_TASKS = 10
 """Tasks whose weights are not negligible, typically, however many are stored."""
@@ -152,6 +155,31 @@ class RunLimits:
     def refuses(self, needs: RunNeeds) -> bool:
         """Whether a run should not start at all."""
         return needs.bytes > self.most_bytes or needs.seconds > self.most_seconds
+
+
+def diagnosis_needs(sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> RunNeeds:
+    """Return about how much memory and time the diagnosis of a sequence will take.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        What to diagnose.
+    features : FeatureSpec
+        Representation.
+    seed : int
+        Seed of random features.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> diagnosis_needs(imrc.datasets.load("random_walk", tasks=20), FeatureSpec()).in_words()
+    'about 5 MB of memory and 1 second'
+    """
+    width = make(features, sequence, seed).n_outputs + 1
+    means = len(sequence) * sequence.n_classes * width
+    rows = int(sequence.sizes.max()) * width
+    seconds = int(sequence.sizes.sum()) * width * _MAPPED_NUMBER_S
+    return RunNeeds({"means": float(_NUMBER * _MEANS * means), "rows": float(_NUMBER * 3 * rows)}, seconds)
 
 
 def lower(sequence: TaskSequence, settings: RunSettings) -> str:
@@ -358,4 +386,4 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
     return shape.repetitions * (k * _STEP_S + problems * _ESTIMATE_S + numbers * _PER_NUMBER_S)
 
 
-__all__ = ["RunLimits", "RunNeeds", "lower", "run_needs"]
+__all__ = ["RunLimits", "RunNeeds", "diagnosis_needs", "lower", "run_needs"]

@@ -138,7 +138,8 @@ def compared_results(
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)
-    if missing and state.visit().compare_stopped != mine:
+    allowed = all(queue.may_run(sequence, job) for job in missing)
+    if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
         with slot.container():
             bar = st.progress(0.0)

@@ -14,6 +14,8 @@ import pandas as pd
 import streamlit as st
 from cachetools import LRUCache, cached
 
+from pages.ui import upkeep
+
 KEEP_BYTES = 192_000_000
 """Bytes of everything a server keeps for its visitors: sequences, results, diagnoses and finished charts together."""
 
@@ -102,6 +104,41 @@ class _Entry:
 def server_budget() -> Budget:
     """Return the one budget of this server."""
     return Budget(KEEP_BYTES)
+
+
+class OneLarge(Generic[K, V]):
+    """The value used last, of kinds too large to keep several of; given back to the system when nobody uses it.
+
+    Parameters
+    ----------
+    idle_s : float
+        Seconds after its last use when it is dropped.
+    """
+
+    def __init__(self, idle_s: float) -> None:
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._held: tuple[K, V] | None = None
+        self._timer: threading.Timer | None = None
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """Return the value kept, or let it go and make another; whoever asks meanwhile waits."""
+        with self._lock:
+            if self._held is None or self._held[0] != key:
+                self._held = None  # before the next is made: both together may be too much
+                self._held = (key, make())
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(self._idle_s, self.drop)
+            self._timer.daemon = True
+            self._timer.start()
+            return self._held[1]
+
+    def drop(self) -> None:
+        """Let the value go."""
+        with self._lock:
+            self._held = None
+        upkeep.give_back()
 
 
 class Store(Generic[K, V]):

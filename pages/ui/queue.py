@@ -13,7 +13,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import imrc
 from imrc.evaluation import RunSettings
-from imrc.evaluation.limits import RunLimits, lower, run_needs
+from imrc.evaluation.limits import RunLimits, RunNeeds, diagnosis_needs, lower, run_needs
+from imrc.features import FeatureSpec
 from imrc.solvers import cores
 from pages.ui.words import plain
 
@@ -114,33 +115,45 @@ def visitor() -> str:
     return st.context.cookies.get("_streamlit_xsrf") or ("" if context is None else context.session_id)
 
 
-def _wanted(key: object) -> None:
-    st.session_state["large_run_wanted"] = key
+def _wanted(what: str, key: tuple[object, ...]) -> None:
+    st.session_state[f"large_{what}_wanted"] = key
 
 
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
     """Return whether a run may start now; one that needs much is shown with what it needs, and waits for a click."""
-    needs, most = run_needs(sequence, settings), limits()
+    # A click is for the size: runs of other presets and methods beside this one need not be asked for again.
+    key = (sequence.fingerprint, settings.n, settings.b, settings.repetitions, settings.features)
+    return _may_start("run", key, run_needs(sequence, settings), lambda: lower(sequence, settings))
+
+
+def may_diagnose(sequence: imrc.TaskSequence, features: FeatureSpec, seed: int) -> bool:
+    """Return whether a sequence may be diagnosed now, as `may_run` does."""
+    less = "Fewer tasks k or frequencies would make it smaller."
+    key = (sequence.fingerprint, features, seed)
+    return _may_start("diagnosis", key, diagnosis_needs(sequence, features, seed), lambda: less)
+
+
+def _may_start(what: str, key: tuple[object, ...], needs: RunNeeds, less: Callable[[], str]) -> bool:
+    most = limits()
     if most.refuses(needs):
         st.error(
-            f"**This run is too large for this server.** It needs {needs.in_words()}; at most {most.most_in_words()} "
-            f"are allowed. {plain(lower(sequence, settings))}",
+            f"**This {what} is too large for this server.** It needs {needs.in_words()}; at most "
+            f"{most.most_in_words()} are allowed. {plain(less())}",
             icon=":material/block:",
         )
         return False
-    key = (sequence.fingerprint, settings)
-    if not most.asks(needs) or st.session_state.get("large_run_wanted") == key:
+    if not most.asks(needs) or st.session_state.get(f"large_{what}_wanted") == key:
         return True
     st.info(
-        f"**A large run is prepared.** It needs {needs.in_words()}. {plain(lower(sequence, settings))}",
+        f"**A large {what} is prepared.** It needs {needs.in_words()}. {plain(less())}",
         icon=":material/hourglass_empty:",
     )
     st.button(
-        "Start this run",
+        f"Start this {what}",
         icon=":material/play_arrow:",
-        key=f"start_large_{settings.preset}",
+        key=f"start_large_{what}_{hash(key)}",
         on_click=_wanted,
-        args=(key,),
+        args=(what, key),
     )
     return False
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pages.ui import queue, running
+from pages.ui import assessing, comparing, queue, running
 from pages.ui.queue import Line
 from tests.app.conftest import texts
 
@@ -27,6 +27,23 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
     assert "GB of memory" in message
     assert "Fewer tasks k or" in message
     assert not [button for button in test.button if button.label == "Start this run"]
+
+
+def test_a_link_to_a_comparison_that_is_far_too_large_runs_nothing(app, monkeypatch):
+    monkeypatch.setenv(queue.LIMIT, "0.0001,2")
+    monkeypatch.setattr(comparing, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
+    test = app(**SMALL)
+    test = test.switch_page("pages/views/compare.py").run()
+    assert not test.exception
+    assert len([error for error in test.error if "too large for this server" in error.value]) == 1
+
+
+def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
+    monkeypatch.setenv(queue.LIMIT, "0.00001,2")
+    monkeypatch.setattr(assessing, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
+    test = app(**SMALL).switch_page("pages/views/evolving.py").run()
+    assert not test.exception
+    assert "This diagnosis is too large for this server" in texts(test)
 
 
 def test_a_link_to_a_large_run_waits_for_a_click(app, monkeypatch):

@@ -48,8 +48,8 @@ class Visitor:
         """
         self._sent = f"file-{number}", name, len(content)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar := CookieJar()))
-        opener.open(self._url).close()
-        token = next((cookie.value or "" for cookie in jar if cookie.name == "_streamlit_xsrf"), "")
+        opener.open(f"{self._url}/_stcore/health").close()
+        token = next(cookie.value or "" for cookie in jar if cookie.name == "_streamlit_xsrf").strip('"')
         bound = "x" * 40
         head = f'--{bound}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
         request = urllib.request.Request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -39,12 +40,14 @@ print(os.environ.get("NUMBA_CACHE_DIR"), sep="")
 """
 
 
-def run_python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_python(
+    code: str, *arguments: str, encoding: str = "utf-8", **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run code in a process of its own, with nothing of this one's settings."""
     keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT") if name in os.environ}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        capture_output=True, cwd=ROOT, env={**keep, **environment}, timeout=170, encoding="utf-8", errors="replace",
+        capture_output=True, cwd=ROOT, env={**keep, **environment}, timeout=170, encoding=encoding,
     )  # fmt: skip
 
 
@@ -68,14 +71,18 @@ def test_where_it_may_be_written_nothing_is_said():
 def test_results_are_printed_where_characters_are_missing(encoding):
     code = "import sys; from imrc.cli import main; sys.exit(main(sys.argv[1:]))"
     run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
-    done = run_python(code, *run, PYTHONIOENCODING=encoding)
+    done = run_python(code, *run, encoding=encoding, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
-    assert "forward_backward" in done.stdout
-    assert "?" in done.stdout  # the sign before standard errors
-    for form, read in (("--json", json.loads), ("--csv", str)):
-        done = run_python(code, "datasets", "list", form, PYTHONIOENCODING=encoding)
+    sign = re.search(r"forward_backward +[0-9.]+ (\S) ", done.stdout)[1]
+    assert sign == ("?" if encoding == "ascii" else "±")
+    for options in (["list"], ["list", "--csv"], ["list", "--json"], ["info", "rotated_mnist"]):
+        done = run_python(code, "datasets", *options, encoding=encoding, PYTHONIOENCODING=encoding)
         assert done.returncode == 0, done.stderr
-        assert read(done.stdout)
+        usual = run_python(code, "datasets", *options)
+        if "--json" in options:
+            assert json.loads(done.stdout) == json.loads(usual.stdout)  # without any loss
+        else:
+            assert done.stdout == usual.stdout.encode(encoding, "replace").decode(encoding)
 
 
 @pytest.mark.parametrize(
