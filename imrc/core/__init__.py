@@ -44,19 +44,19 @@ if TYPE_CHECKING:
     from imrc.core.change import backward_change, forward_change, printed_change
     from imrc.core.learner import Learner
     from imrc.core.moments import sample_moments
-    from imrc.core.tracking import borrowed_samples, forward_step, revise, smooth
+    from imrc.core.recursions import borrowed_samples, forward_step, revise, smooth
 
 # Loaded when first used: the learner brings the compiled solvers with it, which theory alone does not need.
 _HOME = {
     "Learner": "learner",
     "backward_change": "change",
-    "borrowed_samples": "tracking",
+    "borrowed_samples": "recursions",
     "forward_change": "change",
-    "forward_step": "tracking",
+    "forward_step": "recursions",
     "printed_change": "change",
-    "revise": "tracking",
+    "revise": "recursions",
     "sample_moments": "moments",
-    "smooth": "tracking",
+    "smooth": "recursions",
 }
 
 __all__ = [

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
-from imrc.core.rules import Fit, Rules, ZeroOneRules
+from imrc.core.rules import Fit, Rules
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, RateTracker, Tracked, Tracker
+from imrc.core.zero_one_rules import ZeroOneRules
 
 Floats = NDArray[np.float64]
 

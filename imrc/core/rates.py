@@ -18,7 +18,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.tracking import forward_step, revise
+from imrc.core.recursions import forward_step, revise
 
 Floats = NDArray[np.float64]
 

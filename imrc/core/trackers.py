@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
 from imrc.core.rates import RATES, RateFilter, smoothed_variance
-from imrc.core.tracking import borrowed_samples, forward_step, revise
+from imrc.core.recursions import borrowed_samples, forward_step, revise
 
 Floats = NDArray[np.float64]
 

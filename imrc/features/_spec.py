@@ -16,6 +16,9 @@ from imrc.tasks import TaskSequence
 FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median"]
 KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
 
+FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
+"""Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
+
 TITLES: dict[FeatureKind, str] = {
     "automatic": "Automatic",
     "paper": "As in the paper",
@@ -51,7 +54,7 @@ class FeatureSpec:
     frequencies : int
         Number N of random frequencies, 1 to 5000; the map has 2 N features.
     sigma2 : float
-        Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). Above 0, at most 1e6.
+        Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). 1e-6 to 1e6.
 
     Examples
     --------
@@ -65,8 +68,8 @@ class FeatureSpec:
 
     def __post_init__(self) -> None:
         check_choice("features", self.kind, KINDS)
-        check_int("frequencies", self.frequencies, 1, 5000)
-        object.__setattr__(self, "sigma2", check_real("sigma2", self.sigma2, 0.0, 1e6, low_open=True))
+        check_int("frequencies", self.frequencies, *FREQUENCIES)
+        object.__setattr__(self, "sigma2", check_real("sigma2", self.sigma2, *SIGMA2))
 
     @classmethod
     def parse(cls, value: str | FeatureSpec) -> FeatureSpec:

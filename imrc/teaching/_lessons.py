@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from imrc._checks import check_int, check_real
 from imrc.core.change import backward_change, forward_change, squared_differences
 from imrc.core.learner import RULES, Learner
+from imrc.core.recursions import revise, track_forward
 from imrc.core.settings import resolve_settings
-from imrc.core.tracking import revise, track_forward
 from imrc.teaching._simulated import (
     bayes_error,
     class_paths,
