@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from imrc._checks import InputError
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, STORED_SAMPLES
 from imrc.core.rates import RATES
-from imrc.core.rules import RECENT_SAMPLES
+from imrc.core.zero_one_rules import RECENT_SAMPLES
 from imrc.evaluation.run import MAPPED_LIMIT
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
