@@ -100,27 +100,31 @@ def _limit(text: str) -> str:
 
 def _check_address(address: str, port: int) -> bool:
     """Return whether an address can be reached from this machine only; raise InputError if it cannot be listened on."""
+    failed: OSError | UnicodeError = OSError()
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
-            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind, protocol) as probe:
-            if os.name == "posix":
-                # As servers do: a port that one has just left is free.
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(place)
+        places = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        if getattr(error, "errno", None) == errno.EADDRINUSE:
-            raise InputError(f"Port {port} is in use. Choose another with --port.") from error
-        if getattr(error, "errno", None) == errno.EACCES:
-            raise InputError(
-                f"Port {port} may not be used by this user. Choose one from 1024 on with --port."
-            ) from error
-        raise InputError(
-            f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all "
-            "of its addresses."
-        ) from error
-    return ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback
+        places, failed = [], error
+    for family, kind, protocol, _, place in places:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                if os.name == "posix":
+                    # As servers do: a port that one has just left is free.
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as error:
+            failed = error
+        else:
+            return ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback
+    number = getattr(failed, "errno", None)
+    if number == errno.EADDRINUSE:
+        raise InputError(f"Port {port} is in use. Choose another with --port.") from failed
+    if number == errno.EACCES:
+        raise InputError(f"Port {port} may not be used by this user. Choose one from 1024 on with --port.") from failed
+    raise InputError(
+        f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all of "
+        "its addresses."
+    ) from failed
 
 
 def _start_app(options: argparse.Namespace) -> int:
@@ -133,7 +137,9 @@ def _start_app(options: argparse.Namespace) -> int:
         hosts += ["localhost", "127.0.0.1", "::1", options.address]
     else:
         # The address it tells people. Without one Streamlit asks a service outside under which address it is seen.
-        command += ["--browser.serverAddress", hosts[0] if hosts else socket.gethostname()]
+        wildcard = ipaddress.ip_address(socket.getaddrinfo(options.address, None)[0][4][0]).is_unspecified
+        shown = hosts[0] if hosts else "localhost" if wildcard else options.address
+        command += ["--browser.serverAddress", shown]
         print(
             f"imrc: whoever reaches port {options.port} of this machine can now use the explorer, without a password; "
             "docs/deploy.md shows how to put one before it.",
