@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
+from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import crash, screen, sidebar, streamlit_private, upkeep
+from pages.ui import crash, guard, screen, sidebar, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 264
@@ -13,7 +14,7 @@ SIDEBAR_PX = 264
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
-    app = App("app.py", on_script_error=crash.was_shown)
+    app = App("app.py", on_script_error=crash.was_shown, middleware=[Middleware(guard.Guard)])
 else:
     st.set_page_config(
         page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide", initial_sidebar_state=SIDEBAR_PX

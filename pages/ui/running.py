@@ -13,10 +13,9 @@ import streamlit as st
 import imrc
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
-from pages.ui import data, state, stored
-from pages.ui.keeping import Store
+from pages.ui import data, queue, state, stored
+from pages.ui.keeping import Store, server_budget
 
-_KEEP_BYTES = 96_000_000
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
 
@@ -24,7 +23,7 @@ _FIRST_SHOWN_S = 0.3
 @st.cache_resource(show_spinner=False)
 def store() -> Store[state.RunKey, RunResult]:
     """Return the one store of this server."""
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 class Compilation:
@@ -79,6 +78,8 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
         else:
             # What `imrc sweep` has kept is read, not computed.
             kept = stored.lookup(sequence, settings)
+            if kept is None and not queue.may_run(sequence, settings):
+                return None
             result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
     if visit.say_timing is not None and result is not None and not changes:
         visit.say_timing(
@@ -107,7 +108,6 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
     state.visit().partial = key, steps
     slot = st.empty()
     bar = None
-    started = time.monotonic()
 
     def show() -> None:
         """Show how far the run is. Whatever is drawn here is also where a Stop or a closed tab ends the run."""
@@ -122,7 +122,8 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+        started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
             show()
