@@ -8,16 +8,16 @@ from streamlit.starlette import App
 from pages.ui import crash, screen, sidebar, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
-SIDEBAR_PX = 264
+SIDEBAR_PX = 300
 
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
     app = App("app.py", on_script_error=crash.was_shown)
 else:
-    st.set_page_config(
-        page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide", initial_sidebar_state=SIDEBAR_PX
-    )
+    # The icon is a file: Streamlit fetches the icons it knows by name from another host.
+    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=SIDEBAR_PX)
+    st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
     pages = [
         st.Page(
             entry.file,
@@ -40,7 +40,9 @@ else:
         with st.popover("All pages", icon=":material/menu:"):
             for target in pages:
                 st.page_link(target)
+    entry = PAGES[pages.index(page)]
+    st.set_page_config(page_title=f"{entry.title} · Evolving tasks")
     with crash.shown():
-        sidebar.show()
+        sidebar.show(settings=entry.runs)
         page.run()
     upkeep.settle()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, MAX_ITERATIONS, SOLVERS
@@ -148,35 +149,50 @@ def _custom_values() -> None:
     )
 
 
-def show() -> None:
-    """Draw the sidebar and keep the link in step with the last Run."""
-    visit = state.visit()
+def _settings(visit: state.Visit) -> None:
     choice = visit.choice
     names = sorted(visit.listed_datasets(), key=_position)
+    st.selectbox(
+        "Dataset",
+        names,
+        index=_index("dataset", names),
+        key="dataset",
+        format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
+        on_change=state.dataset_changed,
+        help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper are read "
+        "from files on this computer; what is missing can be downloaded.",
+    )
+    name = st.session_state["dataset"]
+    cards.show(name)
+    own = visit.own_sequence if name == OWN else None
+    _form(datasets.entry(name).max_tasks if own is None else len(own))
+    if state.widget_values() != choice.values():
+        st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
+    _copies(choice)
+    exporting.about_the_link(choice)
+    exporting.image_format()
+    visit.say_timing = st.empty().caption
+
+
+def show(settings: bool) -> None:
+    """Draw the sidebar and keep the link in step with the last Run.
+
+    Parameters
+    ----------
+    settings : bool
+        Whether the page shows a run, so that its settings have an effect.
+    """
+    visit = state.visit()
     with st.sidebar:
         screen.watch()
-        st.markdown("### Evolving tasks")
-        st.selectbox(
-            "Dataset",
-            names,
-            index=_index("dataset", names),
-            key="dataset",
-            format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
-            on_change=state.dataset_changed,
-            help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper are read "
-            "from files on this computer; what is missing can be downloaded.",
+        st.caption(
+            f"Learn a sequence of tasks from few samples each, and see whether it pays. Version {imrc.__version__}"
         )
-        name = st.session_state["dataset"]
-        cards.show(name)
-        own = visit.own_sequence if name == OWN else None
-        _form(datasets.entry(name).max_tasks if own is None else len(own))
-        if state.widget_values() != choice.values():
-            st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
-        _copies(choice)
-        exporting.about_the_link(choice)
-        exporting.image_format()
-        visit.say_timing = st.empty().caption
-    wanted = choice.to_query()
+        if settings:
+            _settings(visit)
+        else:
+            state.keep_widgets()
+    wanted = visit.choice.to_query()
     # Parameters of the pages' own controls belong to their widgets and stay.
     if any(st.query_params.get(name) != wanted.get(name) for name in CHOICE_NAMES):
         for name in CHOICE_NAMES - set(wanted):

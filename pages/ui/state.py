@@ -159,6 +159,11 @@ def widget_values() -> dict[str, Any]:
     return {name: st.session_state[name] for name in WIDGETS}
 
 
+def keep_widgets() -> None:
+    """Keep what the widgets of the sidebar hold through a run of the script that does not draw them."""
+    st.session_state.update(widget_values())
+
+
 def run_pressed() -> None:
     """Make what the widgets hold the choice."""
     mine, values = visit(), widget_values()
