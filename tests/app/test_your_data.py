@@ -195,7 +195,7 @@ def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch)
     assert not test.exception
     assert "Not on this computer" not in texts(test)
     test.number_input(key="k").set_value(3)
-    test.button(key="FormSubmitter:settings-Run").click().run()
+    test.button(key="run").click().run()
     assert not test.exception
     assert "On *Power Supply*" in texts(test)
 
