@@ -26,7 +26,7 @@ def _what(choice: Choice) -> str:
 
 def _errors(result: RunResult) -> str:
     headlines = result.headline()
-    return " · ".join(f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _SHOWN)
+    return "error: " + " · ".join(f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _SHOWN)
 
 
 def show() -> None:
@@ -36,7 +36,11 @@ def show() -> None:
     words = row.empty()
 
     def fill(result: RunResult | None) -> None:
-        text = _what(visit.choice) + ("" if result is None else f" · error: {_errors(result)}")
+        text = _what(visit.choice)
+        if result is not None:
+            if result.n_tasks < visit.choice.k:
+                text += f" · **stopped after {result.n_tasks} of {visit.choice.k} tasks**"
+            text += f" · {_errors(result)}"
         words.markdown(f":small[{text}]")
 
     fill(_kept(visit.choice))
@@ -97,7 +101,7 @@ def pinned() -> None:
     told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
     if not told:
         told = "the runs have other tasks or other draws, so their errors cannot be compared draw by draw"
-    st.markdown(f":small[Pinned: {_what(visit.pinned)} · error: {_errors(before)}]  \n:small[Now minus pinned: {told}]")
+    st.markdown(f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Now minus pinned: {told}]")
 
 
 def _difference(difference: RunDifference) -> str:

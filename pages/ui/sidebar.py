@@ -22,6 +22,8 @@ _INSTANCE_TITLES = {
     "recent": "about the last 100 samples",
     "all": "all samples so far",
 }
+_HALF_PX = 122
+"""Two numbers stand beside each other, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)"}
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
@@ -44,6 +46,7 @@ def _number(name: str, most: int | None = None) -> None:
         value=st.session_state[name],
         step=1,
         key=name,
+        width=_HALF_PX if name in ("n", "k", "b", "W") else "stretch",
         placeholder="all" if parameter.by_preset else None,
         # A number above what the dataset can give is taken, lowered and said: the browser alone would only turn red.
         help=f"{parameter.help} Range {parameter.low:,} to {parameter.high if most is None else most:,}."
@@ -122,11 +125,8 @@ def _more() -> None:
             key="sigma2",
             help="Scale of random Fourier features on raw inputs; paper: 10.",
         )
-    left, right = st.columns(2)
-    with left:
-        _number("repetitions")
-    with right:
-        _number("seed")
+    _number("repetitions")
+    _number("seed")
     if st.session_state["preset"] in ("recommended", "recommended_01"):
         st.session_state["rule_01"] = st.session_state["preset"] == "recommended_01"
         st.toggle(
@@ -215,12 +215,10 @@ def _settings(visit: state.Visit) -> None:
     here = cards.show(name)
     if not here:
         cards.offer(name)
-    left, right = st.columns(2)
-    with left:
+    with st.container(horizontal=True):
         _number("n")
-        _number("b")
-    with right:
         _number("k", len(visit.own_sequence) if name == OWN and visit.own_sequence else _most_tasks(name))
+        _number("b")
         _number("W")
     _preset()
     _run(visit, here)

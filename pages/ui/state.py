@@ -27,6 +27,8 @@ OWN_FIRST_TASKS = 60
 PIN = "pin"
 """Name of the pinned run in a link."""
 
+_TOLD_S = 0.3
+"""A browser that is told two things at once sees the last only."""
 _LINK_ARRIVES_S = 1.0
 """A browser has shown a new link by then. Until then a click may still bring the link before."""
 
@@ -175,7 +177,7 @@ class Visit:
         if missing:
             # The dataset asked for stays selected: its download is then at hand.
             st.session_state["dataset"] = wanted
-            dataset_changed()
+            self.fit_widgets()
 
     def run(self, values: Mapping[str, object]) -> None:
         """Make these values the choice; if their data cannot be read, say why and keep the present one."""
@@ -211,6 +213,15 @@ class Visit:
         self.lowered = kept | {name: wanted[name] for name in ("n", "b") if now[name] < wanted[name]}
         self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
         st.session_state.update(now)
+
+    def fit_widgets(self) -> None:
+        """Give the number of tasks the value of the dataset selected, and values lowered for another what they were."""
+        self.failure, name = "", st.session_state["dataset"]
+        for lowered, wanted in self.lowered.items():
+            if st.session_state[lowered] == self.choice.values()[lowered]:
+                st.session_state[lowered] = wanted
+        own = self.own_sequence
+        st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
 
     def link_to_present(self) -> None:
         """Let the link say what is chosen and pinned now."""
@@ -329,6 +340,7 @@ def open_sidebar() -> None:
     mine = visit()
     if mine.sidebar != "expanded":
         mine.sidebar = "expanded"
+        time.sleep(_TOLD_S)
         st.rerun()
 
 
@@ -338,14 +350,8 @@ def custom_changed() -> None:
 
 
 def dataset_changed() -> None:
-    """Give the number of tasks the value of the dataset selected, and values lowered for another what they were."""
-    mine, name = visit(), st.session_state["dataset"]
-    mine.failure = ""
-    for lowered, wanted in mine.lowered.items():
-        if st.session_state[lowered] == mine.choice.values()[lowered]:
-            st.session_state[lowered] = wanted
-    own = mine.own_sequence
-    st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
+    """Let the widgets follow the dataset selected."""
+    visit().fit_widgets()
 
 
 def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> None:
