@@ -16,9 +16,7 @@ if __name__ != "__main__":
     app = App("app.py", on_script_error=crash.was_shown)
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
-    st.set_page_config(
-        page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=state.told_sidebar() or SIDEBAR_PX
-    )
+    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=SIDEBAR_PX)
     st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
     pages = [
         st.Page(
@@ -39,21 +37,23 @@ else:
         st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
     entry = PAGES[pages.index(page)]
     st.set_page_config(page_title=f"{entry.title} · Evolving tasks")
-    if screen.narrow():
-        # On phones Streamlit hides navigation and settings behind buttons without words.
-        row = st.container(horizontal=True)
-        with row.popover("All pages", icon=":material/menu:"):
-            for target in pages:
-                st.page_link(target)
-        if entry.runs and row.button(
-            "Settings",
-            key="open_settings",
-            icon=":material/tune:",
-            on_click=state.settings_pressed,
-            help="Opens the settings of the run.",
-        ):
-            state.open_sidebar()
     with crash.shown():
+        if screen.narrow():
+            # On phones Streamlit hides navigation and settings behind buttons without words.
+            row = st.container(horizontal=True)
+            with row.popover("All pages", icon=":material/menu:"):
+                for target in pages:
+                    st.page_link(target)
+            if entry.runs:
+                row.button(
+                    "Settings",
+                    key="open_settings",
+                    icon=":material/tune:",
+                    on_click=state.settings_pressed,
+                    help="Opens the settings of the run.",
+                )
+                with row:
+                    screen.move_sidebar(*state.visit().sidebar)
         state.follow_address(entry.title)
         sidebar.show(settings=entry.runs)
         state.write_link()

@@ -9,9 +9,9 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS, SOLVERS
+from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
-from imrc.features import KINDS
+from imrc.features import FREQUENCIES, KINDS, SIGMA2
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import bar, cards, copying, data, exporting, running, screen, state
 from pages.ui.choice import OWN, PRESET_TITLES
@@ -108,8 +108,7 @@ def _more() -> None:
     if st.session_state["features"] in ("rff", "rff_median", "automatic"):
         st.number_input(
             "Frequencies N",
-            1,
-            1000,
+            *FREQUENCIES,
             value=st.session_state["frequencies"],
             step=10,
             key="frequencies",
@@ -118,8 +117,7 @@ def _more() -> None:
     if st.session_state["features"] == "rff":
         st.number_input(
             "sigma²",
-            0.01,
-            1e4,
+            *SIGMA2,
             value=st.session_state["sigma2"],
             step=1.0,
             key="sigma2",
@@ -143,8 +141,7 @@ def _custom_values() -> None:
         st.caption("Changing one of these values selects *Custom*: the paper's choices with your values in place.")
     st.number_input(
         "lambda₀",
-        0.0,
-        100.0,
+        *map(float, LIMITS["lambda0"]),
         value=st.session_state["lambda0"],
         step=0.1,
         key="lambda0",
@@ -174,8 +171,7 @@ def _custom_values() -> None:
     if st.session_state["solver"] == "subgradient":
         st.number_input(
             "Iterations K",
-            1,
-            MAX_ITERATIONS,
+            *LIMITS["max_iter"],
             value=st.session_state["max_iter"],
             step=100,
             key="max_iter",

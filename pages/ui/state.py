@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -18,7 +18,7 @@ import imrc
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
-from pages.ui import data, screen
+from pages.ui import data
 from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
@@ -27,8 +27,6 @@ OWN_FIRST_TASKS = 60
 PIN = "pin"
 """Name of the pinned run in a link."""
 
-_TOLD_S = 0.3
-"""A browser that is told two things at once sees the last only."""
 _LINK_ARRIVES_S = 1.0
 """A browser has shown a new link by then. Until then a click may still bring the link before."""
 
@@ -47,7 +45,6 @@ WIDGETS = (
 """Keys of the widgets of the sidebar that make up a choice."""
 
 RunKey = tuple[str, RunSettings]
-Sidebar = Literal["auto", "expanded", "collapsed"]
 
 
 @dataclass
@@ -77,8 +74,8 @@ class Visit:
         When it was told last.
     page : str
         Title of the page that was drawn last.
-    sidebar : {"auto", "expanded", "collapsed"}
-        What a phone was told last of the sidebar.
+    sidebar : (int, bool)
+        How often a phone was asked to open or close its sidebar, and whether to open it the last time.
     own_sequence : TaskSequence or None
         The visitor's own tasks.
     own_source : (str, dict)
@@ -115,7 +112,7 @@ class Visit:
     link_waits: bool = False
     linked_at: float = 0.0
     page: str = ""
-    sidebar: Sidebar = "auto"
+    sidebar: tuple[int, bool] = (0, False)
     own_sequence: imrc.TaskSequence | None = None
     own_source: tuple[str, dict[str, Any]] = ("", {})
     own_head: imrc.TaskSequence | None = None
@@ -318,30 +315,13 @@ def run_pressed() -> None:
     """Make what the widgets hold the choice; a phone closes the sidebar, which covers the result there."""
     mine = visit()
     mine.run(wanted_values())
-    # Only a change has an effect, and either of these closes it.
-    mine.sidebar = "auto" if mine.sidebar == "collapsed" else "collapsed"
-
-
-def told_sidebar() -> Sidebar | None:
-    """Return what a phone was told last of its sidebar; None where it stays beside the page."""
-    found: Visit | None = st.session_state.get("visit")
-    return found.sidebar if found is not None and screen.narrow() else None
+    mine.sidebar = (mine.sidebar[0] + 1, False)
 
 
 def settings_pressed() -> None:
     """Open the sidebar of a phone."""
     mine = visit()
-    # Only a change has an effect: where a visitor has closed by hand what was opened, it is closed first.
-    mine.sidebar = "collapsed" if mine.sidebar == "expanded" else "expanded"
-
-
-def open_sidebar() -> None:
-    """Open the sidebar after it was closed, see `settings_pressed`."""
-    mine = visit()
-    if mine.sidebar != "expanded":
-        mine.sidebar = "expanded"
-        time.sleep(_TOLD_S)
-        st.rerun()
+    mine.sidebar = (mine.sidebar[0] + 1, True)
 
 
 def custom_changed() -> None:
