@@ -101,8 +101,16 @@ def run_if_short() -> None:
             if elapsed > _TRIAL_S and (not steps or elapsed * len(sequence) / len(steps) > _SHORT_S):
                 raise _TooLongError
 
+        def busy(first: int) -> None:
+            raise _TooLongError
+
+        needs = queue.run_needs(sequence, choice.settings)
+        if queue.limits().asks(needs):
+            visit.slow = held, needs.seconds
+            return
         try:
-            with contextlib.closing(iter_run(sequence, choice.settings, tick=give_up_if_long)) as run:
+            trial = iter_run(sequence, choice.settings, tick=give_up_if_long)
+            with queue.line().turn(queue.visitor(), needs.bytes, busy), contextlib.closing(trial) as run:
                 for step in run:
                     steps.append(step)
                     give_up_if_long()
