@@ -10,7 +10,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from pages.ui import state, uploads
+from pages.ui import state, streamlit_private
 from pages.ui.words import plain
 
 SAMPLE = "pumps.csv"
@@ -92,7 +92,7 @@ def choose() -> Table | None:
     if uploaded is not None:
         visit.own_file = uploaded.name
         table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
-        uploads.drop()
+        streamlit_private.drop_uploads()
         return table
     # The file read last stays until there is another: a person who comes back finds the choices, not an empty page.
     return None if kept is None else _opened(kept[0], visit.own_file, bytes)

@@ -1,8 +1,9 @@
-"""The one private part of Streamlit in use here; `tests/app/test_private.py` says what to do if it breaks."""
+"""The private parts of Streamlit in use here; `tests/app/test_private.py` says what to do if it breaks."""
 
 from __future__ import annotations
 
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def pages_come_from_code_only() -> None:
@@ -13,3 +14,13 @@ def pages_come_from_code_only() -> None:
     for that.
     """
     PagesManager.uses_pages_directory = False
+
+
+def drop_uploads() -> None:
+    """Let go of this visitor's uploads, once they are read.
+
+    Streamlit keeps the bytes as long as the page is open; `Visit` keeps the table made of them.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)

@@ -198,28 +198,11 @@ def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_th
     assert test.session_state["visit"].own_source[1]["threshold"] == "median"
 
 
-def test_uploads_are_dropped_once_read_and_bounded_before(page, monkeypatch):
+def test_an_upload_is_dropped_once_it_is_read(page, monkeypatch):
     dropped = []
-    monkeypatch.setattr("pages.ui.uploads.drop", lambda: dropped.append(True))
+    monkeypatch.setattr("pages.ui.streamlit_private.drop_uploads", lambda: dropped.append(True))
     page(table(40).encode())
     assert dropped
-
-
-def test_uploads_nobody_asked_for_are_bounded():
-    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-
-    from pages.ui.uploads import Bounded
-
-    manager = MemoryUploadedFileManager("/upload")
-    bounded = Bounded(manager, of_a_visitor=250, of_all=600)
-    for visitor in ("a", "b", "c"):
-        for number in range(6):
-            bounded.add_file(visitor, UploadedFileRec(f"{visitor}{number}", "x.csv", "text/csv", bytes(100)))
-    kept = {name: sorted(files) for name, files in manager.file_storage.items()}
-    assert kept == {"a": ["a4", "a5"], "b": ["b4", "b5"], "c": ["c4", "c5"]}
-    bounded.add_file("d", UploadedFileRec("d0", "x.csv", "text/csv", bytes(200)))
-    assert sorted(manager.file_storage["a"]) == []
 
 
 # Dataset cards
@@ -236,7 +219,7 @@ def test_a_dataset_that_is_not_here_offers_its_download(app, nothing_here, monke
     test = app(dataset="identical", k="3", n="4", repetitions="1")
     test.selectbox(key="dataset").set_value("power_supply").run()
     assert not test.exception
-    assert "Not on this computer; download 0.4 MB" in texts(test)
+    assert test.button(key="download_power_supply").label == "Download (0.4 MB)"
 
     def refuse(name, progress=None):
         raise datasets.DownloadError("Power Supply could not be downloaded: x.org cannot be reached.", "By hand: …")
@@ -266,9 +249,9 @@ def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch)
     test.button(key="download_power_supply").click().run()
     assert len(seen) == 2
     assert not test.exception
-    assert "Not on this computer" not in texts(test)
+    assert not [button for button in test.button if button.key == "download_power_supply"]
     test.number_input(key="k").set_value(3)
-    test.button(key="FormSubmitter:settings-Run").click().run()
+    test.button(key="run").click().run()
     assert not test.exception
     assert "On *Power Supply*" in texts(test)
 
@@ -276,7 +259,7 @@ def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch)
 def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app, nothing_here):
     test = app(dataset="spam")
     assert not test.exception
-    assert "Spam is not on this computer; Rotated digits is shown." in texts(test)
+    assert "Spam is not on this computer; Rotated digits is shown until it is." in texts(test)
 
 
 def test_a_damaged_file_gives_a_message_not_a_failure(app, nothing_here):
