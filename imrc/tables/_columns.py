@@ -170,8 +170,7 @@ def _text(name: str, cells: pa.Array, mark: Mark, marked: bool) -> Column:
     import pyarrow.compute as pc
 
     cells = cells.fill_null("") if cells.null_count else cells
-    if pc.any(pc.match_substring_regex(cells, r"^\s|\s$|[^\x00-\x7f]")).as_py():  # also blanks beyond ASCII
-        cells = pc.utf8_trim_whitespace(cells)
+    cells = pc.utf8_trim_whitespace(cells)
     # Cells longer than the longest word for "missing" need not be turned into lower case.
     short = pc.if_else(pc.less_equal(pc.binary_length(cells), 8), cells, "x")
     missing = pc.is_in(pc.utf8_lower(short), value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)

@@ -58,10 +58,12 @@ def _dataset(visit: state.Visit) -> None:
     names = sorted(visit.listed_datasets(), key=_position)
     known = visit.known_datasets()
 
+    titles = {name: data.title_of(name) for name in names}
+
     def title(name: str) -> str:
         # Lists have no headings in Streamlit: each entry begins with its group.
         group = "Yours" if name == OWN else _GROUPS[datasets.entry(name).group]
-        return f"{group} · {data.title_of(name)}{'' if name in known else ' ⤓'}"
+        return f"{group} · {titles[name]}{'' if name in known else ' ⤓'}"
 
     st.selectbox(
         "Dataset",

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WHAT_TO_DO = """
 Streamlit has changed how it looks for pages in a folder named `pages`. Start a server and open /compare as its very
-first page. If that page shows, delete pages/ui/streamlit_private.py, this test and the call in app.py. If it does not,
+first page. If that page shows, delete `pages_come_from_code_only`, this test and the call in app.py. If it does not,
 look in streamlit/runtime/pages_manager.py for the new switch, or give the folder another name, which needs no switch.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from imrc import datasets
-from imrc.evaluation import RunResult, iter_run
+from imrc.evaluation import RunResult, iter_run, largest_n
 from imrc.evaluation.words import with_error
 from pages.ui.words import plain
 from tests.app.conftest import metrics, texts
@@ -55,8 +55,7 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     )
     assert own.fingerprint == quarters.sequence.fingerprint
     settings = test.session_state["visit"].choice.settings
-    # What the smallest quarter can give, at most 100.
-    assert (settings.n, settings.repetitions) == (100, 1)
+    assert (settings.n, settings.repetitions) == (largest_n(own), 1)
     result = RunResult.from_steps(settings, own, list(iter_run(own, settings)))
     # Explore shows the numbers of the visitor's own tasks.
     assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
@@ -96,7 +95,7 @@ def test_upload_choose_blocks_exclude_and_use(page):
         (b"x,y\n1,a\n2,b,c\n", "data.csv", "row 2 has 3 cells"),
         (b"\x80\x04\x95.....", "data.npz", "pickle"),
         (b"PK\x03\x04broken", "data.zip", "damaged"),
-        (b"x,y\n" + b"1,a\n2,a\n" * 8, "data.csv", "No column is left"),
+        (b"x,y\n" + b"5,a\n5,b\n" * 8, "data.csv", "No column is left"),
     ],
 )
 def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
@@ -186,7 +185,7 @@ def test_many_tasks_begin_with_the_first_and_that_is_said(page):
 
 
 def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_they_give(page):
-    rows = "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i * 37 % 168 * 1.5},{i % 7}\n" for i in range(168))
+    rows = "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i * 37 % 168 * 1.5},{i % 70}\n" for i in range(168))
     test = page(f"when,revenue,x\n{rows}".encode())
     assert test.selectbox(key="own_label").value is None
     test.selectbox(key="own_label").set_value("revenue").run()
