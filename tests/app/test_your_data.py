@@ -66,6 +66,7 @@ def test_pages_take_gaps_and_words(app, view):
     test = app(dataset="identical", k="3", n="4", repetitions="1", features="identity").switch_page(PAGE).run()
     test.button(key="own_sample").click().run()
     test.selectbox(key="own_period_0").set_value("quarter").run()
+    next(widget for widget in test.number_input if widget.key.startswith("own_n_")).set_value(4).run()
     test.button(key="own_use").click().run()
     test.switch_page(f"pages/views/{view}.py").run()
     assert not test.exception
@@ -178,7 +179,7 @@ def test_many_tasks_begin_with_the_first_and_that_is_said(page):
     assert test.session_state["visit"].choice.k == 60
     assert any("The first 60 of 70 tasks of line 4" in note for note in test.session_state["visit"].notes)
     test.switch_page(PAGE).run()
-    test.button_group(key="own_all").set_value(["all"]).run()
+    test.button_group(key="own_all").set_value("all").run()
     assert not test.warning
     test.button(key="own_use").click().run()
     assert test.session_state["visit"].choice.k == 70
