@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -28,6 +30,10 @@ def repeated_by(choice: Choice) -> dict[str, str]:
     }
 
 
+def _report(result: RunResult, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
+    return report.to_html(result, sequence=sequence(), **options)
+
+
 def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, diagnosis: Assessment | None) -> None:
     """Offer the report; it is made when somebody asks for it."""
     compared = comparing.stored(sequence, choice.settings)
@@ -35,9 +41,10 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
         "Report as one HTML file",
         # Everything it needs is bound here: it runs outside the script, without the visitor's session.
         partial(
-            report.to_html,
+            _report,
             result,
-            sequence=sequence,
+            # The server keeps this button for a while after its visitor has left. It must not keep the data alive.
+            partial(data.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
             # A run that was stopped is diagnosed on the tasks it reached.
             diagnosis=diagnosis if diagnosis is not None and diagnosis.k == result.n_tasks else None,
             compared=compared,
