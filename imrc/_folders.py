@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
@@ -13,6 +16,36 @@ def named_by(variable: str) -> Path | None:
     """Return the path an environment variable holds, None if it is empty or not set."""
     value = os.environ.get(variable, "").strip()
     return Path(value).expanduser() if value else None
+
+
+def _put_in_place(part: Path, file: Path) -> None:
+    # On Windows a file that somebody has open cannot be replaced: it is tried again for two seconds.
+    for left in reversed(range(20)):
+        try:
+            os.replace(part, file)
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a file to write; it takes the place of `path` in one step when the block ends well, and else is removed.
+
+    Whoever reads meanwhile sees the old file or the new one, never half of it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        yield Path(name)
+        _put_in_place(Path(name), path)
+    finally:
+        with contextlib.suppress(OSError):
+            Path(name).unlink(missing_ok=True)
 
 
 def data_folder() -> Path | None:
@@ -32,24 +65,3 @@ def default_store_path() -> Path:
     Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is created here.
     """
     return named_by("IMRC_STORE") or user_data_path("imrc", appauthor=False) / "results.sqlite"
-
-
-def put_in_place(part: Path, file: Path) -> None:
-    """Let a finished file take the place of another in one step: who reads meanwhile sees the old one or the new one.
-
-    On Windows a file that somebody has open cannot be replaced, so it is tried again for two seconds.
-
-    Raises
-    ------
-    OSError
-        If it cannot be replaced.
-    """
-    for left in reversed(range(20)):
-        try:
-            os.replace(part, file)
-        except PermissionError:
-            if not left:
-                raise
-            time.sleep(0.1)
-        else:
-            return

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from imrc._folders import put_in_place
+from imrc._folders import replacing
 from imrc.cli import main
 from imrc.evaluation import RunSettings
 from imrc.features import FeatureSpec
@@ -163,9 +163,8 @@ KEY = "6a7ef2fe053207a9e8ebf490256ed4032b2eaab4f681fb3a4619ac2f9abbce7f"
 
 def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path, monkeypatch):
     # What Windows does while another program has the file open.
-    part, file = tmp_path / "a.part", tmp_path / "a.csv"
+    file, replace, refusals = tmp_path / "a.csv", os.replace, [PermissionError(errno.EACCES, "in use")] * 3
     file.write_text("old")
-    replace, refusals = os.replace, [PermissionError(errno.EACCES, "in use")] * 3
 
     def refuse(*names):
         if refusals:
@@ -174,14 +173,13 @@ def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path,
 
     monkeypatch.setattr(os, "replace", refuse)
     monkeypatch.setattr("time.sleep", lambda _: None)
-    part.write_text("new")
-    put_in_place(part, file)
+    with replacing(file) as part:
+        part.write_text("new")
     assert file.read_text() == "new"
-    part.write_text("newer")
     refusals.extend([PermissionError(errno.EACCES, "in use")] * 100)
-    with pytest.raises(PermissionError):
-        put_in_place(part, file)
-    assert (file.read_text(), part.read_text()) == ("new", "newer")
+    with pytest.raises(PermissionError), replacing(file) as part:
+        part.write_text("newer")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
 
 
 def test_nothing_of_posix_alone_is_used_where_it_is_not_asked_for_first():
