@@ -20,7 +20,7 @@ from pages.ui.words import plain
 
 LIMIT = "IMRC_LIMIT"
 """Environment variable that `imrc app --limit` sets."""
-_LOOK_S = 0.2
+_LOOK_S = 0.5
 
 
 @dataclass(eq=False)
@@ -88,7 +88,7 @@ class Line:
             return len(self._running) + self._waiting.index(ticket)
 
     def _may_start(self, ticket: _Ticket) -> bool:
-        # A large run at the head is passed by smaller ones only while it would not fit anyway: those that run end.
+        # Nobody passes a large run that waits for room: it would never have its turn.
         others = self._waiting[: self._waiting.index(ticket)]
         if len(self._running) >= self.places or any(one.visitor == ticket.visitor for one in self._running):
             return False
