@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import imrc
 from imrc.evaluation import RunSettings
@@ -111,8 +111,8 @@ def line() -> Line:
 
 def visitor() -> str:
     """Return who is here: the browser, whose tabs share a cookie, or else this session."""
-    context = get_script_run_ctx()
-    return st.context.cookies.get("_streamlit_xsrf") or ("" if context is None else context.session_id)
+    own: str = st.session_state.setdefault("place_in_line", secrets.token_hex())
+    return st.context.cookies.get("_streamlit_xsrf", own)
 
 
 def _wanted(what: str, key: tuple[object, ...]) -> None:
