@@ -42,7 +42,8 @@ def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
         return _large().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
-def _is_large(name: str) -> bool:
+def is_large(name: str) -> bool:
+    """Return whether a dataset takes long to load."""
     if name not in datasets.catalogue():
         return False
     facts = datasets.facts(name)
@@ -57,7 +58,7 @@ def title_of(name: str) -> str:
 def sequence_for(choice: Choice) -> imrc.TaskSequence:
     """Return the tasks of a choice of a dataset all visitors share; k is lowered to what there is."""
     entry = datasets.entry(choice.dataset)
-    load = _load_large if _is_large(choice.dataset) else _load
+    load = _load_large if is_large(choice.dataset) else _load
     return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
 
 

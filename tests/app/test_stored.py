@@ -59,7 +59,7 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
     assert picker(test)[0].value is None
     # Fewer repetitions of the same run are there too.
     test.number_input(key="repetitions").set_value(2)
-    test = test.button(key="FormSubmitter:settings-Run").click().run()
+    test = test.button(key="run").click().run()
     assert not test.exception
     fewer = imrc.evaluate(sequence, n=6, b=2, W=3, preset="paper", features="standardised", seed=4, repetitions=2)
     assert metrics(test)["Error, forward"] == with_error(fewer.headline()["forward"])
