@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -55,10 +56,34 @@ def run_python(
 def test_it_computes_where_nothing_may_be_written_and_says_so_once(tmp_path):
     done = run_python(NOTHING_MAY_BE_WRITTEN + RUN, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(tmp_path))
     assert done.stderr.count("Compiled code cannot be kept") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
-    assert not list(tmp_path.iterdir())  # it goes with the process
+    (folder,) = tmp_path.iterdir()
+    assert done.stdout.strip() == str(folder)
+    assert list(folder.rglob("*.nbi"))  # the next start finds it
+    if os.name == "posix":
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a user's folder for temporary files is their own elsewhere")
+@pytest.mark.parametrize("made", ["open to all", "link", "file"])
+def test_compiled_code_is_never_loaded_from_a_folder_somebody_else_can_write_to(tmp_path, made):
+    trap, elsewhere = tmp_path / f"imrc-compiled-{os.geteuid()}", tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    if made == "link":
+        trap.symlink_to(elsewhere)
+    elif made == "file":
+        trap.touch()
+    else:
+        trap.mkdir()
+        trap.chmod(0o777)
+    code = NOTHING_MAY_BE_WRITTEN + "import imrc._compiled\nprint(os.environ['NUMBA_CACHE_DIR'])"
+    done = run_python(code, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    used = Path(done.stdout.strip())
+    assert used.parent == tmp_path
+    assert used not in (trap, elsewhere)
+    assert stat.S_IMODE(used.stat().st_mode) == 0o700
 
 
 def test_where_it_may_be_written_nothing_is_said():
