@@ -74,9 +74,16 @@ class Rules(Protocol):
     """Learns rules for the newest task and for the revised ones."""
 
     def step(
-        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
     ) -> tuple[Fit | None, Fit, list[Fit]]:
-        """Return the rules of the newest task alone (if asked for), forward, and of the revised tasks."""
+        """Return the rules of the newest task alone (if asked for), forward, and of the revised tasks.
+
+        A task without labels (y None) has no rule of its own.
+        """
+        ...
+
+    def predicted(self, task: Tracked) -> Fit:
+        """Return the rule of the task to come, on the instances of those before it; nothing is changed by it."""
         ...
 
     def size(self) -> int:

@@ -40,14 +40,15 @@ class ZeroOneRules:
         self._samples: deque[Floats] = deque()
 
     def step(
-        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
     ) -> tuple[Fit | None, Fit, list[Fit]]:
         """Solve for the newest task, then for the revised ones from their own forward solutions."""
         own = prepare_instances(X1)
         common = self._common(X1)
-        iterations = self.settings.iterations(len(y))
+        iterations = self._iterations = self.settings.iterations(len(X1))
         warm = self._solutions[-1] if self._solutions else None
-        batch = [Problem(common or own, forward.mean, self._confidence(forward), warm)]
+        self._newest = common or own
+        batch = [Problem(self._newest, forward.mean, self._confidence(forward), warm)]
         if single is not None:
             batch.append(Problem(own, single.mean, self._confidence(single)))
         solutions = self._solve(batch, iterations)
@@ -63,6 +64,11 @@ class ZeroOneRules:
         ]
         solved = zip(revised, problems, self._solve(problems, iterations), strict=True)
         return fits[1] if single is not None else None, fits[0], [_fit(*each) for each in solved]
+
+    def predicted(self, task: Tracked) -> Fit:
+        """Solve for the task to come on the newest instances, from the newest solution."""
+        problem = Problem(self._newest, task.mean, self._confidence(task), self._solutions[-1])
+        return _fit(task, problem, self._solve([problem], self._iterations)[0])
 
     def size(self) -> int:
         """Return how many numbers are kept."""

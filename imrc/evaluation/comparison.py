@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.significance import PairedTest, Test, holm, paired_test
+from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,8 +165,7 @@ def comparison_table(
     *,
     kind: ScoreKind = "average",
     reference: str | None = None,
-    test: Test = "automatic",
-    level: float = 0.05,
+    level: float = LEVEL,
 ) -> pd.DataFrame:
     """Return one row per method for one dataset and n, best first.
 
@@ -178,18 +177,19 @@ def comparison_table(
         Which error; `SCORE_KINDS` has the definitions.
     reference : str or None
         Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
-    test : {"automatic", "wilcoxon", "t"}
-        Paired test over repetitions, see `paired_test`; p-values are corrected by Holm's method.
     level : float
-        Corrected p-values below this count as a clear difference.
+        Level of the paired t intervals over repetitions that say what is a clear difference, see
+        `imrc.evaluation.significance.paired_differences`. IMRC's rule against its single-task rule, of the same
+        preset, is the planned comparison; all others are corrected by Holm's method.
 
     Returns
     -------
     DataFrame
-        Columns method, title, error, std (over repetitions), stderr, average, newest, released, before, rank
-        (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
-        (to the reference), p, p_holm, test, verdict ("reference", "better", "worse", "no clear difference",
-        "untested"), printed, printed_std (the paper's, NaN where it has none).
+        Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 %
+        interval), average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state
+        (numbers kept), difference and difference_stderr (to the reference), low and high (interval of the difference
+        as it is tested), p (corrected as the interval is), verdict ("reference", "better", "worse", "no clear
+        difference", "untested"). `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
 
     Raises
     ------
@@ -197,8 +197,6 @@ def comparison_table(
         If the scores are of several datasets or n, or the reference is not among the methods.
     """
     import pandas as pd
-
-    from imrc.paper.printed import printed_errors
 
     cells = scores[["dataset", "n"]].drop_duplicates()
     if len(cells) != 1:
@@ -208,55 +206,55 @@ def comparison_table(
     if reference is None:
         reference = default_reference([str(name) for name in mean.index])
     check_choice("reference", reference, tuple(wide.columns))
-    others = [name for name in mean.index if name != reference]
-    tests = {name: paired_test(wide[name].to_numpy(), wide[reference].to_numpy(), test) for name in others}
-    corrected = dict(zip(others, holm(np.array([tests[name].p for name in others])), strict=True))
+    errors = {str(name): wide[name].to_numpy() for name in mean.index}
+    found = paired_differences(errors, reference, planned=_planned(reference), level=level)
     ranks = wide.rank(axis=1).mean()
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
-    printed = printed_errors(str(cells["dataset"].iloc[0]), int(cells["n"].iloc[0]))
     rows = []
     for name in mean.index:
-        result = tests.get(name, PairedTest(0.0, 0.0, float("nan"), "none"))
-        p_holm = corrected.get(name, float("nan"))
+        gap = found.get(name)
         spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
-        shown = printed.get(_printed_name(name), (float("nan"), float("nan")))
         rows.append(
             {
+                **cells.iloc[0].to_dict(),
                 "method": name,
                 "title": title_of_method(name),
                 "error": mean[name],
                 "std": spread,
                 "stderr": spread / np.sqrt(len(wide)),
+                "half": float(half_width(spread / np.sqrt(len(wide)), len(wide))),
                 **columns.loc[name].to_dict(),
                 "rank": ranks[name],
-                "difference": result.difference,
-                "difference_stderr": result.stderr,
-                "p": result.p,
-                "p_holm": p_holm,
-                "test": result.test,
-                "verdict": "reference" if name == reference else _verdict(result.difference, p_holm, level),
-                "printed": shown[0],
-                "printed_std": shown[1],
+                "difference": 0.0 if gap is None else gap.mean,
+                "difference_stderr": 0.0 if gap is None else gap.stderr,
+                "low": 0.0 if gap is None else gap.low,
+                "high": 0.0 if gap is None else gap.high,
+                "p": float("nan") if gap is None else gap.p,
+                "verdict": _verdict(gap),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _verdict(difference: float, p: float, level: float) -> str:
-    if not np.isfinite(p):
+def _planned(reference: str) -> str | None:
+    """Return the comparison decided on before looking: IMRC's main rule and its single-task rule, of one preset."""
+    if not reference.startswith("imrc:"):
+        return None
+    _, preset, rule = (*reference.split(":"), "forward_backward")[:3]
+    other = {"forward_backward": "single", "single": "forward_backward"}.get(rule)
+    return None if other is None else imrc_key(preset, other)
+
+
+def _verdict(gap: Difference | None) -> str:
+    if gap is None:
+        return "reference"
+    if not np.isfinite(gap.low):
         return "untested"
-    if p >= level or difference == 0.0:
+    if not gap.clear:
         return "no clear difference"
-    return "better" if difference < 0 else "worse"
-
-
-def _printed_name(name: str) -> str:
-    """Name in the paper's tables: only default profiles and the forward-and-backward rule stand beside them."""
-    if name == imrc_key("paper"):
-        return "imrc"
-    return name if ":" not in name else ""
+    return "better" if gap.mean < 0 else "worse"
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +340,8 @@ def curve_table(
     Returns
     -------
     DataFrame
-        Columns method, title, x (from 1), value, stderr (NaN with one repetition).
+        Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
+        repetition.
     """
     import pandas as pd
 
@@ -368,6 +367,7 @@ def curve_table(
                         "x": steps,
                         "value": values.mean(axis=0),
                         "stderr": spread,
+                        "half": half_width(spread, repetitions),
                     }
                 )
             )
@@ -377,10 +377,11 @@ def curve_table(
 def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
     """Return the error of every method against n, from the scores of runs that differ in n only.
 
-    Columns method, title, x (n), value, stderr.
+    Columns method, title, x (n), value, stderr, half (of the width of the 95 % interval).
     """
     grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
-    table = grouped.agg(value="mean", stderr="sem").reset_index().rename(columns={"n": "x"})
+    table = grouped.agg(value="mean", stderr="sem", half="size").reset_index().rename(columns={"n": "x"})
+    table["half"] = half_width(table["stderr"], table["half"])
     table.insert(1, "title", table["method"].map(title_of_method))
     order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
     return table.sort_values(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import Difference, Headline, paired_differences
 from imrc.evaluation.splits import held_out
 from imrc.tasks import TaskSequence
 
@@ -33,48 +34,6 @@ HEADLINES: dict[HeadlineKind, str] = {
 }
 _FORMAT = 1
 _COLUMNS = ("before", "method_time_s", "state_sizes", "choices")
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One number with its uncertainty over repetitions.
-
-    Attributes
-    ----------
-    mean : float
-        Mean over repetitions.
-    std : float
-        Standard deviation over repetitions (ddof = 1; 0 with one repetition).
-    stderr : float
-        ``std / sqrt(repetitions)``; NaN with one repetition, which says nothing about it.
-    """
-
-    mean: float
-    std: float
-    stderr: float
-
-    @classmethod
-    def of(cls, values: Floats) -> Headline:
-        """Summarise one value per repetition.
-
-        Parameters
-        ----------
-        values : ndarray of shape (repetitions,)
-            At least one.
-
-        Returns
-        -------
-        Headline
-
-        Examples
-        --------
-        >>> Headline.of(np.array([0.0, 1.0])).stderr
-        0.5
-        """
-        if len(values) == 1:
-            return cls(float(values[0]), 0.0, float("nan"))
-        std = float(values.std(ddof=1))
-        return cls(float(values.mean()), std, std / float(np.sqrt(len(values))))
 
 
 class _Dense(Mapping[str, Floats]):
@@ -260,22 +219,32 @@ class RunResult:
         """
         return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.error_tables}
 
-    def difference(self, rule: str, reference: str = "single", kind: HeadlineKind = "average") -> Headline:
-        """Return the paired difference of two rules' headline errors (negative: `rule` is better).
+    def difference(self, rule: str, reference: str = "single", kind: HeadlineKind = "average") -> Difference:
+        """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
+
+        This is the one rule for "more than noise": two-sided 95 % paired t interval over repetitions. Forward and
+        backward learning against single-task learning is the planned comparison and stands alone; the other rules and
+        methods of the run are corrected by Holm's method, see `imrc.evaluation.significance.paired_differences`.
 
         Parameters
         ----------
         rule, reference : str
             Keys of `errors`.
-        kind : {"average", "newest", "lag"}
+        kind : {"average", "newest", "lag", "released"}
             Which headline, see `headline`.
 
         Returns
         -------
-        Headline
-            Mean and standard error over repetitions.
+        Difference
+            Mean, standard error, interval, and whether it is clear: whether the interval leaves out 0. With one
+            repetition there is no interval and nothing is clear.
         """
-        return Headline.of(self.per_repetition(rule, kind) - self.per_repetition(reference, kind))
+        check_choice("rule", rule, self.error_tables)
+        if rule == reference:
+            return Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, clear=False)
+        errors = {name: self.per_repetition(name, kind) for name in self.error_tables}
+        planned = {"single": "forward_backward", "forward_backward": "single"}.get(reference)
+        return paired_differences(errors, check_choice("reference", reference, errors), planned=planned)[rule]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a tidy table: one row per rule, repetition, task and lag.

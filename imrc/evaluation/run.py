@@ -401,7 +401,7 @@ def evaluate(
     W: Window | None = None,
     preset: str = "recommended",
     features: str | FeatureSpec = "automatic",
-    repetitions: int = 5,
+    repetitions: int = 10,
     seed: int = 0,
     methods: tuple[str, ...] = ("imrc",),
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings

@@ -96,7 +96,7 @@ PARAMETERS: dict[str, Parameter] = {
             "How often the samples are split and drawn anew. Means, bands and standard errors are over repetitions.",
             1,
             MAX_REPETITIONS,
-            5,
+            10,
         ),
         Parameter(
             "seed",
@@ -157,7 +157,7 @@ class RunSettings:
     W: Window | None = None
     preset: str = "recommended"
     features: FeatureSpec = field(default_factory=FeatureSpec)
-    repetitions: int = 5
+    repetitions: int = 10
     seed: int = 0
     methods: tuple[str, ...] = ("imrc",)
     overrides: tuple[tuple[str, Any], ...] = ()

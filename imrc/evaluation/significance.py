@@ -1,96 +1,83 @@
-"""Paired tests over repetitions, and their correction for several comparisons."""
+"""The one rule for "more than noise": paired t intervals over repetitions, corrected for how many are looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_choice
-
 Floats = NDArray[np.float64]
-Test = Literal["automatic", "wilcoxon", "t"]
-UsedTest = Literal["wilcoxon", "t", "none"]
 
-FEW_REPETITIONS = 10
-"""Below this many repetitions the automatic choice is the paired t test: with 5 pairs the smallest two-sided p-value
-of Wilcoxon's test is .0625, so no difference could ever be significant."""
+LEVEL = 0.05
+"""Intervals cover 95 %; a difference counts as more than noise if its interval leaves out 0."""
 
 
 @dataclass(frozen=True)
-class PairedTest:
-    """Result of a paired test of two methods over repetitions.
+class Headline:
+    """One number with its uncertainty over repetitions.
 
     Attributes
     ----------
-    difference, stderr : float
-        Mean of first minus second, and its standard error (NaN with one repetition).
-    p : float
-        Two-sided p-value; NaN with one repetition.
-    test : {"wilcoxon", "t", "none"}
-        What was used.
+    mean : float
+        Mean over repetitions.
+    std : float
+        Standard deviation over repetitions (ddof = 1; 0 with one repetition).
+    stderr : float
+        ``std / sqrt(repetitions)``; NaN with one repetition, which says nothing about it.
     """
 
-    difference: float
+    mean: float
+    std: float
     stderr: float
-    p: float
-    test: UsedTest
+
+    @classmethod
+    def of(cls, values: Floats) -> Headline:
+        """Summarise one value per repetition.
+
+        Parameters
+        ----------
+        values : ndarray of shape (repetitions,)
+            At least one.
+
+        Returns
+        -------
+        Headline
+
+        Examples
+        --------
+        >>> Headline.of(np.array([0.0, 1.0])).stderr
+        0.5
+        """
+        if len(values) == 1:
+            return Headline(float(values[0]), 0.0, float("nan"))
+        std = float(values.std(ddof=1))
+        return Headline(float(values.mean()), std, std / float(np.sqrt(len(values))))
 
 
-def paired_test(first: Floats, second: Floats, test: Test = "automatic") -> PairedTest:
-    """Test whether two methods differ, repetition by repetition.
+@dataclass(frozen=True)
+class Difference(Headline):
+    """A paired difference of two errors, with the interval it is judged by.
 
-    Repetitions redraw test and training samples of the same data, so the answer is about this dataset and n, not about
-    datasets at large.
-
-    Parameters
+    Attributes
     ----------
-    first, second : ndarray of shape (repetitions,)
-        Errors on the same draws.
-    test : {"automatic", "wilcoxon", "t"}
-        Wilcoxon's signed-rank test, or the paired t test. Automatic: t below `FEW_REPETITIONS` repetitions.
-
-    Returns
-    -------
-    PairedTest
-
-    Raises
-    ------
-    ValueError
-        If the numbers of repetitions differ.
-
-    Examples
-    --------
-    >>> paired_test(np.array([0.3, 0.4, 0.5]), np.array([0.2, 0.3, 0.5]), "t").test
-    't'
+    low, high : float
+        Ends of its t interval over repetitions: 95 %, wider where several differences are looked at. NaN with one
+        repetition.
+    p : float
+        Two-sided p-value, corrected as the interval is; NaN with one repetition.
+    clear : bool
+        Whether the interval leaves out 0: the difference is more than noise.
     """
-    check_choice("test", test, get_args(Test))
-    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1 or len(first) == 0:
-        raise ValueError(f"Paired errors must be two rows of equal length, got {first.shape} and {second.shape}.")
-    gap = first - second
-    if len(gap) == 1:
-        return PairedTest(float(gap[0]), float("nan"), float("nan"), "none")
-    # Equal errors can differ in the last bit after averaging; such differences are none.
-    gap = np.where(np.abs(gap) < 1e-12, 0.0, gap)
-    stderr = float(gap.std(ddof=1) / np.sqrt(len(gap)))
-    use: UsedTest = test if test != "automatic" else ("t" if len(gap) < FEW_REPETITIONS else "wilcoxon")
-    if not gap.any():
-        return PairedTest(0.0, 0.0, 1.0, use)
-    from scipy import stats
 
-    if use == "wilcoxon":
-        p = float(stats.wilcoxon(gap, zero_method="pratt").pvalue)
-    elif np.ptp(gap) < 1e-12:  # the same difference every time: infinitely many standard errors from 0
-        p = 0.0
-    else:
-        p = float(stats.ttest_1samp(gap, 0.0).pvalue)
-    return PairedTest(float(gap.mean()), stderr, p, use)
+    low: float
+    high: float
+    p: float
+    clear: bool
 
 
-def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
+def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, float, float]:
     """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
 
     Parameters
@@ -120,6 +107,22 @@ def mean_interval(values: Floats, level: float = 0.95) -> tuple[float, float, fl
     return mean, mean - half, mean + half
 
 
+def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - LEVEL) -> Floats:
+    """Return half the width of t intervals with these standard errors; NaN with one repetition.
+
+    Examples
+    --------
+    >>> half_width(0.01, 10).round(4)
+    np.float64(0.0226)
+    """
+    from scipy.special import stdtrit
+
+    freedom = np.asarray(repetitions, dtype=np.float64) - 1.0
+    quantile = stdtrit(np.where(freedom > 0, freedom, np.nan), (1.0 + level) / 2.0)
+    half: Floats = quantile * np.asarray(stderr, dtype=np.float64)
+    return half
+
+
 def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 
@@ -128,11 +131,96 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    from statsmodels.stats.multitest import multipletests
-
     p = np.asarray(p, dtype=np.float64)
-    tested = np.isfinite(p)
     corrected = np.full(len(p), np.nan)
-    if tested.any():
-        corrected[tested] = multipletests(p[tested], method="holm")[1]
+    order = np.argsort(p)[: int(np.isfinite(p).sum())]
+    left = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(left * p[order]), 1.0)
     return corrected
+
+
+def _holm_shares(p: Floats, level: float) -> NDArray[np.int64]:
+    """Return by what Holm's method divides the level for each test: at the first that fails it stops dividing less."""
+    shares = np.ones(len(p), dtype=np.int64)
+    left = len(p)
+    for position, index in enumerate(np.argsort(p)):
+        shares[index] = left
+        if p[index] <= level / left:
+            left = len(p) - position - 1
+    return shares
+
+
+def paired_differences(
+    errors: Mapping[str, Floats], reference: str, *, planned: str | None = None, level: float = LEVEL
+) -> dict[str, Difference]:
+    """Compare methods with one of them, repetition by repetition.
+
+    Repetitions redraw test and training samples of the same data, so the answer is about this dataset and n, not about
+    datasets at large. The planned comparison stands alone. The others share the level by Holm's method, and the
+    interval of each has the level it was tested at: it leaves out 0 exactly if Holm's method calls it clear.
+
+    Parameters
+    ----------
+    errors : mapping of str to ndarray of shape (repetitions,)
+        Errors of the methods on the same draws.
+    reference : str
+        What the others are compared with.
+    planned : str or None
+        The one comparison that was decided on before looking; it is not corrected.
+    level : float
+        Level of the test.
+
+    Returns
+    -------
+    dict of str to Difference
+        Error minus that of the reference (negative: fewer errors), for all methods but the reference.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of repetitions differ.
+
+    Examples
+    --------
+    >>> found = paired_differences({"a": np.array([0.3, 0.4, 0.5]), "b": np.array([0.2, 0.3, 0.5])}, "b")
+    >>> round(found["a"].mean, 3), round(found["a"].low, 3), found["a"].clear
+    (0.067, -0.077, False)
+    """
+    base = np.asarray(errors[reference], dtype=np.float64)
+    gaps: dict[str, Floats] = {}
+    for name, values in errors.items():
+        if name == reference:
+            continue
+        other = np.asarray(values, dtype=np.float64)
+        if other.shape != base.shape or other.ndim != 1 or len(other) == 0:
+            raise ValueError(f"Paired errors must be two rows of equal length, got {other.shape} and {base.shape}.")
+        # Equal errors can differ in the last bit after averaging; such differences are none.
+        gap = other - base
+        gaps[name] = np.where(np.abs(gap) < 1e-12, 0.0, gap)
+    raw = {name: _p_value(gap) for name, gap in gaps.items()}
+    corrected, shares = dict(raw), dict.fromkeys(raw, 1)
+    family = [name for name in raw if name != planned]
+    p = np.array([raw[name] for name in family])
+    corrected |= zip(family, holm(p).tolist(), strict=True)
+    shares |= zip(family, _holm_shares(p, level).tolist(), strict=True)
+    out = {}
+    for name, gap in gaps.items():
+        mean, low, high = mean_interval(gap, 1.0 - level / shares[name])
+        spread = Headline.of(gap)
+        # Comparisons with NaN, where there was one repetition, are false.
+        out[name] = Difference(mean, spread.std, spread.stderr, low, high, corrected[name], bool(low > 0 or high < 0))
+    return out
+
+
+def _p_value(gap: Floats) -> float:
+    """Two-sided p-value of the paired t test."""
+    if len(gap) < 2:
+        return float("nan")
+    if not gap.any():
+        return 1.0
+    if np.ptp(gap) < 1e-12:  # the same difference every time: infinitely many standard errors from 0
+        return 0.0
+    from scipy.special import stdtr
+
+    t = gap.mean() / (gap.std(ddof=1) / np.sqrt(len(gap)))
+    return float(2.0 * stdtr(len(gap) - 1, -abs(t)))

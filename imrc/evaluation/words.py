@@ -9,8 +9,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from imrc.evaluation.effective import EffectiveSamples
-from imrc.evaluation.results import Headline, HeadlineKind, RunResult
+from imrc.evaluation.results import HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
 from imrc.wording import decimal, p_cell, with_spread
 
@@ -126,13 +127,13 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
 def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:
     """Return one sentence on the gain of forward and backward learning, in Markdown.
 
-    A difference below two standard errors of the paired difference is called no clear difference.
+    A difference whose 95 % interval holds 0, see `RunResult.difference`, is called no clear difference.
     """
     headlines = result.headline(kind)
     single, both = headlines["single"], headlines["forward_backward"]
     difference = result.difference("forward_backward", "single", kind)
     numbers = f"{with_error(both)} against {with_error(single)}"
-    if result.settings.repetitions > 1 and abs(difference.mean) < 2 * difference.stderr:
+    if result.settings.repetitions > 1 and not difference.clear:
         change = "makes **no clear difference** to"
         return f"On *{title}*, learning forward and backward {change} learning each task alone ({numbers})."
     if single.mean <= 0:
@@ -166,7 +167,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     import imrc
     <BLANKLINE>
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    result = imrc.evaluate(sequence, n=4, b=3, W="all", preset="recommended", repetitions=5, seed=0)
+    result = imrc.evaluate(sequence, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
     for rule, error in result.headline().items():
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """
@@ -199,7 +200,7 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
     Examples
     --------
     >>> print(as_command("identical", 5, RunSettings(n=4, preset="paper", overrides=(("lambda0", 0.5),))))
-    imrc run identical -k 5 -n 4 -b 3 -W 2 --preset paper --repetitions 5 --seed 0 --lambda0 0.5
+    imrc run identical -k 5 -n 4 -b 3 -W 2 --preset paper --repetitions 10 --seed 0 --lambda0 0.5
     """
     # A file name that begins with a dash would be read as an option.
     words = ["imrc", "run", f"./{dataset}" if dataset.startswith("-") else dataset]
@@ -273,10 +274,10 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Method": [row["title"] for row in rows],
             "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
-            "Paper": [with_spread(row["printed"], row["printed_std"], 2) for row in rows],
+            "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],
-            "p, corrected": [p_cell(row["p_holm"]) for row in rows],
+            "p, corrected": [p_cell(row["p"]) for row in rows],
             "All tasks seen": [decimal(row["average"]) for row in rows],
             "Newest task": [decimal(row["newest"]) for row in rows],
             "ms per task": [1000.0 * row["seconds"] for row in rows],
@@ -289,14 +290,13 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def significance_note(table: pd.DataFrame, repetitions: int) -> str:
-    """Return which test was used and what its result covers."""
-    used = sorted(set(table["test"]) - {"none"})
-    if not used:
+    """Return how differences were tested and what the result covers."""
+    if repetitions < 2:
         return "One repetition: no test is possible. Choose at least 5 repetitions to compare methods."
-    name = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed-rank test"}[used[0]]
     note = (
-        f"{name[0].upper()}{name[1:]} over {repetitions} repetitions, p-values corrected for {len(table) - 1} "
-        "comparisons by Holm's method, level .05. Repetitions redraw samples of the same data, so this is about this "
-        "dataset and n, not about other data."
+        f"Paired t intervals over {repetitions} repetitions, level .05. Forward and backward against single-task "
+        f"learning of one preset is the planned comparison; the others among the {len(table) - 1} are corrected by "
+        "Holm's method. Repetitions redraw samples of the same data, so this is about this dataset and n, not about "
+        "other data."
     )
     return note if repetitions >= 5 else f"{note} With {repetitions} repetitions only large differences can show."

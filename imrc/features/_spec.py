@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
 from imrc.features._prepared import Prepared
 from imrc.tasks import TaskSequence
@@ -115,7 +116,7 @@ def column_kinds(sequence: TaskSequence, rows: NDArray[np.int64] | None = None) 
     return tuple(seen[j] if kind == "undeclared" else kind for j, kind in enumerate(declared))
 
 
-def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> Floats:
     first = sequence[0].X
     return first if rows is None else first[rows]
 
@@ -147,7 +148,7 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     return kind == "automatic" and not (sequence.column_kinds and set(sequence.column_kinds) <= {"binary", "pixel"})
 
 
-def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
+def _median_distance(X: Floats, limit: int = 500) -> float:
     """Median Euclidean distance between rows (the first `limit` of them); 1 if all rows are equal."""
     from scipy.spatial.distance import pdist
 
@@ -156,7 +157,7 @@ def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
-def _scaled_fourier(X: NDArray[np.float64], frequencies: int, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
+def _scaled_fourier(X: Floats, frequencies: int, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
     standardised = Standardised.learn(X)
     distance = _median_distance(standardised.transform(X))
     draws = generator.standard_normal((X.shape[1], frequencies))
@@ -206,9 +207,7 @@ def make(
     return Composite(((np.arange(sequence.n_features), (prepared, inner)),))
 
 
-def _of_numbers(
-    spec: FeatureSpec, X: NDArray[np.float64], kinds: NDArray[np.str_], generator: np.random.Generator
-) -> FeatureMap:
+def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator: np.random.Generator) -> FeatureMap:
     """Return the map of complete numbers, learnt from the rows of X."""
     kind, d = spec.kind, X.shape[1]
     if kind == "paper":

@@ -17,8 +17,9 @@ from imrc._checks import InputError, check_choice, check_int
 from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
 from imrc.evaluation.compared import run_methods, tables_by_cell
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_table
-from imrc.evaluation.results import Headline, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
 from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 from imrc.tasks import TaskSequence

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._style import MARGIN
+from imrc.plots._style import LEGEND_PX, MARGIN, TITLE_PX
 from imrc.plots._themes import LIGHT
+
+_PAGE_PX = 900
+"""Width a legend has on a page of usual width."""
+_LINE_PX = 15
+"""Height of a line of text at the end of a curve."""
+_END = "end of a line"
 
 
 def axis(text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
@@ -55,10 +62,103 @@ def band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
             "y": [None],
             "mode": "markers",
             "marker": {"symbol": "square", "size": 13, "color": "rgba(128,136,150,0.3)"},
-            "name": "Confidence bands: ± 2 standard errors",
+            "name": "Bands: 95 % intervals",
             "hoverinfo": "skip",
         }
     ]
+
+
+class End(NamedTuple):
+    """Where a curve ends, and its name."""
+
+    name: str
+    colour: str
+    y: float
+
+
+def line_ends(
+    ends: Iterable[End], limits: Sequence[float], height: int, *, panel: int = 1, width: int = 18
+) -> list[dict[str, Any]]:
+    """Return annotations that name curves at their right ends, moved apart where they would cover each other.
+
+    Parameters
+    ----------
+    ends : iterable of End
+        The curves.
+    limits : (float, float)
+        Range of the vertical axis.
+    height : int
+        Of the plot, in pixels.
+    panel : int
+        In which panel; they count from 1.
+    width : int
+        Longest line of a name, in letters.
+
+    Returns
+    -------
+    list of dict
+        For `chart` and `panels`, in their order from bottom to top.
+
+    Examples
+    --------
+    >>> two = [End("Forward", "#E69F00", 0.30), End("Single task", "#8A8F98", 0.31)]
+    >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
+    [0.3, 0.35]
+    """
+    ordered = sorted((end for end in ends if math.isfinite(end.y)), key=lambda end: end.y)
+    texts = ["<br>".join(_lines(end.name, width)) for end in ordered]
+    needs = [(1 + text.count("<br>")) * _LINE_PX / height for text in texts]
+    span = max(limits[1] - limits[0], 1e-12)
+    places: list[float] = []
+    for end, need in zip(ordered, needs, strict=True):
+        wanted = min(max((end.y - limits[0]) / span, 0.0), 1.0)
+        lowest = places[-1] + (needs[len(places) - 1] + need) / 2 if places else 0.0
+        places.append(max(wanted, lowest))
+    top = 1.0
+    for i in range(len(places) - 1, -1, -1):  # those pushed out at the top push the others down
+        places[i] = min(places[i], top)
+        top = places[i] - (needs[i] + needs[i - 1]) / 2 if i else top
+    axis_name = on_panel({}, panel)
+    return [
+        {
+            "name": _END,
+            "text": f"<span style='color:{end.colour}'>●</span> {text}",
+            "x": 1.0,
+            "xref": f"{axis_name['xaxis']} domain",
+            "xanchor": "left",
+            "xshift": 4,
+            "y": place,
+            "yref": f"{axis_name['yaxis']} domain",
+            "yanchor": "middle",
+            "align": "left",
+            "showarrow": False,
+            "font": {"size": 12},
+        }
+        for end, text, place in zip(ordered, texts, places, strict=True)
+    ]
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """Break a name between its words."""
+    lines = [""]
+    for word in text.split():
+        joined = f"{lines[-1]} {word}".strip()
+        lines[-1:] = [joined] if len(joined) <= width or not lines[-1] else [lines[-1], word]
+    return lines
+
+
+def legend_rows(traces: Iterable[Any], width: int = _PAGE_PX) -> int:
+    """Return how many rows the legend of some traces needs in so many pixels; 0 without entries."""
+    names = [
+        str(trace["name"])
+        for trace in traces
+        if "name" in trace and trace["name"] and not ("showlegend" in trace and trace["showlegend"] is False)
+    ]
+    if not names:
+        return 0
+    sizes = [52 + 6.3 * len(name) for name in names]
+    # Plotly gives all entries the width of the widest as soon as they need a second row.
+    return 1 if sum(sizes) <= width else math.ceil(len(sizes) / max(1, int(width // max(sizes))))
 
 
 def chart(
@@ -73,9 +173,12 @@ def chart(
     order: str | None = None,
     below: int = 0,
     above: int = 0,
+    ends: Sequence[dict[str, Any]] = (),
     **layout: Any,  # noqa: ANN401 - Plotly's properties
 ) -> go.Figure:
     """Return a figure from its traces and axes.
+
+    The legend stands between title and plot, and has its room there.
 
     Parameters
     ----------
@@ -88,7 +191,9 @@ def chart(
     order : str or None
         Of the entries of the legend, where Plotly's own is not right.
     below, above : int
-        Pixels below and above the plot, where the usual ones are too few.
+        Pixels below the plot, and above it without the legend, where the usual ones are too few.
+    ends : sequence of dict
+        From `line_ends`: names of curves, beside the plot.
     **layout
         Further properties.
 
@@ -96,15 +201,20 @@ def chart(
     -------
     Figure
     """
-    margin = {**MARGIN, "t": above or MARGIN["t"], "b": below or (MARGIN["b"] if legend else 48)}
+    rows = legend_rows(traces) if legend else 0
+    margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
+    if ends:
+        longest = max(len(line) for end in ends for line in end["text"].partition("</span> ")[2].split("<br>"))
+        margin["r"] = 26 + round(6.4 * longest)
+        layout["annotations"] = [*layout.get("annotations", ()), *ends]
     described = {
         # Set here because other programs change Plotly's default template.
         "template": LIGHT,
         "title": {"text": title, "subtitle": {"text": subtitle}} if subtitle else {"text": title},
         "height": height,
         "margin": margin,
-        "showlegend": legend,
-        "legend": {"traceorder": order},
+        "showlegend": rows > 0,
+        "legend": {"traceorder": order, "y": 1 - TITLE_PX / height},
         "xaxis": x,
         "yaxis": y,
         **layout,
@@ -130,7 +240,7 @@ def panel_title(text: str, number: int, x: float, y: float, size: int = 14) -> d
 
 def panel_titles(figure: go.Figure) -> dict[str, Any]:
     """Return the titles of the panels of a figure, from left to right, by the names of their horizontal axes."""
-    return {a.name: a for a in figure.layout.annotations if a.name}
+    return {a.name: a for a in figure.layout.annotations if a.name and a.name != _END}
 
 
 def panels(

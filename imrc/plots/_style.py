@@ -14,9 +14,11 @@ COLOURS = {
     "forward": "#E69F00",
     "forward_backward": "#009E73",
     "truth": "#000000",
-    "reference": "#4B5563",
+    "reference": "#747B87",
 }
-"""The same meaning everywhere; readable for colour-blind people (Okabe and Ito)."""
+"""The same meaning everywhere; readable for colour-blind people (Okabe and Ito).
+
+All but the truth are seen on light and dark pages alike, at 3 : 1 or more on both where they draw lines alone."""
 
 NAMES, SHORT_NAMES = RULES, SHORT_RULES
 
@@ -28,6 +30,10 @@ SEQUENTIAL = [[0.0, "#F5F9FD"], [0.25, "#C3DAEE"], [0.5, "#7FB2D9"], [0.75, "#33
 
 DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A25A"], [1.0, "#9A4A00"]]
 """Diverging scale, white at 0; green = better than the reference, brown = worse."""
+
+SEQUENTIAL_ON_DARK = [[0.0, "#0A121D"], [0.25, "#16385C"], [0.5, "#2A679D"], [0.75, "#69A8D8"], [1.0, "#D6E8F7"]]
+DIVERGING_ON_DARK = [[0.0, "#008262"], [0.25, "#075240"], [0.5, "#171C24"], [0.75, "#66350A"], [1.0, "#AD5A12"]]
+"""The same on dark pages: what is small or equal recedes there too. Light letters can be read on all of the second."""
 
 GRID = "rgba(128,136,150,0.22)"
 
@@ -71,7 +77,7 @@ def band(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any], colour: str, al
 
 
 def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
-    """Return the part of a hover text that gives ± two standard errors; nothing if there is none.
+    """Return the part of a hover text that gives ± half of a 95 % interval; nothing if there is none.
 
     Examples
     --------
@@ -81,5 +87,14 @@ def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
     return f" ± %{{{place}:.3f}}" if np.isfinite(spread).any() else ""
 
 
-MARGIN = {"l": 56, "r": 16, "t": 52, "b": 104}
-"""Pixels around the plot; at the bottom with room for a legend."""
+MARGIN = {"l": 56, "r": 16, "t": 56, "b": 52}
+"""Pixels around the plot; at the top with room for the title, at the bottom for ticks and the name of the axis."""
+
+TITLE_PX = 50
+"""Pixels the title of a figure takes."""
+
+LEGEND_PX = 26
+"""Pixels a row of the legend takes, between title and plot."""
+
+TALLEST_PX = 600
+"""No figure is higher: on a small laptop, or on a phone, all of it is seen at once."""

@@ -1,64 +1,71 @@
-"""Figures of the comparison: errors side by side, differences with noise bands, curves by step, n and k."""
+"""Figures of the comparison: errors side by side, differences with their intervals, curves by step, n and k."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._axes import SIGNED
-from imrc.plots._panels import Traces, axis, band_key, chart, panels
-from imrc.plots._style import COLOURS, band, hover_spread, rgba
+from imrc.plots._axes import decimals, whole_numbers
+from imrc.plots._panels import End, Traces, axis, band_key, chart, line_ends, panels
+from imrc.plots._style import COLOURS, DASHES, band
+from imrc.wording import decimal, signed
 
 METHOD_COLOURS = {
     "gem": "#0072B2",
     "mer": "#D55E00",
     "ella": "#CC79A7",
-    "ewc": "#56B4E9",
+    "ewc": "#3A9BD5",
     "condor": "#7B5EA7",
     "driftsurf": "#A6761D",
     "aue": "#B3001B",
-    "majority": "#9AA1AB",
-    "logistic_single": "#6B7280",
-    "logistic_recent": "#4B5563",
-    "logistic_seen": "#1F2937",
-    "oracle": "#000000",
 }
-"""Okabe and Ito's colours, extended; greys and black for references."""
+"""Okabe and Ito's colours, extended; references have that of references."""
 
 METHOD_DASHES = {
-    "gem": "dash",
-    "mer": "dashdot",
-    "ella": "longdash",
-    "ewc": "dot",
-    "condor": "longdashdot",
-    "driftsurf": "dash",
-    "aue": "dot",
     "majority": "dot",
     "logistic_single": "dash",
     "logistic_recent": "longdash",
     "logistic_seen": "dashdot",
-    "oracle": "dash",
+    "oracle": "longdashdot",
 }
+"""References share one colour and differ in this; published methods are drawn through."""
+
+_ROW_PX = 25
+"""Height of a method in a list."""
+
+
+def _rule_of(method: str) -> str | None:
+    """Return the rule of IMRC a name of score tables stands for."""
+    return (*method.split(":"), "forward_backward")[2] if method.startswith("imrc:") else None
+
+
+def _is_paper(method: str) -> bool:
+    return method.startswith("imrc:paper")
 
 
 def colour_of(method: str) -> str:
     """Return the colour of a method; its profiles share it, IMRC's rules have theirs."""
-    if method.startswith("imrc:"):
-        rule = (*method.split(":"), "forward_backward")[2]
-        return COLOURS[rule]
-    return METHOD_COLOURS.get(method.partition(":")[0], COLOURS["reference"])
+    rule = _rule_of(method)
+    return COLOURS[rule] if rule else METHOD_COLOURS.get(method.partition(":")[0], COLOURS["reference"])
 
 
 def _dash_of(method: str) -> str:
-    if method.startswith("imrc:"):
-        # Presets share their colour: the paper's is broken, its other rules are dotted.
-        whole, others = ("dash", "dot") if method.split(":")[1] == "paper" else ("solid", "dash")
-        return whole if method.count(":") == 1 else others
-    return METHOD_DASHES.get(method.partition(":")[0], "solid")
+    """Return the line style: rules of IMRC have theirs on every page."""
+    rule = _rule_of(method)
+    return DASHES[rule] if rule else METHOD_DASHES.get(method.partition(":")[0], "solid")
+
+
+def _plus_minus(means: Iterable[float], halves: Iterable[float]) -> list[str]:
+    """Return numbers with half of their interval, as hover texts show them."""
+    return [
+        decimal(mean) + (f" ± {decimal(half)}" if np.isfinite(half) else "")
+        for mean, half in zip(means, halves, strict=True)
+    ]
 
 
 def method_errors(table: pd.DataFrame) -> go.Figure:
@@ -67,7 +74,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
+        From `imrc.evaluation.comparison.comparison_table`, with the paper's numbers or without.
 
     Returns
     -------
@@ -75,21 +82,27 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     """
     traces = Traces()
     rows = table.iloc[::-1]
-    spread = 2.0 * rows["stderr"].to_numpy()
+    half = rows["half"].to_numpy()
+    said = np.stack(
+        [_plus_minus(rows["error"], half), [decimal(value) for value in rows["newest"]], rows["rank"]], axis=1
+    )
     traces.add(
         x=rows["error"],
         y=rows["title"],
         mode="markers",
-        name="Ours ± 2 standard errors",
-        marker={"size": 11, "color": [colour_of(name) for name in rows["method"]]},
-        error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": "#6B7280"},
-        customdata=np.stack([np.nan_to_num(spread), rows["newest"], rows["rank"]], axis=1),
-        hovertemplate="%{y}: %{x:.3f}"
-        + hover_spread(spread, "customdata[0]")
-        + "<br>newest task %{customdata[1]:.3f}, "
+        name="Measured here, with 95 % intervals" if np.isfinite(half).any() else "Measured here",
+        marker={
+            "size": 11,
+            "color": [colour_of(name) for name in rows["method"]],
+            "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
+            "line": {"width": 2},
+        },
+        error_x={"array": np.nan_to_num(half), "thickness": 2, "width": 0, "color": COLOURS["reference"]},
+        customdata=said,
+        hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>"
         "mean rank %{customdata[2]:.1f}<extra></extra>",
     )
-    printed = rows[rows["printed"].notna()]
+    printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     if len(printed):
         traces.add(
             x=printed["printed"],
@@ -97,20 +110,21 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             mode="markers",
             name="Printed in the paper",
             marker={"symbol": "diamond-open", "size": 10, "color": COLOURS["reference"], "line": {"width": 1.5}},
-            hovertemplate="%{y}, paper: %{x:.2f}<extra></extra>",
+            customdata=[decimal(value, 2) for value in printed["printed"]],
+            hovertemplate="%{y}, paper: %{customdata}<extra></extra>",
         )
+    ends = [rows["error"] - np.nan_to_num(half), rows["error"] + np.nan_to_num(half), rows["printed"]]
     return chart(
         traces,
-        axis("error", tickformat=".2f", rangemode="normal"),
+        axis("error", **decimals(np.concatenate(ends), ticks=8)),
         axis(type="category", categoryorder="array", categoryarray=list(rows["title"]), showgrid=True),
         title="Which method makes the fewest errors?",
-        height=150 + 26 * len(rows),
-        below=96,
+        height=134 + _ROW_PX * len(rows),
     )
 
 
 def method_differences(table: pd.DataFrame) -> go.Figure:
-    """Return differences to the reference method with bands; those that may be noise are hollow and grey.
+    """Return differences to the reference method with the intervals they are judged by; those that hold 0 are hollow.
 
     Parameters
     ----------
@@ -125,74 +139,87 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     rows = table[table["verdict"] != "reference"].iloc[::-1]
     traces = Traces()
     looks = {
-        "better": ("Fewer errors", "#009E73", "circle"),
+        "better": ("Fewer errors", COLOURS["forward_backward"], "circle"),
         "worse": ("More errors", "#B45309", "circle"),
-        "no clear difference": ("May be noise", "#8A8F98", "circle-open"),
-        "untested": ("Not tested: one repetition", "#8A8F98", "x-thin-open"),
+        "no clear difference": ("May be noise: the interval holds 0", COLOURS["single"], "circle-open"),
+        "untested": ("Not tested: one repetition", COLOURS["single"], "x-thin-open"),
     }
     for verdict, (name, colour, symbol) in looks.items():
         part = rows[rows["verdict"] == verdict]
         if not len(part):
             continue
-        spread = 2.0 * part["difference_stderr"].to_numpy()
+        interval = [
+            "" if not np.isfinite(low) else f"<br>{signed(low)} to {signed(high)}"
+            for low, high in zip(part["low"], part["high"], strict=True)
+        ]
         traces.add(
             x=part["difference"],
             y=part["title"],
             mode="markers",
             name=name,
             marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
-            error_x={"array": np.nan_to_num(spread), "thickness": 2, "width": 0, "color": rgba(colour, 0.7)},
-            customdata=np.stack([np.nan_to_num(spread), part["p_holm"]], axis=1),
-            hovertemplate="%{y}: %{x:+.3f}"
-            + hover_spread(spread, "customdata[0]")
-            + "<br>corrected p = %{customdata[1]:.3f}"
-            "<extra></extra>",
+            # As tested: the interval of a difference that was corrected more is wider.
+            error_x={
+                "array": np.nan_to_num(part["high"] - part["difference"]),
+                "arrayminus": np.nan_to_num(part["difference"] - part["low"]),
+                "thickness": 2,
+                "width": 0,
+                "color": colour,
+            },
+            customdata=np.stack([[signed(value) for value in part["difference"]], interval], axis=1),
+            hovertemplate="<b>%{y}</b><br>%{customdata[0]}%{customdata[1]}<extra></extra>",
         )
     zero = {"type": "line", "x0": 0, "x1": 0, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
     return chart(
         traces,
-        axis(f"error minus that of<br>{html.escape(reference)}<br>(± 2 standard errors)", **SIGNED),
+        axis(
+            f"error minus that of {html.escape(reference)}",
+            **decimals(np.concatenate([[0.0], rows["difference"], rows["low"], rows["high"]]), sign=True),
+        ),
         axis(type="category", categoryorder="array", categoryarray=list(rows["title"])),
-        title="Which differences exceed the noise?",
-        height=190 + 26 * len(rows),
-        below=136,
-        shapes=[{**zero, "line": {"color": "#6B7280", "width": 1.5, "dash": "dash"}}],
+        title="Which differences are more than noise?",
+        height=134 + _ROW_PX * len(rows),
+        shapes=[{**zero, "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dash"}}],
     )
 
 
-def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> None:
-    """Draw one line with its band per method."""
+def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> list[End]:
+    """Draw one line with its band per method; return where the lines end."""
+    ends = []
     for method, part in table.groupby("method", sort=False):
-        name, colour = html.escape(str(part["title"].iloc[0])), colour_of(str(method))
-        x, value = part["x"].to_numpy(), part["value"].to_numpy()
-        spread = 2.0 * part["stderr"].to_numpy()
-        if np.isfinite(spread).all():
+        title, colour = str(part["title"].iloc[0]), colour_of(str(method))
+        name = html.escape(title)
+        x, value, half = (part[column].to_numpy() for column in ("x", "value", "half"))
+        if np.isfinite(half).all():
             traces.add(
-                **band(x, value - spread, value + spread, colour, 0.13),
-                legendgroup=str(method),
-                name=f"{name}, confidence band",
+                **band(x, value - half, value + half, colour, 0.13),
+                name=f"{name}, 95 % interval",
                 showlegend=False,
                 panel=panel,
             )
-        imrc = str(method).startswith("imrc:") and str(method).count(":") == 1
+        paper = _is_paper(str(method))
         traces.add(
             x=x,
             y=value,
-            mode="lines+markers" if len(x) <= 12 else "lines",
+            mode="lines+markers" if len(x) <= 12 or paper else "lines",
             name=name,
-            legendgroup=str(method),
-            showlegend=panel == 1,
-            line={"color": colour, "width": 3 if imrc else 2, "dash": _dash_of(str(method))},
-            marker={"size": 6},
-            customdata=np.nan_to_num(spread),
-            hovertemplate="%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
+            showlegend=False,
+            line={"color": colour, "width": 3 if _rule_of(str(method)) == "forward_backward" else 2}
+            | {"dash": _dash_of(str(method))},
+            marker={"size": 6, "symbol": "circle-open" if paper else "circle"},
+            customdata=_plus_minus(value, half),
+            hovertemplate="%{customdata}<extra>" + name + "</extra>",
             panel=panel,
         )
+        ends.append(End(name, colour, float(value[-1])))
+    return ends
 
 
-def _whole_ticks(table: pd.DataFrame) -> dict[str, Any]:
-    """Ticks at whole numbers only, also where there are few."""
-    return {"tickformat": "d", **({"dtick": 1} if table["x"].max() <= 12 else {"nticks": 10})}
+def _limits(*tables: pd.DataFrame) -> dict[str, Any]:
+    """Return range and ticks of an axis of errors with room for all bands."""
+    joined = pd.concat(tables)
+    half = np.nan_to_num(joined["half"])
+    return decimals(np.concatenate([joined["value"] - half, joined["value"] + half]))
 
 
 def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
@@ -210,16 +237,16 @@ def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
     Figure
     """
     traces = Traces()
-    _add_methods(traces, table)
-    traces += band_key(table)
+    ends = _add_methods(traces, table)
+    limits, height = _limits(table), 430
     return chart(
-        traces,
-        axis("step (tasks learnt)", **_whole_ticks(table)),
-        axis("error on the newest task" if newest else "mean error of the tasks seen", tickformat=".2f"),
+        [*traces, *band_key(table)],
+        axis("step (tasks learnt)", **whole_numbers(int(table["x"].max()))),
+        axis("error on the newest task" if newest else "mean error of the tasks seen", **limits),
         title="Which methods improve as tasks arrive?",
-        height=430,
-        below=130,
+        height=height,
         hovermode="x unified",
+        ends=line_ends(ends, limits["range"], height - 130),
     )
 
 
@@ -239,20 +266,20 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     """
     traces = Traces()
     _add_methods(traces, by_n)
-    _add_methods(traces, by_k, panel=2)
-    traces += band_key(by_n)
+    ends = _add_methods(traces, by_k, panel=2)
+    limits, height = _limits(by_n, by_k), 450
     ticks = sorted(by_n["x"].unique())
     return panels(
-        traces,
+        [*traces, *band_key(by_n)],
         ("Error against samples per task", "Error against the number of tasks"),
         [
             axis("samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks))),
-            axis("tasks k", **_whole_ticks(by_k)),
+            axis("tasks k", **whole_numbers(int(by_k["x"].max()), 8)),
         ],
-        [axis(tickformat=".2f")] * 2,
-        gap=0.1,
+        [axis(**limits)] * 2,
+        gap=0.06,
         share_y=True,
         title="How much do more samples and more tasks help?",
-        height=450,
-        below=130,
+        height=height,
+        ends=line_ends(ends, limits["range"], height - 160, panel=2),
     )

@@ -98,7 +98,6 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
         share_y=True,
         title="Are neighbouring tasks alike?",
         height=420,
-        below=130,
     )
 
 
@@ -152,7 +151,6 @@ def variogram_chart(result: Assessment) -> go.Figure:
         axis("squared distance / noise of one average", **limits),
         title="Does the distance between tasks grow with time?",
         height=420,
-        below=130,
     )
 
 
@@ -268,7 +266,6 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
         axis("squared change / noise of one average"),
         title="When do the tasks change?",
         height=380,
-        below=124,
     )
 
 
@@ -376,5 +373,4 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         axis(html.escape(name)),
         title="How do single components change?",
         height=420,
-        below=124,
     )

@@ -141,8 +141,6 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
         ),
         title="How many times its own samples is a task worth?",
         height=520,
-        above=76,
-        below=150,
         annotations=_regime_names(low, high, borders),
     )
 
@@ -404,7 +402,6 @@ def ess_growth(
         gap=0.1,
         title="Do more tasks and more backward steps still help?",
         height=400,
-        below=112,
     )
 
 
@@ -484,7 +481,6 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
         axis("error probability", **scale),
         title="Is the guarantee informative here?",
         height=420,
-        below=120,
     )
 
 

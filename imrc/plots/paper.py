@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from imrc.plots._axes import SIGNED
+from imrc.plots._axes import decimals
 from imrc.plots._panels import Traces, axis, chart
 from imrc.plots._style import COLOURS, DIVERGING, INK
 from imrc.plots.compare import METHOD_COLOURS
@@ -95,7 +95,8 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     if milliseconds:
         bar |= {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
     else:
-        bar |= SIGNED
+        ticks = decimals([-full, full], sign=True, ticks=4)
+        bar |= {name: ticks[name] for name in ("tickvals", "ticktext")}
     traces = Traces()
     traces.add(
         kind="heatmap",
@@ -188,5 +189,4 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
         axis("our error", tickformat=".1f", range=[0.0, top]),
         title="Do our errors match the printed ones?",
         height=520,
-        below=130,
     )

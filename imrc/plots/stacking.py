@@ -1,10 +1,11 @@
-"""Stack side-by-side panels for narrow pages."""
+"""Fitting figures to pages: without the title a page shows as a heading, and panels below each other on phones."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from imrc.plots._panels import panel_titles
+from imrc.plots._panels import legend_rows, panel_titles
+from imrc.plots._style import LEGEND_PX, TITLE_PX
 from imrc.plots.describing import plain_text
 
 PHONE_PX = 640
@@ -13,9 +14,42 @@ _LEGEND_PX = 300
 """Width available to a legend on a phone."""
 _GAP = 92
 """Pixels between two panels: tick labels and title of one axis, title of the next panel."""
+_GAP_WITHOUT_NAME = 62
+"""The same where only the last panel names the axis they share."""
+_SCREEN_PX = 520
+"""Panels and gaps together: with title and legend, all of them are on the screen of a phone at once."""
 
 
-def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
+def untitled(figure: go.Figure) -> tuple[str, str]:
+    """Take the title out of a figure, in place; return it and its unit as plain texts.
+
+    Parameters
+    ----------
+    figure : Figure
+        One of this package.
+
+    Returns
+    -------
+    title, unit : str
+        For a heading, which wraps and can be listened to.
+
+    Examples
+    --------
+    >>> figure = go.Figure(layout={"title": {"text": "Does it help?"}, "height": 400, "margin": {"t": 80}})
+    >>> untitled(figure), figure.layout.height, figure.layout.margin.t
+    (('Does it help?', ''), 350, 30)
+    """
+    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
+    figure.update_layout(
+        title=None,
+        margin_t=max((figure.layout.margin.t or 0) - TITLE_PX, 14),
+        height=figure.layout.height - TITLE_PX,
+        legend_y=1.0 if (figure.layout.legend.y or 0) > 0.5 else figure.layout.legend.y,
+    )
+    return title, unit
+
+
+def _stacked(figure: go.Figure) -> go.Figure:
     """Put the panels of a figure with one row below each other, in place; return the figure.
 
     Figures with a single panel, or with several rows, stay as they are.
@@ -24,13 +58,11 @@ def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
     ----------
     figure : Figure
         From `imrc.plots._panels.panels`, or any other of this package.
-    panel_height : int
-        Height of a panel in pixels.
 
     Returns
     -------
     Figure
-        The same object, taller.
+        The same object.
     """
     named = panel_titles(figure)
     x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
@@ -41,14 +73,18 @@ def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
         or len({axis.domain for axis in x_axes}) < len(named)
     ):
         return figure
-    inner = len(named) * panel_height + (len(named) - 1) * _GAP
-    for axes in (x_axes, y_axes):
-        # The title of shared axes is written at one panel only and meant for all.
-        texts = {axis.title.text for axis in axes} - {None, ""}
-        for axis in axes if len(texts) == 1 else ():
-            axis.title.text = next(iter(texts))
+    # The title of shared axes is written at one panel only and meant for all.
+    names = {axis.title.text for axis in x_axes} - {None, ""}
+    gap = _GAP_WITHOUT_NAME if len(names) == 1 else _GAP
+    for axis in x_axes if len(names) == 1 else ():
+        axis.title.text = next(iter(names)) if axis is x_axes[-1] else None
+    names = {axis.title.text for axis in y_axes} - {None, ""}
+    for axis in y_axes if len(names) == 1 else ():
+        axis.title.text = next(iter(names))
+    panel_height = min(240, (_SCREEN_PX - gap * (len(named) - 1)) // len(named))
+    inner = len(named) * panel_height + (len(named) - 1) * gap
     for i, (title, x, y) in enumerate(zip(named.values(), x_axes, y_axes, strict=True)):
-        top = 1.0 - i * (panel_height + _GAP) / inner
+        top = 1.0 - i * (panel_height + gap) / inner
         x.domain = [0.0, 1.0]
         y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
         title.update(x=0.5, y=top)
@@ -56,17 +92,20 @@ def _stacked(figure: go.Figure, *, panel_height: int = 250) -> go.Figure:
     if bar.orientation == "h":
         bar.update(len=0.9, nticks=5)
     margin = figure.layout.margin
-    figure.update_layout(height=inner + (margin.t or 0) + (margin.b or 0))
+    height = inner + (margin.t or 0) + (margin.b or 0)
+    if figure.layout.legend.y is not None:
+        figure.layout.legend.y = 1 - (1 - figure.layout.legend.y) * figure.layout.height / height
+    figure.update_layout(height=height)
     return figure
 
 
 def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
-    """Make a figure taller, in place, where its legend needs more rows than there is room for; return the figure.
+    """Make a figure taller, in place, where its legend needs more rows than on a page; return the figure.
 
     Parameters
     ----------
     figure : Figure
-        With its legend at the bottom, as all of `imrc.plots`.
+        With its legend above the plot.
     width : int
         Pixels a row of the legend has.
 
@@ -74,19 +113,15 @@ def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
     -------
     Figure
     """
-    if not figure.layout.showlegend:
+    if not figure.layout.showlegend or figure.layout.legend.y is None:
         return figure
-    rows, used = 1, 0.0
-    for trace in figure.data:
-        if trace.showlegend is False or not trace.name:
-            continue
-        size = 48 + 6.2 * len(plain_text(trace.name))
-        if used and used + size > width:
-            rows, used = rows + 1, 0.0
-        used += size
-    missing = 62 + 21 * rows - (figure.layout.margin.b or 0)
-    if missing > 0:
-        figure.update_layout(height=figure.layout.height + missing, margin_b=figure.layout.margin.b + missing)
+    more = LEGEND_PX * (legend_rows(figure.data, width) - legend_rows(figure.data))
+    old = figure.layout.height
+    figure.update_layout(
+        height=old + more,
+        margin_t=(figure.layout.margin.t or 0) + more,
+        legend_y=1 - (1 - figure.layout.legend.y) * old / (old + more),
+    )
     return figure
 
 

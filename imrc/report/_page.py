@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
 from imrc.plots import describe, on_phone
-from imrc.plots.describing import plain_text
-from imrc.plots.stacking import PHONE_PX
+from imrc.plots.stacking import PHONE_PX, untitled
 
 # The policy makes the browser refuse any request, should a library ever try one.
 _POLICY = (
@@ -120,10 +119,9 @@ def _json(name: str, content: object) -> str:
 
 def chart(name: str, figure: go.Figure) -> str:
     """Return a figure under its title, with its description in words, laid out for pages and for phones."""
-    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
     words = describe(figure)
     page = go.Figure(figure)
-    page.update_layout(title=None, margin_t=max((figure.layout.margin.t or 0) - 40, 20))
+    title, unit = untitled(page)
     phone = on_phone(go.Figure(page))
     drawn = page.to_dict()
     note = f' <span class="quiet">{escape(unit)}</span>' if unit else ""

@@ -37,16 +37,18 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     alt : str
         What the chart shows, for screen readers; the numbers drawn are added.
     select : bool
-        Rerun the page when a point is clicked and return the selection.
+        Rerun the page when a point is clicked and return the selection. On a phone nothing can be selected: Streamlit
+        would take a swipe over the chart for a drag, and the page could not be scrolled there.
     width : int or "stretch"
         Width in pixels, or all there is.
     """
-    dark = st.context.theme.type == "dark"
-    drawing = drawings.drawing(builder, values, options, narrow=screen.narrow(), dark=dark)
+    dark, narrow = st.context.theme.type == "dark", screen.narrow()
+    drawing = drawings.drawing(builder, values, options, narrow=narrow, dark=dark)
     st.markdown(f"### {plain(drawing.title)}" + (f" :small[{plain(drawing.unit)}]" if drawing.unit else ""))
     config: dict[str, Any] = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+        "modeBarButtonsToRemove": ["select2d", "lasso2d"],
+        "doubleClick": False,
         "toImageButtonOptions": {
             "format": st.session_state.get("image_format") or IMAGE_FORMATS[0],
             "filename": f"imrc-{name}",
@@ -54,10 +56,12 @@ def show(  # noqa: ANN201 - Streamlit's own state object
         },
     }
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
-    selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if select else {}
-    return st.plotly_chart(
+    selecting = select and not narrow
+    selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
+    event = st.plotly_chart(
         drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
     )
+    return event if selecting else None
 
 
 def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401

@@ -12,11 +12,9 @@ import streamlit as st
 from joblib import hash as content_hash
 
 from imrc.plots import describe, on_dark, on_phone
-from imrc.plots.describing import plain_text
+from imrc.plots.stacking import untitled
 from pages.ui.keeping import Store
 
-_TITLE_PX = 50
-"""Room the title takes inside a figure; on a page it stands above as a heading, which wraps and can be listened to."""
 _KEEP_BYTES = 64_000_000
 
 
@@ -52,13 +50,8 @@ def store() -> Store[str, Drawing]:
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:
     """Take the title out of a figure and fit the rest to the visitor's page."""
     words = describe(figure)
-    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
-    figure.update_layout(
-        meta={"title": title},
-        title=None,
-        margin_t=max(figure.layout.margin.t - _TITLE_PX, 14),
-        height=figure.layout.height - _TITLE_PX,
-    )
+    title, unit = untitled(figure)
+    figure.update_layout(meta={"title": title})
     if narrow:
         on_phone(figure)
     if dark:

@@ -7,8 +7,8 @@ from typing import Literal
 import streamlit as st
 
 from imrc.core.settings import DESCRIPTIONS
-from imrc.evaluation import RunResult, effective_samples
-from imrc.evaluation.results import HEADLINES, Headline
+from imrc.evaluation import Difference, RunResult, effective_samples
+from imrc.evaluation.results import HEADLINES
 from imrc.evaluation.words import borrowing_note, interval_text, with_error
 from imrc.plots.choices import preset_table
 from imrc.plots.runs import run_choices
@@ -32,15 +32,15 @@ _SLOW_S = 3.0
 """Slower runs are repeated with the paper's choices only on request."""
 
 
-def change_text(difference: Headline) -> str:
+def change_text(difference: Difference) -> str:
     """Return a difference with its sign and its error, as the cards show it."""
     sign = "+" if difference.mean > 0 else ""
     return sign + with_error(difference).replace("-", "−")
 
 
-def change_colour(difference: Headline) -> Literal["green", "orange", "off"]:
-    """Green: clearly fewer errors. Orange: clearly more. Off: within two standard errors."""
-    if not abs(difference.mean) > 2 * difference.stderr:
+def change_colour(difference: Difference) -> Literal["green", "orange", "off"]:
+    """Green: clearly fewer errors. Orange: clearly more. Off: may be noise."""
+    if not difference.clear:
         return "off"
     return "green" if difference.mean < 0 else "orange"
 
@@ -60,7 +60,7 @@ def cards(result: RunResult) -> None:
             delta_arrow="off",
             border=True,
             help=f"Average error: {HEADLINES['average']}, {spread}. Below: "
-            "paired difference to single-task learning, green or orange where it exceeds two standard errors.",
+            "paired difference to single-task learning, green or orange where its 95 % interval leaves out 0.",
         )
     row = st.container(horizontal=True)
     worth = effective_samples(result)

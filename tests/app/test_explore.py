@@ -61,7 +61,7 @@ def test_values_are_written_to_the_link_and_read_back(app):
     query = link(test)
     assert query == {
         "dataset": "trend", "features": "automatic", "frequencies": "200", "n": "6", "k": "5", "b": "1", "W": "3",
-        "repetitions": "5", "seed": "0", "preset": "recommended",
+        "repetitions": "10", "seed": "0", "preset": "recommended",
     }  # fmt: skip
     again = app(**query)
     assert metrics(again)["Error, forward"] == metrics(test)["Error, forward"]

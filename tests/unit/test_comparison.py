@@ -23,10 +23,10 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
-from imrc.evaluation.significance import holm, paired_test
+from imrc.evaluation.significance import holm, paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
-from imrc.paper.printed import printed_errors
+from imrc.paper.printed import printed_errors, with_printed
 from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
 
 FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")
@@ -135,40 +135,72 @@ class TestRunLoop:
         assert RunResult.from_steps(settings, sequence, steps).errors["gem"].shape == (2, 2, 2)
 
 
-class TestPairedTests:
+class TestPairedDifferences:
     A = np.array([0.30, 0.34, 0.29, 0.41, 0.38, 0.33, 0.35, 0.37, 0.31, 0.36, 0.40])
     B = np.array([0.28, 0.33, 0.30, 0.36, 0.35, 0.30, 0.36, 0.33, 0.29, 0.32, 0.35])
 
+    def one(self, first, second):
+        return paired_differences({"a": np.asarray(first), "b": np.asarray(second)}, "b")["a"]
+
     def test_against_scipy(self):
-        t = paired_test(self.A, self.B, "t")
-        assert t.p == pytest.approx(stats.ttest_rel(self.A, self.B).pvalue, rel=1e-12)
-        assert t.difference == pytest.approx(np.mean(self.A - self.B))
-        assert t.stderr == pytest.approx(stats.sem(self.A - self.B))
-        w = paired_test(self.A, self.B)
-        assert w.test == "wilcoxon"
-        assert w.p == pytest.approx(stats.wilcoxon((self.A - self.B).round(12)).pvalue, abs=0.02)  # rounding of ties
-        assert paired_test(self.A[:9], self.B[:9]).test == "t"
+        found, expected = self.one(self.A, self.B), stats.ttest_rel(self.A, self.B)
+        interval = expected.confidence_interval(0.95)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-12)
+        assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-12)
+        assert found.mean == pytest.approx(np.mean(self.A - self.B))
+        assert found.stderr == pytest.approx(stats.sem(self.A - self.B))
+        assert found.clear
 
     def test_sign_and_symmetry(self):
-        one, two = paired_test(self.A, self.B, "t"), paired_test(self.B, self.A, "t")
-        assert one.difference == -two.difference
-        assert one.p == two.p
+        one, two = self.one(self.A, self.B), self.one(self.B, self.A)
+        assert (one.mean, one.low, one.high, one.p) == (-two.mean, -two.high, -two.low, two.p)
 
     def test_degenerate_pairs(self):
-        assert paired_test(self.A, self.A).p == 1.0
-        assert paired_test(self.A, self.A + 1e-16).p == 1.0  # equal up to the last bit
-        assert paired_test(np.array([0.5, 0.6]), np.array([0.4, 0.5]), "t").p == 0.0
-        alone = paired_test(np.array([0.5]), np.array([0.4]))
-        assert alone.test == "none"
+        assert self.one(self.A, self.A).p == 1.0
+        assert not self.one(self.A, self.A + 1e-16).clear  # equal up to the last bit
+        always = self.one([0.5, 0.6], [0.4, 0.5])
+        assert (always.p, always.clear) == (0.0, True)
+        alone = self.one([0.5], [0.4])
         assert math.isnan(alone.p)
+        assert math.isnan(alone.low)
+        assert not alone.clear
         with pytest.raises(ValueError, match="equal length"):
-            paired_test(self.A, self.B[:3])
+            self.one(self.A, self.B[:3])
 
     def test_level_is_kept_under_no_difference(self):
-        """400 comparisons of like with like: about 5 % significant, and not above 5 % by three standard errors."""
+        """400 comparisons of like with like: about 5 % clear, and not above 5 % by three standard errors."""
         rng = np.random.default_rng(0)
-        share = np.mean([paired_test(*rng.normal(0.4, 0.03, (2, 5))).p < 0.05 for _ in range(400)])
+        share = np.mean([self.one(*rng.normal(0.4, 0.03, (2, 5))).clear for _ in range(400)])
         assert 0.01 < share < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+    def test_intervals_are_those_that_are_tested(self):
+        """Clear, an interval without 0, and Holm's decision are one and the same; the planned comparison is alone."""
+        rng = np.random.default_rng(1)
+        decided = set()
+        for _ in range(200):
+            shifts = {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.07, "e": 0.09}
+            errors = {name: 0.3 + shift + 0.05 * rng.normal(size=6) for name, shift in shifts.items()}
+            found = paired_differences(errors, "a", planned="b")
+            raw = {name: stats.ttest_rel(errors[name], errors["a"]).pvalue for name in "bcde"}
+            rejected, corrected = multipletests([raw[name] for name in "cde"], method="holm")[:2]
+            assert found["b"].clear == (raw["b"] < 0.05)
+            assert found["b"].p == pytest.approx(raw["b"])
+            for name, clear, p in zip("cde", rejected, corrected, strict=True):
+                assert found[name].clear == clear == (found[name].low > 0 or found[name].high < 0)
+                assert found[name].p == pytest.approx(p)
+            decided.add(tuple(rejected))
+        assert len(decided) > 2  # not all alike, so that something was compared
+
+    def test_the_planned_comparison_of_a_run(self, result):
+        gap = result.per_repetition("forward_backward") - result.per_repetition("single")
+        expected = stats.ttest_1samp(gap, 0.0).confidence_interval(0.95)
+        found = result.difference("forward_backward")
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+        # Others of the run share the level: their intervals are at least as wide as 95 % ones.
+        other = result.difference("gem")
+        gap = stats.ttest_1samp(result.per_repetition("gem") - result.per_repetition("single"), 0.0)
+        assert other.low <= gap.confidence_interval(0.95).low
+        assert not result.difference("single").clear
 
     def test_holm_by_hand(self):
         np.testing.assert_allclose(holm([0.01, math.nan, 0.04, 0.03]), [0.03, math.nan, 0.06, 0.06], rtol=1e-12)
@@ -229,7 +261,7 @@ class TestTables:
             for name in ("gem", "mer", "ewc")
         ]
         np.testing.assert_allclose(
-            table.loc[["gem", "mer", "ewc"], "p_holm"], multipletests(raw, method="holm")[1], rtol=1e-9
+            table.loc[["gem", "mer", "ewc"], "p"], multipletests(raw, method="holm")[1], rtol=1e-9
         )
         assert comparison_table(scores, reference="gem").set_index("method").loc["gem", "verdict"] == "reference"
 
@@ -256,7 +288,7 @@ class TestTables:
             "spam",
             100,
         )
-        shown = comparison_table(scores).set_index("method")["printed"]
+        shown = with_printed(comparison_table(scores)).set_index("method")["printed"]
         assert shown["mer"] == 0.08
         assert shown["imrc:paper"] == printed_errors("spam", 100)["imrc"][0]
         assert shown[["imrc:paper:single", "mer:argparse"]].isna().all()
@@ -280,7 +312,7 @@ class TestTables:
         view = comparison_view(table)
         assert view["Error ± std"].tolist()[1] == ".310 ± .010"
         assert "Paper" not in view  # nothing printed for this dataset
-        assert "2 comparisons" in significance_note(table, 3)
+        assert "the others among the 2 are corrected" in significance_note(table, 3)
         assert title_of_method("imrc:recommended") == "IMRC (recommended)"
 
     def test_average_ranks(self):
@@ -309,6 +341,9 @@ class TestTables:
         assert newest[("gem", 2)] == pytest.approx(np.nanmean(result.errors["gem"][:, 1, 1]))
 
 
+SHIFTS = {"imrc:paper": 0.0, "gem": 0.01, "mer": -0.03, "ewc": 0.1, "aue": 0.03, "condor": -0.1}
+
+
 class TestFigures:
     def test_every_method_is_in_the_figures(self, result):
         table = comparison_table(score_table(result))
@@ -323,16 +358,30 @@ class TestFigures:
             scores_of({"imrc:paper": [0.3, 0.31, 0.3], "gem": [0.31, 0.3, 0.3], "mer": [0.1, 0.12, 0.1]})
         )
         looks = {trace.name: trace.marker.symbol for trace in method_differences(table).data}
-        assert looks == {"Fewer errors": "circle", "May be noise": "circle-open"}
+        assert looks == {"Fewer errors": "circle", "May be noise: the interval holds 0": "circle-open"}
 
-    def test_bands_are_two_standard_errors_and_in_the_legend(self, result):
+    @pytest.mark.parametrize("seed", range(5))
+    def test_exactly_the_drawn_intervals_that_hold_zero_are_hollow(self, seed):
+        rng = np.random.default_rng(seed)
+        errors = {name: (0.3 + shift + 0.02 * rng.standard_normal(6)).tolist() for name, shift in SHIFTS.items()}
+        drawn = 0
+        for trace in method_differences(comparison_table(scores_of(errors))).data:
+            low, high = trace.x - trace.error_x.arrayminus, trace.x + trace.error_x.array
+            holds = (low <= 0) & (high >= 0)
+            assert (holds == trace.marker.symbol.endswith("-open")).all()
+            drawn += len(holds)
+        assert drawn == len(SHIFTS) - 1
+
+    def test_bands_are_intervals_over_repetitions_and_in_the_legend(self, result):
         curve = curve_table([result])
         figure = method_curves(curve[curve["method"] == "gem"])
         band, line, key = figure.data
         part = curve[curve["method"] == "gem"]
-        np.testing.assert_allclose(band.y[:5], part["value"] + 2 * part["stderr"])
+        quantile = stats.t.ppf(0.975, result.settings.repetitions - 1)
+        np.testing.assert_allclose(band.y[:5], part["value"] + quantile * part["stderr"])
         np.testing.assert_allclose(line.y, part["value"])
-        assert "Confidence bands" in key.name
+        assert "95 % intervals" in key.name
+        assert [said.text.partition("</span> ")[2] for said in figure.layout.annotations] == ["GEM"]
 
     def test_two_panels(self, result, sequence):
         runs = [imrc.evaluate(sequence, n=n, b=1, repetitions=2, methods=("condor",)) for n in (4, 8)]
@@ -345,6 +394,6 @@ class TestFigures:
 
     def test_printed_numbers_are_drawn(self):
         scores = scores_of({"imrc:paper": [0.3, 0.3], "mer": [0.2, 0.3]}, "spam", 100)
-        figure = method_errors(comparison_table(scores))
+        figure = method_errors(with_printed(comparison_table(scores)))
         assert figure.data[1].name == "Printed in the paper"
         assert set(figure.data[1].x) == {0.08, printed_errors("spam", 100)["imrc"][0]}
