@@ -194,10 +194,10 @@ def _played(study: Study, rules: tuple[str, ...], large: bool) -> None:
         key=TASK,
         bind="query-params",
         help="The task that has just arrived.",
-        width=240,
+        width=220,
     )
     with row.container(width="content"):
-        player.show(newest, teaching.TASKS, TASK)
+        player.show(newest, teaching.TASKS, TASK, hint=not large)
     with row.container(width=130):
         seed = _seed()
     charts.show(
