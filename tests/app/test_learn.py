@@ -116,10 +116,10 @@ def test_table_for_exercises(app):
 # -- in a browser ----------------------------------------------------------------------------------------------
 
 
-def on_screen(page, what) -> bool:
-    box = what.bounding_box()
-    size = page.viewport_size
-    return box is not None and box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
+def check_on_screen(*parts) -> None:
+    """Check that all of some elements is in view; they may still be moving to their places."""
+    for part in parts:
+        expect(part).to_be_in_viewport(ratio=0.99)
 
 
 def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
@@ -138,8 +138,7 @@ def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
         expect(heading).to_have_count(1)
         seen.add(heading.inner_text())
         # Cause and effect on one screen, without scrolling.
-        assert on_screen(page, page.locator(".js-plotly-plot").first), step
-        assert on_screen(page, page.get_by_role("slider", name="Samples per task n")), step
+        check_on_screen(page.locator(".js-plotly-plot").first, page.get_by_role("slider", name="Samples per task n"))
         if step in ("2 Neighbours", "5 Repair"):
             task = page.get_by_role("slider", name="Newest task")
             expect(task).to_have_value("8" if number == 1 else "9")
