@@ -138,7 +138,7 @@ def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
         expect(heading).to_have_count(1)
         seen.add(heading.inner_text())
         # Cause and effect on one screen, without scrolling.
-        check_on_screen(page.locator(".js-plotly-plot").first, page.get_by_role("slider", name="Samples per task n"))
+        check_on_screen(page.locator(".js-plotly-plot").first, page.get_by_test_id("stSlider").first)
         if step in ("2 Neighbours", "5 Repair"):
             task = page.get_by_role("slider", name="Newest task")
             expect(task).to_have_value("8" if number == 1 else "9")
