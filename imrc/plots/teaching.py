@@ -17,7 +17,7 @@ from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 Floats = NDArray[np.float64]
 
-_HEIGHT, _LARGE_HEIGHT = 430, 400
+_HEIGHT, _LARGE_HEIGHT = 430, 380
 """With room for the title; with all that stands above it, a picture ends within 720 pixels."""
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
 _PLAYER_PX = 75
@@ -56,7 +56,9 @@ def _note(text: str, x: float, y: float, colour: str, **own: Any) -> dict[str, A
 def _ends(values: dict[str, float], limits: tuple[float, float], panel: int = 1) -> list[dict[str, Any]]:
     """Return the names of lines, beside the plot at the height of their last points."""
     names = {**NAMES, "truth": "truth"}
-    ends = [End(names[rule], COLOURS[rule], y) for rule, y in values.items()]
+    # Black would not be seen on a dark page.
+    colours = {**COLOURS, "truth": COLOURS["reference"]}
+    ends = [End(names[rule], colours[rule], y) for rule, y in values.items()]
     return line_ends(ends, limits, _HEIGHT - _AROUND_PX, panel=panel, width=12)
 
 
@@ -196,8 +198,6 @@ def sequence_chart(
     low, high = float(truth.min() - spread), float(truth.max() + spread)
     most = 1.12 * max(float(2.0 / mse.min()) for _, mse in track(world, b).values())
     at_end = {rule: float(2.0 / found[rule][1][newest, 0, 2]) for rule in rules}
-    if "forward_backward" in at_end:  # the newest task has no later ones yet: both lines end in one point
-        del at_end["forward"]
     across = axis("task", **whole_numbers(k, 8), range=[0.5, k + 0.5])
     figure = panels(
         traces,
