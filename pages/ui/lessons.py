@@ -44,7 +44,7 @@ def _errors(value: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.0%}".replace("%", " %")
+    return f"{value:.0%}".replace("%", "\u00a0%")
 
 
 def _n() -> int:

@@ -87,10 +87,12 @@ def test_the_answer_comes_after_the_guess(app, step):
 def test_titles_are_the_numbers_of_the_simulation(app):
     removed = teaching.summary(Study(n=50, drift=0.5)).set_index("rule").loc["forward_backward", "removed"]
     test = opened(app, "3 Trust", teach_n="50", teach_change="0.5")
-    assert title(test) == f"# At drift 0.5, neighbours remove {removed:.0%} of the avoidable errors".replace("%", " %")
+    assert title(test) == f"# At drift 0.5, neighbours remove {removed:.0%} of the avoidable errors".replace(
+        "%", "\u00a0%"
+    )
     # As in the theorem, and unlike what a page that lets the difficulty change would show.
     less = opened(app, "3 Trust", teach_n="50", teach_change="1.5")
-    assert int(re.findall(r"(\d+) %", title(less))[0]) < round(100 * removed)
+    assert int(re.findall(r"(\d+)\s%", title(less))[0]) < round(100 * removed)
 
 
 def test_what_is_known_of_the_change_is_said(app):
