@@ -17,7 +17,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.words import UNTUNED
 from imrc.wording import LOSSES
-from pages.ui import data, state
+from pages.ui import data, queue, state
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
@@ -138,7 +138,8 @@ def compared_results(
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)
-    if missing and state.visit().compare_stopped != mine:
+    allowed = all(queue.may_run(sequence, job) for job in missing)
+    if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
         with slot.container():
             bar = st.progress(0.0)
@@ -195,7 +196,7 @@ def _run(
         )
 
     # What is drawn is also where a Stop or a closed tab ends the run.
-    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
             if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:
