@@ -325,9 +325,9 @@ def box(on: Screen) -> None:
         f"{_percent(shares['forward_backward'])} of cases"
     )
     on.title.markdown(
-        "An average of few samples is never exact, so the method reckons with a box of values the true average may have, "
-        "and picks the rule that does best in the worst case inside (*minimax*). A box may miss the truth, but only as "
-        "often as it says."
+        "An average of few samples is never exact, so the method reckons with a box of values the true average may "
+        "have, and picks the rule that does best in the worst case inside (*minimax*). A box may miss the truth, but "
+        "only as often as it says."
     )
     with on.picture:
         charts.show(
