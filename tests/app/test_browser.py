@@ -47,7 +47,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     page.get_by_text("Difference to single task", exact=True).first.click()
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(2)
     page.get_by_test_id("stExpandSidebarButton").click()
-    for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6", "Repetitions": "2"}.items():
+    for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6"}.items():
         expect(page.get_by_role("spinbutton", name=name)).to_have_value(value)
     # The lists of datasets and presets are judged by what Run makes of them.
     page.get_by_role("spinbutton", name="Samples n").fill("14")
