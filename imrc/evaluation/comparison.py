@@ -186,8 +186,9 @@ def comparison_table(
     -------
     DataFrame
         Columns method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
-        average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept), difference and difference_stderr
-        (to the reference), low and high (interval of the difference as it is tested), p (corrected as the interval
+        average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers
+        kept), difference and difference_stderr (to the reference), low and high (interval of the difference as it is
+        tested), p (corrected as the interval
         is), verdict ("reference", "better", "worse", "no clear difference", "untested"), printed, printed_std (the
         paper's, NaN where it has none).
 

@@ -78,24 +78,6 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     return f"Borrowing was switched off in {share}; tasks count there with their own samples."
 
 
-def worth_sentence(worth: EffectiveSamples, title: str) -> str:
-    """State what the effective sample size of a run means, in Markdown.
-
-    Examples
-    --------
-    >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
-    'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
-    """
-    if worth.borrowing == 0:
-        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
-    interval = interval_text(worth)
-    interval = f"95 % interval {interval}" if " to " in interval else interval
-    return (
-        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
-        "if the tasks evolve."
-    )
-
-
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
     """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
 
