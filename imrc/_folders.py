@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
@@ -12,6 +15,23 @@ def named_by(variable: str) -> Path | None:
     """Return the path an environment variable holds, None if it is empty or not set."""
     value = os.environ.get(variable, "").strip()
     return Path(value).expanduser() if value else None
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a file to write; it takes the place of `path` in one step when the block ends well, and else is removed.
+
+    Whoever reads meanwhile sees the old file or the new one, never half of it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.replace(name, path)
+    finally:
+        with contextlib.suppress(OSError):
+            Path(name).unlink(missing_ok=True)
 
 
 def data_folder() -> Path | None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 RULES = {
     "single": "Single task",
@@ -32,6 +30,23 @@ LOSSES = {
 
 RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
 """Titles of the value of problem (3), by loss."""
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Return a value as JSON can hold it: NumPy's numbers become Python's, infinite and missing ones None.
+
+    Examples
+    --------
+    >>> plain({"error": math.nan, "lags": (1, 2)})
+    {'error': None, 'lags': [1, 2]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "item"):  # NumPy's numbers
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def decimal(value: float, digits: int = 3) -> str:

@@ -14,7 +14,8 @@ True
 
 from __future__ import annotations
 
-from imrc.baselines.base import Baseline, Settings
+from imrc.baselines._settings import Settings
+from imrc.baselines.base import Baseline
 from imrc.baselines.registry import PUBLISHED, REFERENCES, method_title, parse_method, registry
 
 __all__ = ["Baseline", "Settings", "registry", "PUBLISHED", "REFERENCES", "method_title", "parse_method"]

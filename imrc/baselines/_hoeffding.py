@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.baselines.base import Floats, Labels
+from imrc._types import Floats
+from imrc.baselines.base import Labels
 
 CANDIDATES = 10
 """Thresholds tried per feature."""
@@ -58,13 +59,7 @@ class HoeffdingTree:
     """
 
     def __init__(
-        self,
-        n_features: int,
-        n_classes: int,
-        *,
-        grace: int = 100,
-        confidence: float = 0.01,
-        tie: float = 0.05,
+        self, n_features: int, n_classes: int, *, grace: int = 100, confidence: float = 0.01, tie: float = 0.05
     ) -> None:
         self.grace, self.confidence, self.tie = grace, confidence, tie
         C, D = n_classes, n_features
@@ -125,16 +120,7 @@ class HoeffdingTree:
 
         out = np.zeros((len(X), self.counts.shape[1]))
         kernels.votes(
-            self.feature,
-            self.threshold,
-            self.children,
-            self.counts,
-            self.seen,
-            self.mean,
-            self.m2,
-            self.right,
-            X,
-            out,
+            self.feature, self.threshold, self.children, self.counts, self.seen, self.mean, self.m2, self.right, X, out
         )
         return out
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from imrc.baselines.base import Floats, Labels
+from imrc._types import Floats
+from imrc.baselines.base import Labels
 
 
 def expit(z: Floats) -> Floats:

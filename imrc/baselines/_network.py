@@ -7,12 +7,15 @@ Architecture and initialisation follow the code of GEM (Lopez-Paz and Ranzato, 2
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.baselines.base import Floats, Labels
+from imrc._types import Floats
+from imrc.baselines.base import Baseline, Labels, softmax
 
 HIDDEN = 100
 """Units in each of the two hidden layers."""
@@ -82,11 +85,6 @@ def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> La
     return np.asarray(network_scores(layout, theta, X).argmax(axis=-1), dtype=np.int64)
 
 
-def _softmax(scores: Floats) -> Floats:
-    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
-
-
 def _backward(
     layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
 ) -> tuple[list[Floats], list[Floats]]:
@@ -99,7 +97,7 @@ def _backward(
     for weights, biases in layers[:-1]:
         inputs.append(np.maximum(inputs[-1] @ weights.T + biases, 0.0))
     weights, biases = layers[-1]
-    delta = _softmax(inputs[-1] @ weights.T + biases)
+    delta = softmax(inputs[-1] @ weights.T + biases)
     if y is None:
         if generator is None:
             raise ValueError("Drawing labels needs a generator.")
@@ -187,3 +185,31 @@ def mean_squared_gradient(
         biases[...] = (delta**2).sum(axis=0)
     fisher /= len(X)
     return fisher
+
+
+class NetworkBaseline(Baseline):
+    """A method that trains one network for all tasks, and answers by its largest output.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (P,)
+        Parameters of the network.
+    n_diverged : int
+        Steps left out because numbers overflowed.
+    """
+
+    def _start(self) -> None:
+        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
+        self.theta: NDArray[Any] = self._layout.initial(self.random)
+        self.n_diverged = 0
+
+    def _batches(self, X: Floats, y: Labels, size: int, epochs: int) -> Iterator[tuple[Floats, Labels]]:
+        """Yield mini-batches; each epoch has an order of its own."""
+        for _ in range(epochs):
+            order = self.random.permutation(len(X))
+            for start in range(0, len(X), size):
+                rows = order[start : start + size]
+                yield X[rows], y[rows]
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return network_labels(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))

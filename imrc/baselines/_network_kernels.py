@@ -42,7 +42,7 @@ def _descend(weights, biases, a, delta, rate, back):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _output_delta(scores, label):  # type: ignore[no-untyped-def]
+def softmax_delta(scores, label):  # type: ignore[no-untyped-def]
     """Overwrite scores with softmax(scores) - onehot(label), the derivative of the cross-entropy."""
     top = scores.max()
     total = 0.0
@@ -75,7 +75,7 @@ def sgd_sequence(theta, n_hidden, n_outputs, X, y, order, rates):  # type: ignor
         _affine(W1, b1, x, a1, True)
         _affine(W2, b2, a1, a2, True)
         _affine(W3, b3, a2, out, False)
-        _output_delta(out, y[order[s]])
+        softmax_delta(out, y[order[s]])
         _descend(W3, b3, a2, out, rates[s], d2)
         for i in range(h):
             if a2[i] <= 0.0:

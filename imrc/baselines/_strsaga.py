@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imrc.baselines.base import Floats, Labels
+from imrc._types import Floats
+from imrc.baselines.base import Labels
 
 Init = Literal["uniform", "zeros"]
 
@@ -144,6 +144,6 @@ class Model:
         return self.W.size + self.total.size + self._table.size
 
     @property
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> Floats:
         """Derivatives of the samples read so far, shape (end - start, c)."""
         return self._table[: self.end - self.start]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from imrc.baselines._network_kernels import softmax_delta
+
 
 @njit(cache=True, nogil=True)
 def _derivative(margins, label, out):  # type: ignore[no-untyped-def]
@@ -13,14 +15,8 @@ def _derivative(margins, label, out):  # type: ignore[no-untyped-def]
         sign = 1.0 if label == 1 else -1.0
         out[0] = -sign / (1.0 + np.exp(min(sign * margins[0], 700.0)))
         return
-    top = margins.max()
-    total = 0.0
-    for c in range(len(margins)):
-        out[c] = np.exp(margins[c] - top)
-        total += out[c]
-    for c in range(len(margins)):
-        out[c] /= total
-    out[label] -= 1.0
+    out[:] = margins
+    softmax_delta(out, label)
 
 
 @njit(cache=True, nogil=True)

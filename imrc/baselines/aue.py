@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.baselines._hoeffding import HoeffdingTree
 from imrc.baselines._logistic import expit
+from imrc.baselines._settings import Settings, choice, real, whole
 from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Floats, Headline, Labels, Settings, linear_labels, with_intercept
+from imrc.baselines.base import Baseline, Labels, linear_labels, softmax, with_intercept
 
 Base = Literal["hoeffding", "logistic"]
 Vote = Literal["automatic", "hard", "soft"]
@@ -41,31 +42,18 @@ class AUESettings(Settings):
         Of trees; see `HoeffdingTree`.
     """
 
-    members: int = 10
-    base: Base = "hoeffding"
-    epsilon: float = 1e-10
-    vote: Vote = "automatic"
+    members: int = whole(10, 1)
+    base: Base = choice("hoeffding", Base)
+    epsilon: float = real(1e-10, 0.0, above=True)
+    vote: Vote = choice("automatic", Vote)
     smooth_frequencies: bool = False
-    rate: float = 2e-2
-    shrink: float = 1e-3
-    steps_per_sample: int = 2
-    init: Init = "uniform"
-    grace: int = 100
-    confidence: float = 0.01
-    tie: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_int("members", self.members, 1)
-        check_choice("base", self.base, get_args(Base))
-        check_real("epsilon", self.epsilon, 0.0, low_open=True)
-        check_choice("vote", self.vote, get_args(Vote))
-        check_real("rate", self.rate, 0.0)
-        check_real("shrink", self.shrink, 0.0)
-        check_int("steps_per_sample", self.steps_per_sample, 1)
-        check_choice("init", self.init, get_args(Init))
-        check_int("grace", self.grace, 1)
-        check_real("confidence", self.confidence, 0.0, 1.0, low_open=True)
-        check_real("tie", self.tie, 0.0)
+    rate: float = real(2e-2, 0.0)
+    shrink: float = real(1e-3, 0.0)
+    steps_per_sample: int = whole(2, 1)
+    init: Init = choice("uniform", Init)
+    grace: int = whole(100, 1)
+    confidence: float = real(0.01, 0.0, 1.0, above=True)
+    tie: float = real(0.05, 0.0)
 
 
 def random_guess_error(frequencies: Floats) -> float:
@@ -124,8 +112,7 @@ class LogisticMember:
         if scores.shape[1] == 1:
             p = expit(scores[:, 0])
             return np.stack([1.0 - p, p], axis=1)
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(e / e.sum(axis=1, keepdims=True))
+        return softmax(scores)
 
     @property
     def size(self) -> int:
@@ -176,14 +163,13 @@ class AUE(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "AUE"
-    paper: ClassVar[str] = (
+    title = "AUE"
+    paper = (
         "D. Brzezinski, J. Stefanowski. Reacting to Different Types of Concept Drift: The Accuracy Updated Ensemble "
         "Algorithm. IEEE TNNLS 25(1), 2014"
     )
-    year: ClassVar[int] = 2014
-    headline: ClassVar[Headline] = "newest"
-    deviations: ClassVar[tuple[str, ...]] = (
+    headline = "newest"
+    deviations = (
         "Blocks are tasks; no memory limit, so trees are never pruned.",
         "Naive Bayes in leaves works with logarithms (the reference multiplies densities, which underflow).",
         "Members are Hoeffding trees with the defaults of the cited authors' code (grace period 100, split confidence "
@@ -214,9 +200,8 @@ class AUE(Baseline):
         if s.base == "hoeffding":
             tree = HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
             return TreeMember(self.stream, tree)
-        outputs = 1 if self.n_classes == 2 else self.n_classes
-        hyper = Hyper(s.rate, s.shrink, s.steps_per_sample)
-        model = Model.fresh(self.stream.last, (outputs, self.n_features + 1), hyper, s.init, self.random)
+        hyper, shape = Hyper(s.rate, s.shrink, s.steps_per_sample), (self.n_outputs, self.n_features + 1)
+        model = Model.fresh(self.stream.last, shape, hyper, s.init, self.random)
         return LogisticMember(self.stream, model, self.random)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_choice, check_int, check_matrix
+from imrc._types import Floats
+from imrc.baselines._settings import Settings
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Kind = Literal["published", "reference"]
 Headline = Literal["average", "newest"]
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Hyper-parameters of a method that has none."""
 
 
 class Baseline(ABC):
@@ -46,8 +41,8 @@ class Baseline(ABC):
 
     Attributes
     ----------
-    title, paper, year : str, str, int
-        Name for people, reference, year of publication.
+    title, paper : str
+        Name for people, reference.
     kind : {"published", "reference"}
         A method of the literature, or a trivial reference.
     needs_task_id : bool
@@ -81,7 +76,6 @@ class Baseline(ABC):
 
     title: ClassVar[str]
     paper: ClassVar[str]
-    year: ClassVar[int]
     kind: ClassVar[Kind] = "published"
     needs_task_id: ClassVar[bool] = False
     keeps_old_rules: ClassVar[bool] = False
@@ -111,6 +105,7 @@ class Baseline(ABC):
         self.n_classes = check_int("n_classes", n_classes, 2)
         if self.classes is not None and len(self.classes) != self.n_classes:
             raise ValueError(f"classes has {len(self.classes)} labels, n_classes is {self.n_classes}.")
+        self.n_outputs = 1 if self.n_classes == 2 else self.n_classes
         self.n_features = check_int("n_features", n_features, 1)
         chosen = self.profiles[check_choice("profile", profile, tuple(self.profiles))]
         known = {field.name for field in dataclasses.fields(chosen)}
@@ -235,6 +230,12 @@ def with_intercept(X: Floats) -> Floats:
     [[2.0, 1.0], [3.0, 1.0]]
     """
     return np.hstack([X, np.ones((len(X), 1))])
+
+
+def softmax(scores: Floats) -> Floats:
+    """Return shares that go with exp(score), along the last axis."""
+    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
 
 
 def linear_labels(scores: Floats) -> Labels:

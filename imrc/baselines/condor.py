@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from imrc._checks import check_choice, check_int, check_real
-from imrc.baselines.base import (
-    Baseline,
-    Floats,
-    Headline,
-    Labels,
-    Settings,
-    linear_labels,
-    signed_targets,
-    with_intercept,
-)
+from imrc._types import Floats
+from imrc.baselines._settings import Settings, choice, real, whole
+from imrc.baselines.base import Baseline, Labels, linear_labels, signed_targets, with_intercept
 
 Weights = Literal["uniform", "replay"]
 
@@ -35,25 +27,14 @@ class CondorSettings(Settings):
         eta >= 0 of the multiplicative weight update.
     bias : float
         mu > 0, how strongly a new model is held to the weighted old ones.
-    period : int or None
-        Labelled samples per new model; None: one model per task.
     weights : {"uniform", "replay"}
         Weights used for prediction: uniform after each new model, or adapted by passing the task once more.
     """
 
-    pool: int = 25
-    weight_step: float = 0.75
-    bias: float = 1e-3
-    period: int | None = None
-    weights: Weights = "uniform"
-
-    def __post_init__(self) -> None:
-        check_int("pool", self.pool, 1)
-        check_real("weight_step", self.weight_step, 0.0)
-        check_real("bias", self.bias, 0.0, low_open=True)
-        if self.period is not None:
-            check_int("period", self.period, 1)
-        check_choice("weights", self.weights, get_args(Weights))
+    pool: int = whole(25, 1)
+    weight_step: float = real(0.75, 0.0)
+    bias: float = real(1e-3, 0.0, above=True)
+    weights: Weights = choice("uniform", Weights)
 
 
 def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Floats:
@@ -128,13 +109,10 @@ class Condor(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "Condor"
-    paper: ClassVar[str] = (
-        "P. Zhao, L.-W. Cai, Z.-H. Zhou. Handling concept drift via model reuse. Machine Learning 109(3), 2020"
-    )
-    year: ClassVar[int] = 2020
-    headline: ClassVar[Headline] = "newest"
-    deviations: ClassVar[tuple[str, ...]] = (
+    title = "Condor"
+    paper = "P. Zhao, L.-W. Cai, Z.-H. Zhou. Handling concept drift via model reuse. Machine Learning 109(3), 2020"
+    headline = "newest"
+    deviations = (
         "No official code was found. mu = 1e-3 is from the only public port, in the repository of DriftSurf: one "
         "version sets MU = 1e-3 under a commented-out 400, others take each stream's L2 constant (1e-5 to 1e-2). It "
         "was not tuned. The port fits logistic loss by SAGA steps; here least squares is solved exactly.",
@@ -152,11 +130,8 @@ class Condor(Baseline):
     settings: CondorSettings
 
     def _start(self) -> None:
-        outputs = 1 if self.n_classes == 2 else self.n_classes
-        self.models = np.zeros((0, self.n_features + 1, outputs))
+        self.models = np.zeros((0, self.n_features + 1, self.n_outputs))
         self.log_weights = np.zeros(0)
-        self._buffer_X = np.zeros((0, self.n_features + 1))
-        self._buffer_t = np.zeros((0, outputs))
 
     @property
     def weights(self) -> Floats:
@@ -166,16 +141,8 @@ class Condor(Baseline):
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         order = self.random.permutation(len(X))
         X1, targets = with_intercept(X)[order], signed_targets(y[order], self.n_classes)
-        period = self.settings.period or len(X)
-        start = 0
-        while start < len(X1):
-            stop = min(len(X1), start + period - len(self._buffer_X))
-            self._reweight(X1[start:stop], targets[start:stop])
-            self._buffer_X = np.vstack([self._buffer_X, X1[start:stop]])
-            self._buffer_t = np.vstack([self._buffer_t, targets[start:stop]])
-            if len(self._buffer_X) >= period or len(self.models) == 0:
-                self._add_model()
-            start = stop
+        self._reweight(X1, targets)
+        self._add_model(X1, targets)
         if self.settings.weights == "replay":
             self._reweight(X1, targets)
 
@@ -185,17 +152,16 @@ class Condor(Baseline):
             losses = ((1.0 - targets * outputs) ** 2 / 4.0).mean(axis=2)
             self.log_weights = reweight(self.log_weights, losses.T, self.settings.weight_step)
 
-    def _add_model(self) -> None:
+    def _add_model(self, X1: Floats, targets: Floats) -> None:
         """Fit a model near the weighted combination, drop the oldest if there are too many, reset the weights."""
         centre = np.tensordot(self.weights, self.models, axes=1)
-        new = biased_ridge(self._buffer_X, self._buffer_t, centre, self.settings.bias)
+        new = biased_ridge(X1, targets, centre, self.settings.bias)
         self.models = np.concatenate([self.models, new[None]])[-self.settings.pool :]
         self.log_weights = np.full(len(self.models), -np.log(len(self.models)))
-        self._buffer_X, self._buffer_t = self._buffer_X[:0], self._buffer_t[:0]
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return linear_labels(with_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
 
     def state_size(self) -> int:
-        """Return parameters and weights of the models (and samples waiting for the next model)."""
-        return self.models.size + self.log_weights.size + self._buffer_X.size + self._buffer_t.size
+        """Return parameters and weights of the models."""
+        return self.models.size + self.log_weights.size

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from imrc._checks import check_choice, check_int
+from imrc._checks import check_real
+from imrc._types import Floats
+from imrc.baselines._settings import Settings, checked, choice, real, whole
 from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Floats, Headline, Labels, Settings, linear_labels, with_intercept
+from imrc.baselines.base import Baseline, Labels, linear_labels, with_intercept
 
 Risk = Literal["regularised", "zero_one"]
 
@@ -35,24 +36,13 @@ class DriftSurfSettings(Settings):
         First parameters: zero, or uniform on [0, 1) as released.
     """
 
-    threshold: float = 0.1
-    length: int = 4
-    rate: float = 2e-2
-    shrink: float = 1e-3
-    steps_per_sample: int = 2
-    risk: Risk = "regularised"
-    init: Init = "zeros"
-
-    def __post_init__(self) -> None:
-        if not self.threshold >= 0.0:
-            raise ValueError(f"threshold must be at least 0; got {self.threshold!r}.")
-        check_int("length", self.length, 1)
-        for name in ("rate", "shrink"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be at least 0; got {getattr(self, name)!r}.")
-        check_int("steps_per_sample", self.steps_per_sample, 1)
-        check_choice("risk", self.risk, get_args(Risk))
-        check_choice("init", self.init, get_args(Init))
+    threshold: float = checked(0.1, lambda name, value: value == math.inf or check_real(name, value, 0.0))
+    length: int = whole(4, 1)
+    rate: float = real(2e-2, 0.0)
+    shrink: float = real(1e-3, 0.0)
+    steps_per_sample: int = whole(2, 1)
+    risk: Risk = choice("regularised", Risk)
+    init: Init = choice("zeros", Init)
 
 
 class DriftSurf(Baseline):
@@ -80,14 +70,13 @@ class DriftSurf(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "DriftSurf"
-    paper: ClassVar[str] = (
+    title = "DriftSurf"
+    paper = (
         "A. Tahmasbi, E. Jothimurugesan, S. Tirthapura, P. B. Gibbons. DriftSurf: Stable-State / Reactive-State "
         "Learning under Concept Drift. ICML 2021"
     )
-    year: ClassVar[int] = 2021
-    headline: ClassVar[Headline] = "newest"
-    deviations: ClassVar[tuple[str, ...]] = (
+    headline = "newest"
+    deviations = (
         "The evaluation set is emptied when a reactive state starts; the released code keeps old batches after a "
         "'keep'.",
         "A best risk of 0 counts as a risk; the released code takes it as missing.",
@@ -115,9 +104,8 @@ class DriftSurf(Baseline):
 
     def _fresh(self, start: int) -> Model:
         s = self.settings
-        outputs = 1 if self.n_classes == 2 else self.n_classes
         hyper = Hyper(s.rate, s.shrink, s.steps_per_sample)
-        return Model.fresh(start, (outputs, self.n_features + 1), hyper, s.init, self.random)
+        return Model.fresh(start, (self.n_outputs, self.n_features + 1), hyper, s.init, self.random)
 
     def _risk(self, model: Model, X1: Floats, y: Labels) -> float:
         """Return the risk of a model on some samples."""

@@ -5,21 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.baselines._logistic import expit, fit_logistic
-from imrc.baselines.base import (
-    Baseline,
-    Floats,
-    Labels,
-    Settings,
-    linear_labels,
-    signed_targets,
-    with_intercept,
-)
+from imrc.baselines._settings import Settings, choice, real, whole
+from imrc.baselines.base import Baseline, Labels, linear_labels, signed_targets, with_intercept
 
 Base = Literal["logistic", "squared"]
 
@@ -46,20 +39,13 @@ class ELLASettings(Settings):
         True: the single-task fit does not penalise the intercept.
     """
 
-    components: int = 2
-    sparsity: float = math.exp(-12)
-    basis_penalty: float = math.exp(-10)
-    ridge: float = math.exp(-5)
-    base: Base = "logistic"
+    components: int = whole(2, 1)
+    sparsity: float = real(math.exp(-12), 0.0)
+    basis_penalty: float = real(math.exp(-10), 0.0, above=True)
+    ridge: float = real(math.exp(-5), 0.0, above=True)
+    base: Base = choice("logistic", Base)
     first_tasks_span: bool = True
     free_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        check_int("components", self.components, 1)
-        check_real("sparsity", self.sparsity, 0.0)
-        check_real("basis_penalty", self.basis_penalty, 0.0, low_open=True)
-        check_real("ridge", self.ridge, 0.0, low_open=True)
-        check_choice("base", self.base, get_args(Base))
 
 
 def sparse_code(
@@ -191,12 +177,11 @@ class ELLA(Baseline):
     ([1], [0])
     """
 
-    title: ClassVar[str] = "ELLA"
-    paper: ClassVar[str] = "P. Ruvolo, E. Eaton. ELLA: An Efficient Lifelong Learning Algorithm. ICML 2013"
-    year: ClassVar[int] = 2013
-    needs_task_id: ClassVar[bool] = True
-    keeps_old_rules: ClassVar[bool] = True
-    deviations: ClassVar[tuple[str, ...]] = (
+    title = "ELLA"
+    paper = "P. Ruvolo, E. Eaton. ELLA: An Efficient Lifelong Learning Algorithm. ICML 2013"
+    needs_task_id = True
+    keeps_old_rules = True
+    deviations = (
         "Codes come from the exact lasso on the q x q Gram matrix; the Python release's scaling multiplies the "
         "sparsity weight by d / n.",
         "The curvature uses the ridge with the factor 1 / n that its loss implies.",
@@ -206,19 +191,14 @@ class ELLA(Baseline):
     profiles: ClassVar[Mapping[str, Settings]] = {
         "default": ELLASettings(),
         "python": ELLASettings(
-            components=1,
-            sparsity=1.0,
-            basis_penalty=1.0,
-            ridge=1.0,
-            first_tasks_span=False,
-            free_intercept=False,
+            components=1, sparsity=1.0, basis_penalty=1.0, ridge=1.0, first_tasks_span=False, free_intercept=False
         ),
     }
     settings: ELLASettings
 
     def _start(self) -> None:
-        problems = 1 if self.n_classes == 2 else self.n_classes
-        self.problems = [Basis(self.n_features + 1, self.settings.components, self.random) for _ in range(problems)]
+        width, components = self.n_features + 1, self.settings.components
+        self.problems = [Basis(width, components, self.random) for _ in range(self.n_outputs)]
         self.n_one_class = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from imrc._checks import check_choice, check_int, check_real
-from imrc.baselines._network import HIDDEN, Layout, loss_gradient, mean_squared_gradient, network_labels
-from imrc.baselines.base import Baseline, Floats, Labels, Settings
+from imrc._types import Floats
+from imrc.baselines._network import NetworkBaseline, loss_gradient, mean_squared_gradient
+from imrc.baselines._settings import Settings, choice, real, whole
+from imrc.baselines.base import Labels
 
 Fisher = Literal["squared_mean", "empirical", "sampled"]
 PenaltyStep = Literal["automatic", "gradient", "proximal"]
@@ -38,22 +39,13 @@ class EWCSettings(Settings):
         "automatic" then takes the proximal step (the exact minimiser of the penalised step) for that task.
     """
 
-    learning_rate: float = 0.01
-    strength: float = 1000.0
-    fisher_samples: int = 1000
-    fisher: Fisher = "squared_mean"
-    batch_size: int = 10
-    epochs: int = 1
-    penalty_step: PenaltyStep = "automatic"
-
-    def __post_init__(self) -> None:
-        check_real("learning_rate", self.learning_rate, 0.0, low_open=True)
-        check_real("strength", self.strength, 0.0)
-        check_int("fisher_samples", self.fisher_samples, 1)
-        check_choice("fisher", self.fisher, get_args(Fisher))
-        check_int("batch_size", self.batch_size, 1)
-        check_int("epochs", self.epochs, 1)
-        check_choice("penalty_step", self.penalty_step, get_args(PenaltyStep))
+    learning_rate: float = real(0.01, 0.0, above=True)
+    strength: float = real(1000.0, 0.0)
+    fisher_samples: int = whole(1000, 1)
+    fisher: Fisher = choice("squared_mean", Fisher)
+    batch_size: int = whole(10, 1)
+    epochs: int = whole(1, 1)
+    penalty_step: PenaltyStep = choice("automatic", PenaltyStep)
 
 
 def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_sum: Floats) -> Floats:
@@ -87,7 +79,7 @@ def proximal_step(
     return np.asarray((theta - rate * gradient + pull * anchor_sum) / (1.0 + pull * fisher_sum))
 
 
-class EWC(Baseline):
+class EWC(NetworkBaseline):
     """Elastic weight consolidation, with one quadratic penalty per earlier task.
 
     Parameters: see `Baseline` and `EWCSettings`; profiles ``"default"`` (rotations line of the GEM repository),
@@ -98,8 +90,6 @@ class EWC(Baseline):
     ----------
     n_proximal : int
         Tasks for which the automatic choice took proximal steps.
-    n_diverged : int
-        Steps left out because numbers overflowed.
 
     Examples
     --------
@@ -109,12 +99,9 @@ class EWC(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "EWC"
-    paper: ClassVar[str] = (
-        "J. Kirkpatrick et al. Overcoming catastrophic forgetting in neural networks. PNAS 114(13), 2017"
-    )
-    year: ClassVar[int] = 2017
-    deviations: ClassVar[tuple[str, ...]] = (
+    title = "EWC"
+    paper = "J. Kirkpatrick et al. Overcoming catastrophic forgetting in neural networks. PNAS 114(13), 2017"
+    deviations = (
         "The penalties of all earlier tasks are collapsed into two sums, which gives the same gradient exactly.",
         "When gradient steps on the penalty would diverge, proximal steps are taken for that task.",
         "Importance weights use all samples of the task up to fisher_samples; the usual reference code can stop "
@@ -129,12 +116,10 @@ class EWC(Baseline):
     settings: EWCSettings
 
     def _start(self) -> None:
-        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
-        self.theta = self._layout.initial(self.random)
+        super()._start()
         self.fisher_sum = np.zeros(self._layout.size)
         self.anchor_sum = np.zeros(self._layout.size)
         self.n_proximal = 0
-        self.n_diverged = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
@@ -142,11 +127,8 @@ class EWC(Baseline):
         if s.penalty_step == "automatic":
             proximal = 2.0 * s.learning_rate * s.strength * float(self.fisher_sum.max()) >= 2.0
             self.n_proximal += proximal
-        for _ in range(s.epochs):
-            order = self.random.permutation(len(X))
-            for start in range(0, len(X), s.batch_size):
-                rows = order[start : start + s.batch_size]
-                self._step(X[rows], y[rows], proximal)
+        for batch in self._batches(X, y, s.batch_size, s.epochs):
+            self._step(*batch, proximal)
         self._consolidate(X[: s.fisher_samples], y[: s.fisher_samples])
 
     def _step(self, X: Floats, y: Labels, proximal: bool) -> None:
@@ -181,9 +163,6 @@ class EWC(Baseline):
         if self.settings.fisher == "empirical":
             return mean_squared_gradient(self._layout, self.theta, X, y)
         return mean_squared_gradient(self._layout, self.theta, X, None, self.random)
-
-    def _predict(self, X: Floats, task: int) -> Labels:
-        return network_labels(self._layout, self.theta, X)
 
     def state_size(self) -> int:
         """Return 3 P: parameters and the two sums; it does not grow with the number of tasks."""

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from imrc._checks import check_int, check_real
-from imrc.baselines._network import HIDDEN, Layout, group_gradients, loss_gradient, network_labels
-from imrc.baselines.base import Baseline, Floats, Labels, Settings
+from imrc._types import Floats
+from imrc.baselines._network import NetworkBaseline, group_gradients, loss_gradient
+from imrc.baselines._settings import Settings, real, whole
+from imrc.baselines.base import Labels
 
 _LARGEST = 1e50
 """Gradients beyond this have no meaning, and their products would overflow."""
@@ -34,20 +35,12 @@ class GEMSettings(Settings):
         epsilon >= 0, added to the diagonal of the quadratic program.
     """
 
-    learning_rate: float = 0.1
-    batch_size: int = 10
-    epochs: int = 1
-    memory: int = 256
-    margin: float = 0.5
-    ridge: float = 1e-3
-
-    def __post_init__(self) -> None:
-        check_real("learning_rate", self.learning_rate, 0.0, low_open=True)
-        check_int("batch_size", self.batch_size, 1)
-        check_int("epochs", self.epochs, 1)
-        check_int("memory", self.memory, 1)
-        check_real("margin", self.margin, 0.0)
-        check_real("ridge", self.ridge, 0.0)
+    learning_rate: float = real(0.1, 0.0, above=True)
+    batch_size: int = whole(10, 1)
+    epochs: int = whole(1, 1)
+    memory: int = whole(256, 1)
+    margin: float = real(0.5, 0.0)
+    ridge: float = real(1e-3, 0.0)
 
 
 def project_gradient(
@@ -103,7 +96,7 @@ def _cholesky(gram: Floats) -> Floats:
         return np.asarray(np.linalg.cholesky(lifted).T, dtype=np.float64)
 
 
-class GEM(Baseline):
+class GEM(NetworkBaseline):
     """Gradient episodic memory.
 
     One network for all tasks. Each mini-batch first goes into the task's memory; then the batch gradient is projected
@@ -113,8 +106,8 @@ class GEM(Baseline):
 
     Attributes
     ----------
-    n_projections, n_diverged : int
-        Steps that were projected, and steps left out because numbers overflowed.
+    n_projections : int
+        Steps that were projected.
 
     Examples
     --------
@@ -125,11 +118,9 @@ class GEM(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "GEM"
-    paper: ClassVar[str] = "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
-    year: ClassVar[int] = 2017
-    needs_task_id: ClassVar[bool] = False
-    deviations: ClassVar[tuple[str, ...]] = (
+    title = "GEM"
+    paper = "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
+    deviations = (
         "Only filled memory slots are used; the authors' code takes the gradient over uninitialised slots when a "
         "task has fewer samples than the memory.",
         "The gradients of all memories come from one batched pass, and the quadratic program is solved exactly as "
@@ -145,24 +136,19 @@ class GEM(Baseline):
     settings: GEMSettings
 
     def _start(self) -> None:
-        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
-        self.theta = self._layout.initial(self.random)
+        super()._start()
         self._memory_X = np.zeros((0, 0, self.n_features))
         self._memory_y = np.zeros((0, 0), dtype=np.int64)
         self._counts = np.zeros(0, dtype=np.int64)
         self.n_projections = 0
-        self.n_diverged = 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
         self._open_memory(min(s.memory, len(X)))
         written = 0
-        for _ in range(s.epochs):
-            order = self.random.permutation(len(X))
-            for start in range(0, len(X), s.batch_size):
-                rows = order[start : start + s.batch_size]
-                written = self._remember(X[rows], y[rows], written)
-                self._step(step, X[rows], y[rows])
+        for batch_X, batch_y in self._batches(X, y, s.batch_size, s.epochs):
+            written = self._remember(batch_X, batch_y, written)
+            self._step(step, batch_X, batch_y)
 
     def _step(self, step: int, X: Floats, y: Labels) -> None:
         """Take one projected step; leave theta as it is where numbers overflow."""
@@ -213,9 +199,6 @@ class GEM(Baseline):
         self._memory_X[-1, places], self._memory_y[-1, places] = X, y
         self._counts[-1] = min(self._slots, written + len(X))
         return written + len(X)
-
-    def _predict(self, X: Floats, task: int) -> Labels:
-        return network_labels(self._layout, self.theta, X)
 
     def state_size(self) -> int:
         """Return P + samples in the memories times (D + 1)."""

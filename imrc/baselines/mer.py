@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice, check_int, check_real
-from imrc.baselines._network import HIDDEN, Layout, network_labels
-from imrc.baselines.base import Baseline, Floats, Labels, Settings
+from imrc._types import Floats
+from imrc.baselines._network import HIDDEN, NetworkBaseline
+from imrc.baselines._settings import Settings, choice, real, whole
+from imrc.baselines.base import Labels
 
 Algorithm = Literal["1", "6", "7"]
 Precision = Literal["float32", "float64"]
@@ -43,26 +44,15 @@ class MERSettings(Settings):
         Of the network while it is trained; the authors' code uses single precision.
     """
 
-    learning_rate: float = 0.03
-    within: float = 0.03
-    across: float = 1.0
-    memory: int = 5120
-    replay: int = 100
-    batches: int = 10
-    algorithm: Algorithm = "1"
-    reservoir: Reservoir = "textbook"
-    precision: Precision = "float32"
-
-    def __post_init__(self) -> None:
-        check_real("learning_rate", self.learning_rate, 0.0, low_open=True)
-        check_real("within", self.within, 0.0, 1.0)
-        check_real("across", self.across, 0.0, 1.0)
-        check_int("memory", self.memory, 1)
-        check_int("replay", self.replay, 0)
-        check_int("batches", self.batches, 1)
-        check_choice("algorithm", self.algorithm, get_args(Algorithm))
-        check_choice("reservoir", self.reservoir, get_args(Reservoir))
-        check_choice("precision", self.precision, get_args(Precision))
+    learning_rate: float = real(0.03, 0.0, above=True)
+    within: float = real(0.03, 0.0, 1.0)
+    across: float = real(1.0, 0.0, 1.0)
+    memory: int = whole(5120, 1)
+    replay: int = whole(100, 0)
+    batches: int = whole(10, 1)
+    algorithm: Algorithm = choice("1", Algorithm)
+    reservoir: Reservoir = choice("textbook", Reservoir)
+    precision: Precision = choice("float32", Precision)
 
 
 def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
@@ -87,7 +77,7 @@ def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Gene
     return place if place < slots else -1
 
 
-class MER(Baseline):
+class MER(NetworkBaseline):
     """Meta-experience replay, algorithm 1 of the publication by default.
 
     Parameters: see `Baseline` and `MERSettings`; profiles ``"default"`` (values of the authors' README: 1010 steps per
@@ -107,13 +97,12 @@ class MER(Baseline):
     [0, 1]
     """
 
-    title: ClassVar[str] = "MER"
-    paper: ClassVar[str] = (
+    title = "MER"
+    paper = (
         "M. Riemer et al. Learning to Learn without Forgetting by Maximizing Transfer and Minimizing Interference. "
         "ICLR 2019"
     )
-    year: ClassVar[int] = 2019
-    deviations: ClassVar[tuple[str, ...]] = (
+    deviations = (
         "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a. Both are "
         "available.",
         "Task numbers are not stored with the samples: the authors' code keeps them but never uses them.",
@@ -128,11 +117,10 @@ class MER(Baseline):
     settings: MERSettings
 
     def _start(self) -> None:
-        self._layout = Layout(self.n_features, HIDDEN, self.n_classes)
+        super()._start()
         dtype = np.dtype(self.settings.precision)
-        self.theta: NDArray[Any] = self._layout.initial(self.random).astype(dtype)
+        self.theta = self.theta.astype(dtype)
         self.n_seen = 0
-        self.n_diverged = 0
         self.filled = 0
         # Row 0 holds the arriving sample, rows 1.. the reservoir; the array grows up to memory + 1 rows.
         self._X = np.zeros((1, self.n_features), dtype)
@@ -208,9 +196,6 @@ class MER(Baseline):
         if more > 0:
             self._X = np.vstack([self._X, np.zeros((more, self.n_features), self._X.dtype)])
             self._y = np.append(self._y, np.zeros(more, dtype=np.int64))
-
-    def _predict(self, X: Floats, task: int) -> Labels:
-        return network_labels(self._layout, self.theta, X.astype(self.theta.dtype))
 
     def state_size(self) -> int:
         """Return P + samples in the reservoir times (D + 1)."""

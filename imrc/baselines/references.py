@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from imrc._checks import check_int, check_real
+from imrc._types import Floats
 from imrc.baselines._logistic import fit_multinomial
-from imrc.baselines.base import Baseline, Floats, Kind, Labels, Settings
+from imrc.baselines._settings import Settings, real, whole
+from imrc.baselines.base import Baseline, Labels
 
 _COX = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
 
@@ -25,10 +26,7 @@ class LogisticSettings(Settings):
         Inverse strength of the L2 penalty, above 0; 1 as in scikit-learn.
     """
 
-    C: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_real("C", self.C, 0.0, low_open=True)
+    C: float = real(1.0, 0.0, above=True)
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,7 @@ class RecentSettings(LogisticSettings):
         Tasks before the newest that are used as well.
     """
 
-    b: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("b", self.b, 0)
+    b: int = whole(3, 0)
 
 
 class MajorityClass(Baseline):
@@ -58,10 +52,9 @@ class MajorityClass(Baseline):
     array(['b'], dtype='<U1')
     """
 
-    title: ClassVar[str] = "Majority class"
-    paper: ClassVar[str] = ""
-    year: ClassVar[int] = 0
-    kind: ClassVar[Kind] = "reference"
+    title = "Majority class"
+    paper = ""
+    kind = "reference"
 
     def _start(self) -> None:
         self.counts = np.zeros(self.n_classes, dtype=np.int64)
@@ -80,12 +73,11 @@ class MajorityClass(Baseline):
 class _RulePerTask(Baseline):
     """Logistic regression with one rule per task, which stays as it was learnt."""
 
-    kind: ClassVar[Kind] = "reference"
-    paper: ClassVar[str] = _COX
-    year: ClassVar[int] = 1958
-    needs_task_id: ClassVar[bool] = True
-    keeps_old_rules: ClassVar[bool] = True
-    fixed_old_rules: ClassVar[bool] = True
+    kind = "reference"
+    paper = _COX
+    needs_task_id = True
+    keeps_old_rules = True
+    fixed_old_rules = True
     profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
     settings: LogisticSettings
 
@@ -113,14 +105,14 @@ class SingleTaskLogistic(_RulePerTask):
     [1]
     """
 
-    title: ClassVar[str] = "Logistic, single task"
+    title = "Logistic, single task"
 
 
 class OracleLogistic(_RulePerTask):
     """Logistic regression on each task's whole pool: what static learning could reach with all the data of a task."""
 
-    title: ClassVar[str] = "Oracle, all the pool"
-    uses_pool: ClassVar[bool] = True
+    title = "Oracle, all the pool"
+    uses_pool = True
 
 
 class RecentLogistic(_RulePerTask):
@@ -135,8 +127,8 @@ class RecentLogistic(_RulePerTask):
     16
     """
 
-    title: ClassVar[str] = "Logistic, last b + 1 tasks"
-    shared_settings: ClassVar[tuple[str, ...]] = ("b",)
+    title = "Logistic, last b + 1 tasks"
+    shared_settings = ("b",)
     profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
     settings: RecentSettings
 
@@ -166,10 +158,9 @@ class SeenLogistic(Baseline):
     ([1], 12)
     """
 
-    title: ClassVar[str] = "Logistic, everything seen"
-    paper: ClassVar[str] = _COX
-    year: ClassVar[int] = 1958
-    kind: ClassVar[Kind] = "reference"
+    title = "Logistic, everything seen"
+    paper = _COX
+    kind = "reference"
     profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
     settings: LogisticSettings
 

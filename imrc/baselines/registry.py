@@ -14,13 +14,7 @@ from imrc.baselines.ella import ELLA
 from imrc.baselines.ewc import EWC
 from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
-from imrc.baselines.references import (
-    MajorityClass,
-    OracleLogistic,
-    RecentLogistic,
-    SeenLogistic,
-    SingleTaskLogistic,
-)
+from imrc.baselines.references import MajorityClass, OracleLogistic, RecentLogistic, SeenLogistic, SingleTaskLogistic
 
 registry: Mapping[str, type[Baseline]] = MappingProxyType(
     {

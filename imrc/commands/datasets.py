@@ -40,31 +40,17 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
 def _facts(name: str) -> dict[str, Any]:
     entry, status = datasets.entry(name), datasets.status(name)
     facts: dict[str, Any] = {
-        "name": name,
-        "title": entry.title,
-        "group": entry.group,
-        "summary": entry.summary,
-        "tasks": entry.tasks,
+        **{fact: getattr(entry, fact) for fact in ("name", "title", "group", "summary", "tasks")},
         "loadable": status.loadable,
         "downloadable": status.downloadable,
         "download_bytes": status.size_bytes or None,
         "where": status.where or None,
     }
     if name in datasets.catalogue():
-        more = datasets.facts(name)
-        facts |= {
-            "samples": more.samples,
-            "features": more.features,
-            "classes": more.classes,
-            "cut": more.cut,
-            "label": more.label,
-            "source": more.source,
-            "homepage": more.homepage,
-            "citation": more.citation,
-            "licence": more.licence,
-            "note": more.note or None,
-            "by_hand": status.by_hand or None,
-        }
+        published = datasets.facts(name)
+        more = ("samples", "features", "classes", "cut", "label", "source", "homepage", "citation", "licence")
+        facts |= {fact: getattr(published, fact) for fact in more}
+        facts |= {"note": published.note or None, "by_hand": status.by_hand or None}
     return facts
 
 

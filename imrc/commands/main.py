@@ -76,7 +76,7 @@ def _start_app(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
     common, rest = _anywhere().parse_known_args(arguments)
-    options = _parser().parse_args(rest)
+    options = _parser().parse_args(rest, common)
     try:
         return _start_app(options) if options.command == "app" else _COMMANDS[options.command].run(options)
     except DownloadError as error:  # nothing was wrong with what was asked for
@@ -99,9 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nimrc: stopped", file=sys.stderr)
         return FAILURE
     except Exception as error:  # everything that blames the input was caught above
-        if common.debug:
+        if options.debug:
             traceback.print_exc()
-        print(_bug_report(error, debug=common.debug), file=sys.stderr)
+        print(_bug_report(error, debug=options.debug), file=sys.stderr)
         return FAILURE
 
 

@@ -9,8 +9,10 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
+
+from imrc.wording import plain
 
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 """Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
@@ -25,17 +27,7 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "item"):  # NumPy's numbers
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -44,19 +36,17 @@ def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        values = {name: _plain(value) for name, value in row.items()}
+        values = {name: plain(value) for name, value in row.items()}
         writer.writerow({name: "" if value is None else value for name, value in values.items()})
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
-    """Print texts in columns; the first `left` columns are left-aligned, the others right-aligned."""
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int | Collection[str] = 1) -> None:
+    """Print texts in columns; the first `left` columns, or those named, are left-aligned, the others right-aligned."""
     cells = [list(header), *(list(row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    signs = ["<" if (i < left if isinstance(left, int) else name in left) else ">" for i, name in enumerate(header)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        texts = [
-            text.ljust(width) if column < left else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        texts = (f"{text:{sign}{width}}" for text, sign, width in zip(row, signs, widths, strict=True))
         print("  ".join(texts).rstrip())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,16 +12,24 @@ from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError
+from imrc._folders import default_store_path
 from imrc.baselines import registry
-from imrc.commands.output import ProgressLine, add_formats
+from imrc.commands.output import ProgressLine, add_formats, print_table
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS
+from imrc.solvers import cores
+from imrc.sweeps.database import StoreError
+from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
+from imrc.sweeps.plan import SweepPlan, make_plan
+from imrc.sweeps.spec import FACTORS, SweepSpec, read_toml
+from imrc.sweeps.store import ResultStore, check_export
+from imrc.sweeps.summary import summary_lines, summary_table
+from imrc.wording import duration
 
 FAILED = 1
 
-_LISTS = ("datasets", "features", "n", "k", "b", "W", "presets", "methods", "seeds")
 _EPILOG = """\
 A combination that makes no sense is left out, one that changes nothing is run once; the plan says which and why.
 --file names a TOML file with the same keys, one value or a list each; flags replace what it says:
@@ -85,38 +94,27 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _spec(options: argparse.Namespace) -> Any:  # noqa: ANN401 - imported late
-    from imrc.sweeps.spec import SweepSpec, read_toml
-
+def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
-    given = {name: getattr(options, name) for name in (*_LISTS, "repetitions") if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in (*FACTORS, "repetitions") if getattr(options, name) is not None}
     if options.file is None and "datasets" not in given:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
     return SweepSpec.from_values({**values, **given}, where)
 
 
-def _show(line: ProgressLine, progress: Any) -> None:  # noqa: ANN401 - imported late
+def _show(line: ProgressLine, report: SweepReport) -> None:
     """Say how far a sweep is."""
-    from imrc.wording import duration
-
-    failures = len(progress.failed)
-    last = progress.done + failures == progress.total
-    # No estimate yet: not a number.
-    known = not last and progress.seconds_left == progress.seconds_left
-    left = f", about {duration(progress.seconds_left)} left" if known else ""
+    failures = len(report.failed)
+    last = report.done + failures == report.total
+    left = "" if last or math.isnan(report.seconds_left) else f", about {duration(report.seconds_left)} left"
     failed = f", {failures} failed" if failures else ""
-    line.write(f"[{progress.done}/{progress.total}]{failed}{left}: {progress.cell.title}", last=last)
+    title = "" if report.cell is None else report.cell.title
+    line.write(f"[{report.done}/{report.total}]{failed}{left}: {title}", last=last)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan, run and print a sweep."""
-    from imrc._folders import default_store_path
-    from imrc.solvers import cores
-    from imrc.sweeps.database import StoreError
-    from imrc.sweeps.execute import SchedulerError
-    from imrc.sweeps.store import ResultStore, check_export
-
     spec = _spec(options)
     if options.jobs is not None and not 1 <= options.jobs <= 1024:
         raise InputError(f"--jobs must be between 1 and 1024; got {options.jobs}.")
@@ -137,10 +135,7 @@ def run(options: argparse.Namespace) -> int:
     return FAILED
 
 
-def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int:  # noqa: ANN401 - imported late
-    from imrc.sweeps.execute import SchedulerError, run_sweep
-    from imrc.sweeps.plan import make_plan
-
+def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace, jobs: int) -> int:
     plan = make_plan(spec, store, progress=lambda name: _say(f"Looking at {name} …") if sys.stderr.isatty() else None)
     _say(plan.in_words())
     _say(f"Results: {store.path}")
@@ -161,7 +156,7 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
     except SchedulerError as error:
         raise SchedulerError(f"{error} Finished cells are kept; the same command goes on from there.") from error
     for cell, failure in report.failed:
-        _say(f"Failed: {cell.title}: {failure.message}")
+        _say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     _print_summary(plan, store, options)
     if options.export is not None:
         rows = store.export(options.export)
@@ -171,12 +166,13 @@ def _sweep(spec: Any, store: Any, options: argparse.Namespace, jobs: int) -> int
     return FAILED if report.failed else 0
 
 
-def _print_summary(plan: Any, store: Any, options: argparse.Namespace) -> None:  # noqa: ANN401 - imported late
-    from imrc.sweeps.summary import summary_in_words, summary_table
-
+def _print_summary(plan: SweepPlan, store: ResultStore, options: argparse.Namespace) -> None:
     table = summary_table(plan, store)
-    if options.json:
-        text = table.to_json(orient="records")
-    else:
-        text = table.to_csv(index=False).rstrip("\n") if options.csv else summary_in_words(table)
-    print(text)
+    if options.json or options.csv:
+        print(table.to_json(orient="records") if options.json else table.to_csv(index=False).rstrip("\n"))
+        return
+    same, lines = summary_lines(table)
+    if same:
+        print(same)
+    if lines:
+        print_table(list(lines[0]), [list(line.values()) for line in lines], left=("dataset", "features", "method"))

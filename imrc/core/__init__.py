@@ -10,6 +10,7 @@ eq. (4)                     `sample_moments`             sample average of Phi a
 eq. (6)                     `forward_step`               forward mean vector; backwards the same in retrodiction
 eq. (7)                     `forward_change`             expected quadratic change, for the newest task
 eq. (7), backwards          `backward_change`            as in the authors' code; `printed_change` as printed
+eq. (6), its prediction     `predict`                    what is known of a task before its samples
 eq. (10)                    `revise`                     forward and backward mean vectors of earlier tasks
 Theorems 1 and 3            `borrowed_samples`           effective samples borrowed across one change
 Theorems 1 and 3, bounds    `theory.risk_bound`          bound of the minimax risk
@@ -44,19 +45,20 @@ if TYPE_CHECKING:
     from imrc.core.change import backward_change, forward_change, printed_change
     from imrc.core.learner import Learner
     from imrc.core.moments import sample_moments
-    from imrc.core.tracking import borrowed_samples, forward_step, revise, smooth
+    from imrc.core.recursions import borrowed_samples, forward_step, predict, revise, smooth
 
 # Loaded when first used: the learner brings the compiled solvers with it, which theory alone does not need.
 _HOME = {
     "Learner": "learner",
     "backward_change": "change",
-    "borrowed_samples": "tracking",
+    "borrowed_samples": "recursions",
     "forward_change": "change",
-    "forward_step": "tracking",
+    "forward_step": "recursions",
+    "predict": "recursions",
     "printed_change": "change",
-    "revise": "tracking",
+    "revise": "recursions",
     "sample_moments": "moments",
-    "smooth": "tracking",
+    "smooth": "recursions",
 }
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "borrowed_samples",
     "forward_change",
     "forward_step",
+    "predict",
     "printed_change",
     "revise",
     "sample_moments",

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from imrc._checks import check_choice, check_int
-from imrc.core.learner import RULES, Learner, TaskEstimate
+from imrc._checks import check_choice, check_int, check_real
+from imrc.core.learner import RULES, Learner, TaskEstimate, unknown_task
 from imrc.core.prediction import randomised_rule, scores, softmax
 from imrc.core.settings import (
     Change,
@@ -30,6 +30,7 @@ from imrc.solvers._api import with_intercept
 
 Floats = NDArray[np.float64]
 Rule = Literal["single", "forward", "forward_backward"]
+Task = int | str | tuple[str, float]
 
 
 class IMRC(ClassifierMixin, BaseEstimator):
@@ -87,9 +88,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
         of the quasi-Newton method for log loss.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
-        For "single", "forward" and "forward_backward": mean vectors, their mean squared errors and classifier
-        parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
-        intercept first.
+        For "single", "forward", "forward_backward" and "predicted": mean vectors, their mean squared errors and
+        classifier parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
+        intercept first. "predicted" is what was known of a task before any of its samples; NaN for the first task.
+        So is "single" for a task without labels, but for its mean squared error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
         Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
         sample sizes (Theorems 1 and 3).
@@ -108,6 +110,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
     >>> model.n_tasks_, model.coef_["forward_backward"].shape
     (5, (5, 14))
     >>> model.predict(sequence[0].X[:3], task=0).shape
+    (3,)
+
+    The task to come, before anything of it is seen:
+
+    >>> model.predict(sequence[0].X[:3], task="next").shape
     (3,)
     """
 
@@ -162,17 +169,22 @@ class IMRC(ClassifierMixin, BaseEstimator):
             delattr(self, name)
         return self.partial_fit(X, y)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> IMRC:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, classes: ArrayLike | None = None, gap: float = 1.0
+    ) -> IMRC:
         """Learn the next task; every row given is used.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances of the new task.
-        y : array-like of shape (n_samples,)
-            Labels, numbers or strings.
+        y : array-like of shape (n_samples,) or None
+            Labels, numbers or strings. None: the task has no labels yet. It is then learnt from the tasks around it
+            alone, on its own instances; labels that come later are a further call with ``gap=0``.
         classes : array-like of shape (n_classes,), optional
             All labels that can occur. Needed at the first call if the first task does not show every class.
+        gap : float
+            Periods since the task before, at least 0: so many changes lie between the two. Not used for the first task.
 
         Returns
         -------
@@ -181,12 +193,18 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For labels that are not among the classes, missing or infinite values, shapes that do not fit, or a
-            parameter changed since the first task (`fit` starts anew).
+            For labels that are not among the classes, missing or infinite values, shapes that do not fit, a first task
+            without labels, or a parameter changed since the first task (`fit` starts anew).
         """
         first = not hasattr(self, "n_tasks_")
-        rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
-        check_classification_targets(y)
+        gap = check_real("gap", gap, 0.0)
+        if y is None:
+            if first:
+                raise ValueError("The first task needs labels: requires y to be passed, but the target y is None.")
+            rows = validate_data(self, X, reset=False, dtype=np.float64)
+        else:
+            rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
+            check_classification_targets(y)
         settings = resolve_settings(
             self.preset,
             b=self.b,
@@ -205,27 +223,33 @@ class IMRC(ClassifierMixin, BaseEstimator):
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
             self._learner = Learner(settings, len(self.classes_))
-            self._learner_estimates: dict[str, list[TaskEstimate]] = {rule: [] for rule in RULES}
+            self._learner_estimates: dict[str, list[TaskEstimate]] = {rule: [] for rule in (*RULES, "predicted")}
         elif settings != self._learner.settings:
             raise ValueError(self._changed(settings))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError("classes must stay as they were at the first call of partial_fit.")
+        codes = None if y is None else self._encoded(np.asarray(y))
+        predicted = None if first else self._learner.predicted(gap)
+        update = self._learner.step(with_intercept(rows), codes, gap)
+        estimates = self._learner_estimates
+        estimates["single"].append(update.single)
+        estimates["forward"].append(update.forward)
+        estimates["forward_backward"].append(update.forward)
+        estimates["predicted"].append(unknown_task(len(update.forward.mean)) if predicted is None else predicted)
+        for task, estimate in update.revised.items():
+            estimates["forward_backward"][task] = estimate
+        self.n_tasks_ = len(estimates["forward"])
+        self.n_iter_ = update.forward.iterations
+        return self
+
+    def _encoded(self, y: NDArray[Any]) -> NDArray[np.int64]:
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(
                 f"y has labels that are not among the classes: {unknown[:5].tolist()}. Give all labels as "
                 "classes= at the first call of partial_fit."
             )
-        update = self._learner.step(with_intercept(rows), np.searchsorted(self.classes_, y).astype(np.int64))
-        estimates = self._learner_estimates
-        estimates["single"].append(update.single)
-        estimates["forward"].append(update.forward)
-        estimates["forward_backward"].append(update.forward)
-        for task, estimate in update.revised.items():
-            estimates["forward_backward"][task] = estimate
-        self.n_tasks_ = len(estimates["forward"])
-        self.n_iter_ = update.forward.iterations
-        return self
+        return np.searchsorted(self.classes_, y).astype(np.int64)
 
     def _changed(self, settings: IMRCSettings) -> str:
         """Say which parameters are not what they were when the tasks so far were learnt."""
@@ -271,23 +295,29 @@ class IMRC(ClassifierMixin, BaseEstimator):
         """Effective samples each rule was learnt from, Theorems 1 and 3, (n_tasks_,) per rule."""
         return self._collect("ess")
 
-    def _estimate(self, task: int, rule: Rule) -> TaskEstimate:
+    def _estimate(self, task: Task, rule: Rule) -> TaskEstimate:
         check_is_fitted(self, "n_tasks_")
         check_choice("rule", rule, RULES)
+        if isinstance(task, str | tuple):
+            name, steps = (task, 1.0) if isinstance(task, str) else task
+            if name != "next":
+                raise ValueError(f"task must be a number, 'next' or ('next', periods); got {task!r}.")
+            return self._learner.predicted(check_real("periods", steps, 0.0))
         task = check_int("task", task, -self.n_tasks_, self.n_tasks_ - 1)
         return self._learner_estimates[rule][task]
 
-    def decision_function(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> NDArray[np.float64]:
         """Return the scores Phi(x, y)'mu; for two classes their difference.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances.
-        task : int
-            Whose rule, from 0; negative numbers count from the newest.
+        task : int, "next" or ("next", float)
+            Whose rule, from 0; negative numbers count from the newest. "next" is the task to come, one period after
+            the newest, ("next", h) the one h periods after it.
         rule : {"single", "forward", "forward_backward"}
-            Which rule of that task.
+            Which rule of that task; the task to come has one only.
 
         Returns
         -------
@@ -296,20 +326,20 @@ class IMRC(ClassifierMixin, BaseEstimator):
         values = self._scores(X, task, rule)
         return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
 
-    def _scores(self, X: ArrayLike, task: int, rule: Rule) -> Floats:
+    def _scores(self, X: ArrayLike, task: Task, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         return scores(with_intercept(rows), estimate.coef, len(self.classes_))
 
-    def predict(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
+    def predict(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score, ties to the smallest label.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances.
-        task : int
-            Number of the task from 0; negative numbers count from the newest.
+        task : int, "next" or ("next", float)
+            As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
             Which rule of the task.
 
@@ -320,7 +350,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         best = np.argmax(self._scores(X, task, rule), axis=1)
         return np.asarray(self.classes_[best])
 
-    def predict_proba(self, X: ArrayLike, task: int = -1, rule: Rule = "forward_backward") -> Floats:
+    def predict_proba(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> Floats:
         """Return the randomised minimax rule h(y|x).
 
         For 0-1 loss it is proportional to max(Phi(x, y)'mu - nu, 0), for log loss to exp(Phi(x, y)'mu).
@@ -333,8 +363,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances.
-        task : int
-            Number of the task from 0; negative numbers count from the newest.
+        task : int, "next" or ("next", float)
+            As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
             Which rule of the task.
 
@@ -352,7 +382,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        task: int = -1,
+        task: Task = -1,
         rule: Rule = "forward_backward",
     ) -> float:
         """Return the share of correct labels.
@@ -365,8 +395,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
             True labels.
         sample_weight : array-like of shape (n_samples,) or None
             Weights of the samples; None: all alike.
-        task : int
-            Number of the task from 0; negative numbers count from the newest.
+        task : int, "next" or ("next", float)
+            As in `decision_function`.
         rule : {"forward_backward", "forward", "single"}
             Which rule of the task.
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
-from imrc.core.rules import Fit, Rules, ZeroOneRules
+from imrc.core.rules import Fit, Rules
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, RateTracker, Tracked, Tracker
+from imrc.core.zero_one_rules import ZeroOneRules
 
 Floats = NDArray[np.float64]
 
@@ -113,25 +114,28 @@ class Learner:
             ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else LogLossRules(settings, n_classes)
         )
 
-    def step(self, X1: Floats, y: NDArray[np.int64]) -> StepUpdate:
+    def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> StepUpdate:
         """Learn the next task.
 
         Parameters
         ----------
         X1 : ndarray of shape (n, D + 1)
             Mapped instances with the intercept column first.
-        y : ndarray of shape (n,)
-            Classes 0..C-1.
+        y : ndarray of shape (n,) or None
+            Classes 0..C-1; None: the task has no labels, so that only the tasks around it tell about it.
+        gap : float
+            Periods since the task before, each with a change of its own; 0: more of the same task.
 
         Returns
         -------
         StepUpdate
         """
         tracker = self._tracker = self._tracker or self._make_tracker()
-        tracker.update(X1, y)
+        tracker.update(X1, y, gap)
         single, forward = tracker.single(), tracker.forward()
         revised = tracker.revised() if "forward_backward" in self.rules else []
-        alone, fit, fits = self._rules.step(X1, y, single if "single" in self.rules else None, forward, revised)
+        wanted = single if "single" in self.rules and y is not None else None
+        alone, fit, fits = self._rules.step(X1, y, wanted, forward, revised)
         k = self.steps
         self.steps += 1
         return StepUpdate(
@@ -141,6 +145,30 @@ class Learner:
             {k - back: _estimate(*pair) for back, pair in enumerate(zip(revised, fits, strict=True), start=1)},
             {**tracker.choices(), **self._rules.choices()},
         )
+
+    def predicted(self, gap: float = 1.0) -> TaskEstimate:
+        """Return what is known of the task to come before any of its samples: its forward estimate, with its change.
+
+        The learner stays as it is.
+
+        Parameters
+        ----------
+        gap : float
+            Periods after the newest task.
+
+        Returns
+        -------
+        TaskEstimate
+
+        Raises
+        ------
+        ValueError
+            Before the first task.
+        """
+        if self._tracker is None:
+            raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")
+        task = self._tracker.predicted(gap)
+        return _estimate(task, self._rules.predicted(task))
 
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
@@ -154,6 +182,12 @@ class Learner:
         if s.tracking == "component":
             return ComponentTracker(self.n_classes, s.b, int(s.W), s.change)
         return RateTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.rate, s.W)
+
+
+def unknown_task(size: int) -> TaskEstimate:
+    """Return the estimate of a task of which nothing is known: NaN throughout."""
+    nothing = np.full(size, np.nan)
+    return TaskEstimate(nothing, nothing, nothing, float("nan"), float("nan"), float("nan"))
 
 
 def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:

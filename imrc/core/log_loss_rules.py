@@ -49,18 +49,24 @@ class LogLossRules:
         self._alone = alone(self._candidates)
         self._losses = dict.fromkeys([*self._candidates, *self._alone], 0.0)
         self._steps = 0
+        self._labelled = 0
+        # Of each task within reach, the tasks with labels up to it.
+        self._labelled_by: deque[int] = deque(maxlen=settings.b + 1)
         self._chosen = DEFAULT
 
     def step(
-        self, X1: Floats, y: NDArray[np.int64], single: Tracked | None, forward: Tracked, revised: list[Tracked]
+        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
     ) -> tuple[Fit | None, Fit, list[Fit]]:
         """Solve for the newest task and the revised ones, each from its last solution."""
-        self._store(scaled(X1), y)
+        if y is not None:
+            self._store(scaled(X1), y)
+            self._labelled += 1
+        self._labelled_by.append(self._labelled)
         zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
         start = self._coefficients[-1] if self._coefficients else zeros
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
-        if scored:
+        if scored and y is not None:
             self._score_candidates(list(scored), self._aligned(forward), start)
         chosen = self._chosen = self._best(self._candidates)
         own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
@@ -80,7 +86,18 @@ class LogLossRules:
         """Solve for the task `back` tasks before the newest."""
         if candidate.transfer:
             return self._solve(self._aligned(task), task.ess, start, candidate.penalty)
-        return self._solve(self._own(back), float(len(self._y[-1 - back])), start, candidate.penalty)
+        weights, samples = self._own(back)
+        # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
+        ess = samples if task.ess > 0.999 * samples else task.ess
+        return self._solve(weights, ess, start, candidate.penalty)
+
+    def predicted(self, task: Tracked) -> Fit:
+        """Solve for the task to come, weighted as the forward rule of the newest."""
+        start, chosen = self._coefficients[-1], self._best(self._candidates)
+        if chosen.transfer:
+            return self._solve(self._aligned(task), task.ess, start, chosen.penalty)[0]
+        weights, samples = self._own(0)
+        return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
 
     def size(self) -> int:
         """Return how many numbers are kept."""
@@ -97,11 +114,11 @@ class LogLossRules:
             raise ValueError("the rule for log loss needs tracking='rate': one gain for all components.")
         return task.weights[-len(self._y) :]
 
-    def _own(self, back: int) -> Floats:
-        """Weights that use one task only, `back` tasks before the newest."""
-        weights = np.zeros(len(self._y))
-        weights[-1 - back] = 1.0
-        return weights
+    def _own(self, back: int) -> tuple[Floats, float]:
+        """Weights of one task only, `back` tasks before the newest or the last with labels before it; its samples."""
+        weights, place = np.zeros(len(self._y)), self._labelled_by[-1 - back] - self._labelled - 1
+        weights[place] = 1.0
+        return weights, float(len(self._y[place]))
 
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
@@ -131,7 +148,7 @@ class LogLossRules:
         X, y = self._X[-1], self._y[-1]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
-                base = weights if candidate.transfer else self._own(0)
+                base = weights if candidate.transfer else self._own(0)[0]
                 task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
                 scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])

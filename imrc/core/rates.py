@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.core.tracking import forward_step, revise
+from imrc.core.recursions import forward_step, predict, revise
 
 Floats = NDArray[np.float64]
 
@@ -83,8 +82,8 @@ class RateEstimate:
     a : float
         s / P; ``1 / a`` is the effective sample size.
     weights : ndarray of shape (stored,)
-        Weight of each stored task's sample average in `mean`, oldest first; what is missing to 1 belongs to tasks
-        no longer stored.
+        Weight of each stored task's sample average in `mean`, oldest first, tasks without labels left out; what is
+        missing to 1 belongs to tasks no longer stored.
     """
 
     mean: Floats
@@ -96,14 +95,15 @@ class RateEstimate:
 class _Past:
     """One task within reach: its sample average and, for every rate, the forward mean vector at that time.
 
-    Both are followed by the weights of the tasks they are made of, one place per task: gains are common to all
-    components, so the recursions give the weights with the means.
+    Both are followed by the weights of the tasks they are made of, one place per task with labels: gains are common to
+    all components, so the recursions give the weights with the means.
     """
 
     own: Floats
     own_a: Floats
     forward: Floats
     forward_a: Floats
+    gap: float
 
 
 class RateFilter:
@@ -129,7 +129,7 @@ class RateFilter:
             self._prior = -0.5 * (np.log(self.rates / PRIOR_MEDIAN) / PRIOR_SD) ** 2
         self.log_likelihood = self._prior
         self._terms: deque[Floats] | None = None if window is None else deque(maxlen=window)
-        self._count = 0
+        self._count = self._labelled = 0
         self._past: deque[_Past] = deque(maxlen=reach + 1)
 
     @property
@@ -141,30 +141,36 @@ class RateFilter:
     def _best(self) -> int:
         return int(np.argmax(self.log_likelihood))
 
-    def update(self, average: Floats, variance: Floats, samples: int) -> None:
+    def update(self, average: Floats, variance: Floats, samples: int, gap: float = 1.0) -> None:
         """Take in the sample average, the per-sample variance and the sample count of the next task.
 
         Parameters
         ----------
         average, variance : ndarray of shape (m,)
-            Sample average of Phi and `smoothed_variance`.
+            Sample average of Phi and `smoothed_variance`; not looked at for a task without labels.
         samples : int
-            Number of samples n_k.
+            Number of samples n_k; 0: the task has no labels.
+        gap : float
+            Periods since the task before: so many changes of one period add up. Not used for the first task.
         """
-        size, place = len(self.rates), len(average) + self._count % self.keep
-        for past in self._past:  # the oldest task gives up its place
-            past.own[place] = past.forward[:, place] = 0.0
-        own = np.concatenate([average, np.zeros(self.keep)])
-        own[place] = 1.0
-        own_a = np.array([1.0 / samples])
+        size, m = len(self.rates), len(average)
+        own, own_a = np.zeros(m + self.keep), np.array([np.inf])
+        if samples:
+            place = m + self._labelled % self.keep
+            for past in self._past:  # the oldest task gives up its place
+                past.own[place] = past.forward[:, place] = 0.0
+            own[:m], own[place], own_a = average, 1.0, np.array([1.0 / samples])
+            self._labelled += 1
+            first = self._labelled == 1
+            self.variance = variance if first else self.variance + (variance - self.variance) / self._labelled
         self._count += 1
-        self.variance = variance if self._count == 1 else self.variance + (variance - self.variance) / self._count
         if self._count == 1:
-            self._past.append(_Past(own, own_a, np.tile(own, (size, 1)), np.tile(own_a, (size, 1))))
+            self._past.append(_Past(own, own_a, np.tile(own, (size, 1)), np.tile(own_a, (size, 1)), gap))
             return
-        newest, d = self._past[-1], self.rates[:, None]
-        self._add_term(average, newest.forward[:, : len(average)], (newest.forward_a + d + own_a)[:, 0])
-        self._past.append(_Past(own, own_a, *forward_step(own, own_a, newest.forward, newest.forward_a, d)))
+        newest, d = self._past[-1], self.rates[:, None] * gap
+        if samples:
+            self._add_term(average, newest.forward[:, :m], (newest.forward_a + d + own_a)[:, 0])
+        self._past.append(_Past(own, own_a, *forward_step(own, own_a, newest.forward, newest.forward_a, d), gap))
 
     def _add_term(self, average: Floats, predicted: Floats, f: Floats) -> None:
         """Add the log-likelihood of one innovation under every rate, f its variance in units of P."""
@@ -183,18 +189,23 @@ class RateFilter:
         newest, r = self._past[-1], self._best
         return self._estimate(newest.forward[r], newest.forward_a[r])
 
+    def predicted(self, gap: float) -> RateEstimate:
+        """Return the estimate of the task `gap` periods after the newest, before any of its samples."""
+        newest, r = self._past[-1], self._best
+        return self._estimate(*predict(newest.forward[r], newest.forward_a[r], np.array([self.rate * gap])))
+
     def revised(self) -> list[RateEstimate]:
         """Return forward and backward estimates of the tasks before the newest, the nearest first."""
         r = self._best
         newest, *earlier = reversed(self._past)
         stored = ((past.own, past.own_a, past.forward[r], past.forward_a[r]) for past in earlier)
-        changes = repeat(np.array([self.rate]), len(earlier))
+        changes = [np.array([self.rate * after.gap]) for after in list(reversed(self._past))[:-1]]
         return [self._estimate(mean, a) for mean, a in revise((newest.own, newest.own_a), stored, changes)]
 
     def _estimate(self, mean: Floats, a: Floats) -> RateEstimate:
         """Take a mean vector and the weights behind it apart; weights from the oldest task to the newest."""
         m = self.variance.size
-        places = (np.arange(max(0, self._count - self.keep), self._count) % self.keep) + m
+        places = (np.arange(max(0, self._labelled - self.keep), self._labelled) % self.keep) + m
         return RateEstimate(mean[:m], float(a[0]), mean[places])
 
     def size(self) -> int:

@@ -25,9 +25,14 @@ Change = Literal["released", "printed"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Window = int | Literal["all"]
 
-MAX_BACKWARD_STEPS = 2000
-MAX_WINDOW = 100
-MAX_ITERATIONS = 100_000
+LIMITS: dict[str, tuple[int, int]] = {
+    "b": (0, 2000),
+    "W": (1, 100),
+    "lambda0": (0, 100),
+    "max_iter": (1, 100_000),
+    "rate": (0, 100),
+}
+"""Smallest and largest value of each number of `IMRCSettings`; the page and the command line have the same."""
 
 DESCRIPTIONS: dict[Preset, str] = {
     "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss, its penalty and "
@@ -112,14 +117,14 @@ class IMRCSettings:
     change: Change = "released"
 
     def __post_init__(self) -> None:
-        check_int("b", self.b, 0, MAX_BACKWARD_STEPS)
+        check_int("b", self.b, *LIMITS["b"])
         check_window(self.W)
         check_choice("preset", self.preset, PRESETS)
-        object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, 0.0, 100.0))
+        object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, *LIMITS["lambda0"]))
         check_choice("instances", self.instances, INSTANCES)
         check_choice("solver", self.solver, SOLVERS)
         if self.max_iter != "by_n":
-            check_int("max_iter", self.max_iter, 1, MAX_ITERATIONS)
+            check_int("max_iter", self.max_iter, *LIMITS["max_iter"])
         check_choice("tracking", self.tracking, TRACKINGS)
         check_choice("confidence", self.confidence, CONFIDENCES)
         check_choice("loss", self.loss, LOSSES)
@@ -128,7 +133,7 @@ class IMRCSettings:
         if self.W == "all" and self.tracking != "rate":
             raise InputError(
                 "W='all' needs tracking='rate' (presets recommended and recommended_01): eq. (7) averages W squared "
-                f"differences. Give a number from 1 to {MAX_WINDOW}."
+                f"differences. Give a number from 1 to {LIMITS['W'][1]}."
             )
         if self.change != "released" and self.tracking != "component":
             raise InputError("change='printed' needs tracking='component': only there eq. (7) is used.")
@@ -137,7 +142,7 @@ class IMRCSettings:
         if self.loss == "log" and self.lambda0 == 0.0:
             raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
         if self.rate is not None:
-            object.__setattr__(self, "rate", check_real("rate", self.rate, 0.0, 100.0))
+            object.__setattr__(self, "rate", check_real("rate", self.rate, *LIMITS["rate"]))
         if self.selection != "none" and self.loss != "log":
             raise InputError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
@@ -158,7 +163,7 @@ class IMRCSettings:
 
 def check_window(W: object) -> Window:
     """Return W if it is "all" or a whole number from 1 to 100; raise ValueError or TypeError otherwise."""
-    return "all" if isinstance(W, str) and W == "all" else check_int("W", W, 1, MAX_WINDOW)
+    return "all" if isinstance(W, str) and W == "all" else check_int("W", W, *LIMITS["W"])
 
 
 PRESET_VALUES: dict[Preset, dict[str, Any]] = {

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
-from imrc.core.rates import RATES, RateFilter, smoothed_variance
-from imrc.core.tracking import borrowed_samples, forward_step, revise
+from imrc.core.rates import RATES, RateEstimate, RateFilter, smoothed_variance
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +40,11 @@ class Tracked:
 class Tracker(Protocol):
     """Follows the mean vectors of a sequence."""
 
-    def update(self, X1: Floats, y: NDArray[np.int64]) -> None:
-        """Take in the samples of the next task, mapped and with intercept column."""
+    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
+        """Take in the samples of the next task, mapped and with intercept column; y None: they have no labels.
+
+        `gap` is the number of periods since the task before, each with a change of its own.
+        """
         ...
 
     def single(self) -> Tracked:
@@ -50,6 +53,10 @@ class Tracker(Protocol):
 
     def forward(self) -> Tracked:
         """Return the newest task's forward estimate."""
+        ...
+
+    def predicted(self, gap: float = 1.0) -> Tracked:
+        """Return the estimate of the task `gap` periods after the newest, before any of its samples."""
         ...
 
     def revised(self) -> list[Tracked]:
@@ -76,6 +83,7 @@ class _Stored:
     samples: int
     sigma2: float
     ess_fwd: float
+    gap: float
 
 
 class ComponentTracker:
@@ -98,21 +106,33 @@ class ComponentTracker:
         self._count = 0
         self._past: deque[_Stored] = deque(maxlen=b + 1)
         self._squared: deque[Floats] = deque(maxlen=b + W + 1)
+        self._last: Floats = np.empty(0)
+        self._since = 0.0
 
-    def update(self, X1: Floats, y: NDArray[np.int64]) -> None:
-        """Take in the next task."""
-        tau, s = sample_moments(X1, y, self.n_classes)
+    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
+        """Take in the next task; without labels nothing is known of its sample average: s is infinite."""
         previous = self._past[-1] if self._past else None
-        self._squared.append((tau if previous is None else tau - previous.tau) ** 2)
+        self._since += gap  # periods since the last task with labels
+        if y is None:
+            assert previous is not None  # noqa: S101 - the learner asks for labels of the first task
+            tau, s, samples, sigma2 = np.zeros_like(previous.tau), np.full_like(previous.s, np.inf), 0, previous.sigma2
+            squared = self._kept_change()
+        else:
+            tau, s = sample_moments(X1, y, self.n_classes)
+            samples, sigma2 = len(y), float(len(y) * s.max())
+            if previous is None:
+                squared = tau**2
+            else:  # of several periods, the change of one
+                squared = (tau - self._last) ** 2 / self._since if self._since > 0 else self._kept_change()
+            self._last, self._since = tau, 0.0
+        self._squared.append(squared)
         self._count += 1
-        samples, sigma2 = len(y), float(len(y) * s.max())
         tau_fwd, s_fwd, ess_fwd = tau, s, float(samples)
         if previous is not None:
-            squared, first = self._differences()
-            d = forward_change(squared, self._count - 1, self.W, first)
+            d = self._newest_change() * gap
             tau_fwd, s_fwd = forward_step(tau, s, previous.tau_fwd, previous.s_fwd, d)
             ess_fwd += borrowed_samples(previous.ess_fwd, sigma2, float(d.max()))
-        self._past.append(_Stored(tau, s, tau_fwd, s_fwd, samples, sigma2, ess_fwd))
+        self._past.append(_Stored(tau, s, tau_fwd, s_fwd, samples, sigma2, ess_fwd, gap))
 
     def single(self) -> Tracked:
         """Return the sample average, eq. (4)."""
@@ -124,12 +144,21 @@ class ComponentTracker:
         newest = self._past[-1]
         return Tracked(newest.tau_fwd, newest.s_fwd, newest.ess_fwd)
 
+    def predicted(self, gap: float = 1.0) -> Tracked:
+        """Return the estimate of the task to come; the change is that of the newest window."""
+        newest, d = self._past[-1], self._newest_change() * gap
+        tau, s = predict(newest.tau_fwd, newest.s_fwd, d)
+        return Tracked(tau, s, float(borrowed_samples(newest.ess_fwd, newest.sigma2, float(d.max()))))
+
     def revised(self) -> list[Tracked]:
         """Return forward and backward estimates of the tasks within reach, the nearest first."""
         squared, first = self._differences()
         newest, *earlier = reversed(self._past)
         k = self._count - 1
-        changes = [self._backward_change(squared, k - back, k, self.W, first) for back in range(1, len(earlier) + 1)]
+        gaps = [past.gap for past in list(reversed(self._past))[:-1]]
+        changes = [
+            self._backward_change(squared, k - back, k, self.W, first) * gap for back, gap in enumerate(gaps, start=1)
+        ]
         revised = revise((newest.tau, newest.s), ((p.tau, p.s, p.tau_fwd, p.s_fwd) for p in earlier), changes)
         estimates, ess_bwd = [], float(newest.samples)
         for (tau, s), past, d in zip(revised, earlier, changes, strict=True):
@@ -145,6 +174,17 @@ class ComponentTracker:
     def choices(self) -> dict[str, float]:
         """Nothing is chosen: each component has its own change."""
         return {}
+
+    def _newest_change(self) -> Floats:
+        """Return d^2 of one period, of the newest window; of a single task nothing is known but its own error."""
+        if self._count == 1:
+            return self._past[-1].s
+        squared, first = self._differences()
+        return forward_change(squared, self._count - 1, self.W, first)
+
+    def _kept_change(self) -> Floats:
+        """Return the squared difference that leaves the newest window as it is: nothing new is known of the change."""
+        return self._squared[-self.W] if self._count > self.W else self._newest_change()
 
     def _differences(self) -> tuple[Floats, int]:
         """Return the stored squared differences and the task of the first of them."""
@@ -178,11 +218,16 @@ class RateTracker:
         """Rate of change rho in use."""
         return self._filter.rate
 
-    def update(self, X1: Floats, y: NDArray[np.int64]) -> None:
+    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
         """Take in the next task."""
+        if y is None:
+            nothing = np.zeros_like(self._single.mean)
+            self._single = Tracked(nothing, np.full_like(nothing, np.inf), 0.0)
+            self._filter.update(nothing, nothing, 0, gap)
+            return
         tau, s = sample_moments(X1, y, self.n_classes)
         self._single = Tracked(tau, s, float(len(y)))
-        self._filter.update(tau, smoothed_variance(X1, y, self.n_classes), len(y))
+        self._filter.update(tau, smoothed_variance(X1, y, self.n_classes), len(y), gap)
 
     def single(self) -> Tracked:
         """Return the sample average with its own variance, as in the paper."""
@@ -190,15 +235,18 @@ class RateTracker:
 
     def forward(self) -> Tracked:
         """Return the forward estimate; mse = P a."""
-        estimate = self._filter.forward()
-        return Tracked(estimate.mean, self._filter.variance * estimate.a, 1.0 / estimate.a, estimate.weights)
+        return self._tracked(self._filter.forward())
+
+    def predicted(self, gap: float = 1.0) -> Tracked:
+        """Return the estimate of the task to come; mse = P a."""
+        return self._tracked(self._filter.predicted(gap))
 
     def revised(self) -> list[Tracked]:
         """Return the revised estimates; mse = P a."""
-        return [
-            Tracked(estimate.mean, self._filter.variance * estimate.a, 1.0 / estimate.a, estimate.weights)
-            for estimate in self._filter.revised()
-        ]
+        return [self._tracked(estimate) for estimate in self._filter.revised()]
+
+    def _tracked(self, estimate: RateEstimate) -> Tracked:
+        return Tracked(estimate.mean, self._filter.variance * estimate.a, 1.0 / estimate.a, estimate.weights)
 
     def size(self) -> int:
         """Return how many numbers are kept."""

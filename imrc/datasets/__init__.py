@@ -6,7 +6,6 @@ Files are looked for in this order: built in, the folder ``$IMRC_DATA``, the use
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
@@ -14,8 +13,7 @@ from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
 from imrc.datasets._images import extract_features
-from imrc.datasets._registry import Entry, Group, accepted_options, builtin_entries
-from imrc.datasets._registry_published import Status, published_entries, published_status, size_in_words
+from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
@@ -76,11 +74,6 @@ DEFAULT = "rotated_digits"
 """The sequence a visitor sees first."""
 
 
-@lru_cache(maxsize=1)
-def _entries() -> dict[str, Entry]:
-    return {**builtin_entries(), **published_entries()}
-
-
 def names(group: Group | None = None) -> list[str]:
     """Return the names `load` knows, all or those of one group.
 
@@ -100,7 +93,7 @@ def names(group: Group | None = None) -> list[str]:
     >>> names()[0], "usenet1" in names("from the paper")
     ('rotated_digits', True)
     """
-    return [name for name, entry in _entries().items() if group is None or entry.group == group]
+    return [name for name, entry in entries().items() if group is None or entry.group == group]
 
 
 def status(name: str) -> Status:
@@ -142,8 +135,7 @@ def entry(name: str) -> Entry:
     ValueError
         If there is no such dataset; the message lists what there is.
     """
-    entries = _entries()
-    return entries[check_choice("name", name, entries)]
+    return entries()[check_choice("name", name, entries())]
 
 
 def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: ANN401 - loaders differ

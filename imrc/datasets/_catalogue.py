@@ -209,14 +209,5 @@ def facts(name: str) -> CatalogueEntry:
 
 def info_of(entry: CatalogueEntry) -> dict[str, Any]:
     """Return what a sequence says of itself."""
-    return {
-        "class_names": entry.class_names,
-        "source": entry.source,
-        "homepage": entry.homepage,
-        "licence": entry.licence,
-        "citation": entry.citation,
-        "cut": entry.cut,
-        "label": entry.label,
-        "note": entry.note,
-        "paper": entry.paper,
-    }
+    told = ("class_names", "source", "homepage", "licence", "citation", "cut", "label", "note", "paper")
+    return {name: getattr(entry, name) for name in told}

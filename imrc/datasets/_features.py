@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.datasets import _files
 from imrc.datasets._arrays import read_mat, read_npz
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
@@ -17,7 +18,6 @@ from imrc.tables import _archives
 from imrc.tables._text import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
-Floats = NDArray[np.float64]
 _LIMIT = 1 << 30
 
 
@@ -66,10 +66,8 @@ def _from_csv(entry: CatalogueEntry, files: tuple[tuple[RemoteFile, Path], ...])
 
 
 def _describe(content: Mapping[str, Any]) -> str:
-    return (
-        ", ".join(f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
-        or "nothing"
-    )
+    held = (f"{name} {getattr(value, 'shape', type(value).__name__)}" for name, value in content.items())
+    return ", ".join(held) or "nothing"
 
 
 def _vector(value: Any, rows: int) -> NDArray[Any] | None:  # noqa: ANN401 - whatever a MATLAB file holds

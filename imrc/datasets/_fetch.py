@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from imrc._folders import cache_folder
+from imrc._folders import cache_folder, replacing
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts
 from imrc.datasets.errors import ChecksumError, DownloadError
@@ -29,6 +26,10 @@ class Downloader(Protocol):
 
     def __call__(self, url: str, output_file: str, pooch: object) -> None:
         """Write what is at `url` to `output_file`."""
+
+
+MakeDownloader = Callable[[RemoteFile, Progress | None], Downloader]
+"""Gives the downloader of a file."""
 
 
 class _Bar:
@@ -66,30 +67,19 @@ def _downloader(file: RemoteFile, progress: Progress | None) -> Downloader:
 
 
 def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader) -> None:
-    """Download into a file next to the target, check it, and put it in place in one step."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        downloader(url, str(temporary), None)
+    """Download, check and put in place, see `replacing`."""
+    with replacing(target) as part:
+        downloader(url, str(part), None)
         try:
-            _files.verify(file, temporary)
+            _files.verify(file, part)
         except ChecksumError:
-            raise DownloadError(
-                f"{_host(url)} did not give the published file ({temporary.stat().st_size:,} bytes came)"
-            ) from None
-        temporary.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            size = part.stat().st_size
+            raise DownloadError(f"{_host(url)} did not give the published file ({size:,} bytes came)") from None
 
 
-def _fetch_file(
-    file: RemoteFile, folder: Path, make: Callable[[RemoteFile, Progress | None], Downloader], progress: Progress | None
-) -> list[str]:
+def _fetch_file(file: RemoteFile, folder: Path, make: MakeDownloader, progress: Progress | None) -> list[str]:
     """Try the addresses of a file one after the other; return the problems, empty on success."""
     target = folder / file.path
-    target.parent.mkdir(parents=True, exist_ok=True)
     problems = []
     for url in file.urls:
         try:
@@ -132,7 +122,7 @@ def download(
     *,
     progress: Progress | None = None,
     folder: str | Path | None = None,
-    downloader: Callable[[RemoteFile, Progress | None], Downloader] | None = None,
+    downloader: MakeDownloader | None = None,
 ) -> Path:
     """Download the files of a dataset into the user's cache.
 
@@ -184,10 +174,7 @@ def download(
 
 
 def _fetch_set(
-    files: tuple[RemoteFile, ...],
-    target: Path,
-    make: Callable[[RemoteFile, Progress | None], Downloader],
-    progress: Progress | None,
+    files: tuple[RemoteFile, ...], target: Path, make: MakeDownloader, progress: Progress | None
 ) -> list[str]:
     for file in files:
         path = target / file.path
@@ -208,9 +195,7 @@ def _fetch_set(
     return []
 
 
-def _fetch_optional(
-    entry: CatalogueEntry, target: Path, make: Callable[[RemoteFile, Progress | None], Downloader]
-) -> None:
+def _fetch_optional(entry: CatalogueEntry, target: Path, make: MakeDownloader) -> None:
     for file in entry.optional():
         if file.urls and _files.find(file) is None:
             _fetch_file(file, target, make, None)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
-import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
-from imrc._folders import cache_folder
+from imrc._folders import cache_folder, replacing
 from imrc.datasets._catalogue import CatalogueEntry, facts
 from imrc.datasets.errors import DataError
 
@@ -99,19 +96,13 @@ def _yearbook(folder: Path, _: CatalogueEntry) -> list[ImageItem]:
     return [ImageItem(path, label) for _, _, path, label in sorted(named)]
 
 
-def _domainnet(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
+def _by_task(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
+    """Images in one subfolder per task, with one per class in each."""
+    tasks = DOMAINS if entry.name == "domainnet" else [str(j + 1) for j in range(entry.tasks)]
     return [
         ImageItem(path, label, task)
-        for task, domain in enumerate(DOMAINS)
-        for path, label in _by_class(folder / domain, entry)
-    ]
-
-
-def _clear(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
-    return [
-        ImageItem(path, label, task)
-        for task in range(entry.tasks)
-        for path, label in _by_class(folder / str(task + 1), entry)
+        for task, name in enumerate(tasks)
+        for path, label in _by_class(folder / name, entry)
     ]
 
 
@@ -132,8 +123,8 @@ def _imagenet_noise(folder: Path, entry: CatalogueEntry) -> list[ImageItem]:
 _LISTERS: dict[str, Callable[[Path, CatalogueEntry], list[ImageItem]]] = {
     "utkfaces": _utkfaces,
     "yearbook": _yearbook,
-    "domainnet": _domainnet,
-    "clear": _clear,
+    "domainnet": _by_task,
+    "clear": _by_task,
     "imagenet_noise": _imagenet_noise,
 }
 
@@ -249,15 +240,8 @@ def _batch(items: Sequence[ImageItem]) -> NDArray[np.float32]:
 
 
 def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write an NPZ file next to its place, then move it there in one step."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **arrays)
-        Path(name).replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            Path(name).unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
 
 
 def _signature(items: Sequence[ImageItem]) -> str:
@@ -327,7 +311,6 @@ def extract_features(
     items = list_images(name, folder)
     own = next(file for file in entry.files if file.path.endswith(".npz"))
     target = Path(output).expanduser() if output is not None else cache_folder() / own.path
-    target.parent.mkdir(parents=True, exist_ok=True)
     partial, signature = target.with_name(f"{target.stem}.partial.npz"), _signature(items)
     done = _resume(partial, signature)
     parts = [] if done is None else [done]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
+from imrc._types import Floats
 from imrc.datasets import _files
-from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, facts, info_of
+from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
 from imrc.datasets._features import sequence_from_features
 from imrc.datasets._mnist import rotated_mnist
 from imrc.datasets.errors import DataError
@@ -24,7 +25,6 @@ from imrc.tasks import TaskSequence, sequence_from_blocks
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Floats = NDArray[np.float64]
 _LIMIT = 512 << 20
 
 
@@ -119,6 +119,12 @@ def _blocks(
     )
 
 
+def _label_last(entry: CatalogueEntry, columns: Sequence[pa.Array], names: Sequence[str]) -> TaskSequence:
+    """Cut a table of numbers whose last column is the label."""
+    values = numbers(columns, [*names, "label"])
+    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+
+
 def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[str], TextTable]:
     table = parse_delimited(data, ",", header_lines=int(header))
     if header:
@@ -142,8 +148,7 @@ def power_supply(entry: CatalogueEntry) -> TaskSequence:
 def usenet1(entry: CatalogueEntry) -> TaskSequence:
     """Words of a message; the last column is the label."""
     names, table = _csv(_only(entry)[1], header=True)
-    values = numbers(table.columns, names)
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names[:-1])
+    return _label_last(entry, table.columns, names[:-1])
 
 
 def usenet2(entry: CatalogueEntry) -> TaskSequence:
@@ -154,16 +159,13 @@ def usenet2(entry: CatalogueEntry) -> TaskSequence:
     if counts != [b"1500", b"99"]:
         raise DataError(f"{entry.title}: the first line should begin with 1500,99.")
     names = [f"A{j + 1}" for j in range(99)]
-    values = numbers(parse_delimited(rest, ",", header_lines=0).columns, [*names, "label"])
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+    return _label_last(entry, parse_delimited(rest, ",", header_lines=0).columns, names)
 
 
 def german(entry: CatalogueEntry) -> TaskSequence:
     """Fixed-width numbers separated by blanks, no header; the last is the label."""
     table = parse_delimited(squeeze_blanks(_only(entry)[1]), "\t", quote="", header_lines=0)
-    names = [f"x{j + 1}" for j in range(len(table.columns) - 1)]
-    values = numbers(table.columns, [*names, "label"])
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+    return _label_last(entry, table.columns, [f"x{j + 1}" for j in range(len(table.columns) - 1)])
 
 
 def spam(entry: CatalogueEntry) -> TaskSequence:
@@ -175,8 +177,7 @@ def spam(entry: CatalogueEntry) -> TaskSequence:
     else:
         arff = parse_arff(data)
         names, table = [attribute.name for attribute in arff.attributes], arff.table
-    values = numbers(table.columns, names)
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names[:-1])
+    return _label_last(entry, table.columns, names[:-1])
 
 
 _COVERTYPE = (
@@ -207,8 +208,7 @@ def weather(entry: CatalogueEntry) -> TaskSequence:
         "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
         "maximum sustained wind speed", "maximum temperature", "minimum temperature",
     ]  # fmt: skip
-    values = numbers(table.columns, [*names, "rain"])
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+    return _label_last(entry, table.columns, names)
 
 
 def electricity(entry: CatalogueEntry) -> TaskSequence:
@@ -269,26 +269,3 @@ READERS: Mapping[str, Callable[..., TaskSequence]] = {
     "feature_file": sequence_from_features,
     "utkfaces_grey": utkfaces_grey,
 }
-
-
-def load_published(name: str, **options: Any) -> TaskSequence:  # noqa: ANN401 - readers differ
-    """Return a dataset of the catalogue.
-
-    Parameters
-    ----------
-    name : str
-        Name in the catalogue.
-    **options
-        What its reader takes: ``labels`` (covertype, rotated_mnist), ``tasks`` and ``seed`` (rotated_mnist).
-
-    Raises
-    ------
-    NotAvailableError
-        If its files are not on this computer; the message says how to get them.
-    ChecksumError
-        If a file is damaged or another one.
-    DataError
-        If a file cannot be read.
-    """
-    entry = facts(name)
-    return READERS[entry.reader](entry, **options)

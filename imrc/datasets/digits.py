@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.datasets._rotation import rotate_images
 from imrc.tasks import Task, TaskSequence
 
@@ -18,7 +19,7 @@ MAX_TASKS = 60
 
 
 @lru_cache(maxsize=1)
-def _digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _digits() -> tuple[Floats, NDArray[np.int64]]:
     from sklearn.datasets import load_digits
 
     bundle = load_digits()

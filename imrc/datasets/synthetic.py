@@ -8,18 +8,16 @@ happens when it fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.tasks import Task, TaskSequence
 
 Kind = Literal["random_walk", "independent", "identical", "trend", "mean_reverting", "periodic", "abrupt"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-Floats = NDArray[np.float64]
 
 DESCRIPTIONS: dict[Kind, str] = {
     "random_walk": "Class means do a random walk: changes are independent and zero-mean, as the paper assumes.",
@@ -145,12 +143,3 @@ def gaussian_tasks(
         truth=truth,
         column_kinds=tuple("numeric" for _ in range(features)),
     )
-
-
-def loader(kind: Kind) -> Callable[..., TaskSequence]:
-    """Return `gaussian_tasks` with its kind fixed."""
-
-    def load(**options: int | float) -> TaskSequence:
-        return gaussian_tasks(kind, **options)  # type: ignore[arg-type]  # checked by gaussian_tasks
-
-    return load

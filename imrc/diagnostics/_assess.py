@@ -41,6 +41,7 @@ from imrc.diagnostics._reduction import (
 )
 from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, decide, find_returns, word_verdict
 from imrc.tasks import TaskSequence
+from imrc.wording import plain
 
 Floats = NDArray[np.float64]
 
@@ -191,18 +192,8 @@ class Assessment:
             out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
         out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
         out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
-        return {key: _plain(value) for key, value in out.items()}
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Convert numbers to Python floats, infinite or missing ones to None."""
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    return value
+        result: dict[str, Any] = plain(out)
+        return result
 
 
 def assess(

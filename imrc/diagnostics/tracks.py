@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
-from imrc.core.tracking import smooth, track_forward
+from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics._assess import Assessment
 
 Floats = NDArray[np.float64]

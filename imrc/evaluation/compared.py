@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from imrc.baselines import method_title, parse_method
 from imrc.evaluation.comparison import ScoreKind, comparison_table, imrc_key
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
 from imrc.tasks import TaskSequence
-from imrc.wording import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,61 +104,14 @@ def tables_by_cell(
     Returns
     -------
     DataFrame
-        Columns dataset, n, repetitions, then those of `comparison_table`.
+        Columns of `comparison_table`, with repetitions.
     """
     import pandas as pd
 
     frames = []
-    for (dataset, n), cell in scores.groupby(["dataset", "n"], sort=False):
+    for _, cell in scores.groupby(["dataset", "n"], sort=False):
         there = reference if reference in set(cell["method"]) else None
         table = comparison_table(cell, kind=kind, reference=there)
-        table.insert(0, "dataset", dataset)
-        table.insert(1, "n", n)
         table.insert(2, "repetitions", int(cell["repetition"].max()))
         frames.append(table)
     return pd.concat(frames, ignore_index=True)
-
-
-def paper_markdown(tables: pd.DataFrame, methods: Sequence[str]) -> str:
-    """Return a Markdown table: one row per dataset and n, ours and the paper's printed mean in each cell.
-
-    Parameters
-    ----------
-    tables : DataFrame
-        From `tables_by_cell`.
-    methods : sequence of str
-        Columns. Cells that were not run are "–".
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows = pd.DataFrame(
-    ...     {"dataset": ["spam"], "n": [10], "method": ["mer"], "title": ["MER"], "error": [0.103], "std": [0.01]}
-    ... ).assign(printed=0.13)
-    >>> print(paper_markdown(rows, ["mer"]))
-    | dataset | n | MER |
-    | --- | --- | --- |
-    | spam | 10 | .103 ± .010 (.13) |
-    """
-    titles = dict(zip(tables["method"], tables["title"], strict=True))
-    shown = [name for name in methods if name in titles]
-    lines = [
-        "| dataset | n | " + " | ".join(titles[name] for name in shown) + " |",
-        "| --- " * (len(shown) + 2) + "|",
-    ]
-    for (dataset, n), cell in tables.groupby(["dataset", "n"], sort=False):
-        rows = cell.set_index("method")
-        texts = []
-        for name in shown:
-            if name not in rows.index:
-                texts.append("–")
-                continue
-            row = rows.loc[name]
-            text = decimal(row["error"])
-            if np.isfinite(row["std"]):
-                text += f" ± {decimal(row['std'])}"
-            if np.isfinite(row["printed"]):
-                text += f" ({decimal(row['printed'], 2)})"
-            texts.append(text)
-        lines.append(f"| {dataset} | {n} | " + " | ".join(texts) + " |")
-    return "\n".join(lines)

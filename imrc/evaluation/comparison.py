@@ -185,12 +185,11 @@ def comparison_table(
     Returns
     -------
     DataFrame
-        Columns method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
-        average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers
-        kept), difference and difference_stderr (to the reference), low and high (interval of the difference as it is
-        tested), p (corrected as the interval
-        is), verdict ("reference", "better", "worse", "no clear difference", "untested"), printed, printed_std (the
-        paper's, NaN where it has none).
+        Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 %
+        interval), average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state
+        (numbers kept), difference and difference_stderr (to the reference), low and high (interval of the difference
+        as it is tested), p (corrected as the interval is), verdict ("reference", "better", "worse", "no clear
+        difference", "untested"). `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
 
     Raises
     ------
@@ -198,8 +197,6 @@ def comparison_table(
         If the scores are of several datasets or n, or the reference is not among the methods.
     """
     import pandas as pd
-
-    from imrc.paper.printed import printed_errors
 
     cells = scores[["dataset", "n"]].drop_duplicates()
     if len(cells) != 1:
@@ -215,14 +212,13 @@ def comparison_table(
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
-    printed = printed_errors(str(cells["dataset"].iloc[0]), int(cells["n"].iloc[0]))
     rows = []
     for name in mean.index:
         gap = found.get(name)
         spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
-        shown = printed.get(_printed_name(name), (float("nan"), float("nan")))
         rows.append(
             {
+                **cells.iloc[0].to_dict(),
                 "method": name,
                 "title": title_of_method(name),
                 "error": mean[name],
@@ -237,8 +233,6 @@ def comparison_table(
                 "high": 0.0 if gap is None else gap.high,
                 "p": float("nan") if gap is None else gap.p,
                 "verdict": _verdict(gap),
-                "printed": shown[0],
-                "printed_std": shown[1],
             }
         )
     return pd.DataFrame(rows)
@@ -261,13 +255,6 @@ def _verdict(gap: Difference | None) -> str:
     if not gap.clear:
         return "no clear difference"
     return "better" if gap.mean < 0 else "worse"
-
-
-def _printed_name(name: str) -> str:
-    """Name in the paper's tables: only default profiles and the forward-and-backward rule stand beside them."""
-    if name == imrc_key("paper"):
-        return "imrc"
-    return name if ":" not in name else ""
 
 
 @dataclass(frozen=True, eq=False)

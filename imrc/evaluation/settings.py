@@ -9,8 +9,7 @@ from typing import Any
 from imrc._checks import InputError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
 from imrc.core.settings import (
-    MAX_BACKWARD_STEPS,
-    MAX_WINDOW,
+    LIMITS,
     PRESET_VALUES,
     PRESETS,
     IMRCSettings,
@@ -78,8 +77,7 @@ PARAMETERS: dict[str, Parameter] = {
             "Backward b",
             "At each step the b tasks before the newest are learnt again with what the newest one tells. "
             "0 is forward learning only. Time grows in proportion to b + 1.",
-            0,
-            MAX_BACKWARD_STEPS,
+            *LIMITS["b"],
             3,
         ),
         Parameter(
@@ -88,8 +86,7 @@ PARAMETERS: dict[str, Parameter] = {
             "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
             "squared differences are averaged, eq. (7), 2 unless said otherwise. The recommended presets take the "
             "innovations of the last W steps, and all of them unless said otherwise.",
-            1,
-            MAX_WINDOW,
+            *LIMITS["W"],
             2,
             by_preset=True,
         ),

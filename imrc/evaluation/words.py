@@ -256,7 +256,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Method": [row["title"] for row in rows],
             "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
-            "Paper": [with_spread(row["printed"], row["printed_std"], 2) for row in rows],
+            "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],
             "p, corrected": [p_cell(row["p"]) for row in rows],

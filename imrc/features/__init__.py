@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
 from imrc.features._prepared import Prepared
-from imrc.features._spec import KINDS, FeatureKind, FeatureSpec, column_kinds, learns, make, output_names
+from imrc.features._spec import (
+    FREQUENCIES,
+    KINDS,
+    SIGMA2,
+    FeatureKind,
+    FeatureSpec,
+    column_kinds,
+    learns,
+    make,
+    output_names,
+)
 
 __all__ = [
+    "FREQUENCIES",
     "KINDS",
+    "SIGMA2",
     "Clipped",
     "Composite",
     "FeatureKind",

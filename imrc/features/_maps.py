@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 
-class FeatureMap(Protocol):
+class FeatureMap(ABC):
     """A fixed map from instances (n, d) to features (n, D)."""
 
     @property
+    @abstractmethod
     def n_outputs(self) -> int:
         """Number of features D."""
-        ...
 
+    @abstractmethod
     def transform(self, X: Floats) -> Floats:
         """Return the features of instances X (n, d), shape (n, D).
 
@@ -32,67 +33,47 @@ class FeatureMap(Protocol):
         ndarray of shape (n, D)
             Features.
         """
-        ...
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(FeatureMap):
     """phi(x) = x.
 
     Attributes
     ----------
-    n_outputs : int
+    width : int
         Number of features.
     """
 
-    n_outputs: int
+    width: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features."""
+        return self.width
 
     def transform(self, X: Floats) -> Floats:
-        """Return X itself.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return X itself."""
         return X
 
 
 @dataclass(frozen=True)
-class Clipped:
+class Clipped(Identity):
     """phi(x) = x, with everything below 0 or above 1 replaced by 0 or 1.
 
     Attributes
     ----------
-    n_outputs : int
+    width : int
         Number of features.
     """
 
-    n_outputs: int
-
     def transform(self, X: Floats) -> Floats:
-        """Return X, clipped.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return X, clipped."""
         return np.clip(X, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Standardised:
+class Standardised(FeatureMap):
     """phi(x) = (x - centre) / scale, feature by feature.
 
     Attributes
@@ -133,23 +114,12 @@ class Standardised:
         return len(self.centre)
 
     def transform(self, X: Floats) -> Floats:
-        """Return the standardised instances.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return the standardised instances."""
         return np.asarray((X - self.centre) / self.scale)
 
 
 @dataclass(frozen=True, eq=False)
-class RandomFourier:
+class RandomFourier(FeatureMap):
     """phi(x) = [cos(x u_1), ..., cos(x u_N), sin(x u_1), ..., sin(x u_N)], amplitude 1.
 
     Attributes
@@ -166,24 +136,13 @@ class RandomFourier:
         return 2 * int(self.frequencies.shape[1])
 
     def transform(self, X: Floats) -> Floats:
-        """Return cosines and sines of the projections.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return cosines and sines of the projections."""
         projected = X @ self.frequencies
         return np.concatenate([np.cos(projected), np.sin(projected)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Composite:
+class Composite(FeatureMap):
     """Several maps side by side, each on its own columns, or one after the other.
 
     Attributes
@@ -200,18 +159,7 @@ class Composite:
         return int(sum(chain[-1].n_outputs for _, chain in self.parts))
 
     def transform(self, X: Floats) -> Floats:
-        """Return the features of all parts side by side.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return the features of all parts side by side."""
         blocks = []
         for columns, chain in self.parts:
             block = np.ascontiguousarray(X[:, columns])

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
+from imrc.features._maps import FeatureMap
 from imrc.tasks import LEAST_FREQUENT
 
 if TYPE_CHECKING:
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(FeatureMap):
     """Missing numbers become the median of their column, days are counted from the first, words become 0/1 columns.
 
     Left out are columns of numbers that have no scale: without a value in the rows learnt from, with more missing
@@ -102,18 +103,7 @@ class Prepared:
         return len(self.kinds)
 
     def transform(self, X: Floats) -> Floats:
-        """Return complete numbers.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances as they were read.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return complete numbers of instances as they were read."""
         blocks = [np.empty((len(X), 0))]
         if self.numbers.size:
             blocks.append(self._imputer.transform(X[:, self.numbers] - self._start))

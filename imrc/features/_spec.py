@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
 from imrc.features._prepared import Prepared
 from imrc.tasks import TaskSequence
 
 FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median"]
 KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
+
+FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
+"""Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
 
 TITLES: dict[FeatureKind, str] = {
     "automatic": "Automatic",
@@ -51,7 +55,7 @@ class FeatureSpec:
     frequencies : int
         Number N of random frequencies, 1 to 5000; the map has 2 N features.
     sigma2 : float
-        Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). Above 0, at most 1e6.
+        Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). 1e-6 to 1e6.
 
     Examples
     --------
@@ -65,8 +69,8 @@ class FeatureSpec:
 
     def __post_init__(self) -> None:
         check_choice("features", self.kind, KINDS)
-        check_int("frequencies", self.frequencies, 1, 5000)
-        object.__setattr__(self, "sigma2", check_real("sigma2", self.sigma2, 0.0, 1e6, low_open=True))
+        check_int("frequencies", self.frequencies, *FREQUENCIES)
+        object.__setattr__(self, "sigma2", check_real("sigma2", self.sigma2, *SIGMA2))
 
     @classmethod
     def parse(cls, value: str | FeatureSpec) -> FeatureSpec:
@@ -112,7 +116,7 @@ def column_kinds(sequence: TaskSequence, rows: NDArray[np.int64] | None = None) 
     return tuple(seen[j] if kind == "undeclared" else kind for j, kind in enumerate(declared))
 
 
-def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> Floats:
     first = sequence[0].X
     return first if rows is None else first[rows]
 
@@ -144,7 +148,7 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     return kind == "automatic" and not (sequence.column_kinds and set(sequence.column_kinds) <= {"binary", "pixel"})
 
 
-def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
+def _median_distance(X: Floats, limit: int = 500) -> float:
     """Median Euclidean distance between rows (the first `limit` of them); 1 if all rows are equal."""
     from scipy.spatial.distance import pdist
 
@@ -153,7 +157,7 @@ def _median_distance(X: NDArray[np.float64], limit: int = 500) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
-def _scaled_fourier(X: NDArray[np.float64], frequencies: int, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
+def _scaled_fourier(X: Floats, frequencies: int, generator: np.random.Generator) -> tuple[FeatureMap, ...]:
     standardised = Standardised.learn(X)
     distance = _median_distance(standardised.transform(X))
     draws = generator.standard_normal((X.shape[1], frequencies))
@@ -203,9 +207,7 @@ def make(
     return Composite(((np.arange(sequence.n_features), (prepared, inner)),))
 
 
-def _of_numbers(
-    spec: FeatureSpec, X: NDArray[np.float64], kinds: NDArray[np.str_], generator: np.random.Generator
-) -> FeatureMap:
+def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator: np.random.Generator) -> FeatureMap:
     """Return the map of complete numbers, learnt from the rows of X."""
     kind, d = spec.kind, X.shape[1]
     if kind == "paper":

@@ -25,20 +25,7 @@ METHODS = (imrc_key("paper"), imrc_key("recommended"), *PUBLISHED)
 TIMED = ("gem", "mer", "ella", "ewc")
 """Methods with printed running times for each dataset."""
 
-_COLUMNS = ["dataset", "title", "column", "ours", "std", "stderr", "printed", "printed_std", "repetitions"]
-
-
-def spread(mean: float, std: float, digits: int = 3) -> str:
-    """Return mean ± standard deviation, empty if there is no mean.
-
-    Examples
-    --------
-    >>> spread(0.293, 0.032), spread(0.32, math.nan, 2), spread(math.nan, math.nan)
-    ('.293 ± .032', '.32', '')
-    """
-    if not math.isfinite(mean):
-        return ""
-    return decimal(mean, digits) + (f" ± {decimal(std, digits)}" if math.isfinite(std) else "")
+_VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
@@ -57,7 +44,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     -------
     DataFrame
         One row per dataset of the paper and method: dataset, title (of the dataset), column (title of the method),
-        ours, std, stderr (NaN where not measured), printed, printed_std, repetitions, gap (ours minus printed).
+        ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours minus printed).
     """
     measured = kept.table("errors").query("n == @n and error_kind == @error")
     found = {(row.dataset, row.method): row for row in measured.itertuples()}
@@ -67,14 +54,12 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
         for method in methods:
             key = "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
             mean, std = printed.get(key, (math.nan, math.nan))
-            row = found.get((name, method))
-            ours = (math.nan, math.nan, math.nan, 0) if row is None else _ours(row)
-            rows.append((name, datasets.entry(name).title, title_of_method(method), *ours[:3], mean, std, ours[3]))
+            rows.append((name, title_of_method(method), *_ours(found.get((name, method))), mean, std))
     return _frame(rows)
 
 
 def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row of a table
-    return row.error, row.std, row.stderr, row.repetitions
+    return (math.nan, math.nan, math.nan, 0) if row is None else (row.error, row.std, row.stderr, row.repetitions)
 
 
 def setting_cells(n: int) -> pd.DataFrame:
@@ -84,11 +69,8 @@ def setting_cells(n: int) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for name in printed_datasets():
         for setting in (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS)):
-            row = found.get((name, setting))
-            ours = (math.nan, math.nan, math.nan, 0) if row is None else _ours(row)
-            column = f"{setting[0]} = {setting[1:]}"
-            printed = printed_error_of(name, n, setting)
-            rows.append((name, datasets.entry(name).title, column, *ours[:3], printed, math.nan, ours[3]))
+            ours, printed = _ours(found.get((name, setting))), printed_error_of(name, n, setting)
+            rows.append((name, f"{setting[0]} = {setting[1:]}", *ours, printed, math.nan))
     return _frame(rows)
 
 
@@ -102,19 +84,18 @@ def time_cells(n: int) -> pd.DataFrame:
     for name in printed_datasets():
         for key in (*(f"b{b}" for b in BACKWARD_STEPS), *TIMED):
             row = found.get((name, key))
-            ours, repetitions = (math.nan, 0) if row is None else (row.seconds, row.repetitions)
+            seconds, repetitions = (math.nan, 0) if row is None else (row.seconds, row.repetitions)
             column = title_of_method(key) if key in TIMED else f"IMRC, b = {key[1:]}"
             printed = printed_seconds(name, n, key)
-            rows.append(
-                (name, datasets.entry(name).title, column, ours, math.nan, math.nan, printed, math.nan, repetitions)
-            )
+            rows.append((name, column, seconds, math.nan, math.nan, repetitions, printed, math.nan))
     return _frame(rows)
 
 
 def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
     import pandas as pd
 
-    cells = pd.DataFrame(rows, columns=_COLUMNS)
+    cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
+    cells.insert(1, "title", [datasets.entry(name).title for name in cells["dataset"]])
     return cells.assign(gap=cells["ours"] - cells["printed"])
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from imrc._checks import InputError
+from imrc._folders import default_store_path, replacing
 from imrc.paper import shipped
 from imrc.paper.printed import printed_datasets
 
@@ -25,8 +24,6 @@ _CELL = {"errors": ["dataset", "n", "method", "error_kind"], "settings": ["datas
 
 def kept_folder() -> Path:
     """Return where the tables are kept: beside the results of `imrc sweep`. Nothing is made here."""
-    from imrc._folders import default_store_path
-
     return default_store_path().parent / "paper"
 
 
@@ -78,39 +75,24 @@ def keep(table: pd.DataFrame, name: Name) -> Path:
     """
     import pandas as pd
 
-    columns = list(shipped.table(name).columns)
     # Running times of other methods stand in the table of errors.
     new = table[table["setting"] != ""] if name == "settings" else table
     file = kept_folder() / f"{name}.csv"
-    rows = pd.concat([own(name), new.reindex(columns=columns)]).drop_duplicates(_CELL[name], keep="last")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    # Another program that reads meanwhile sees the old file or the new one, never half of it.
-    part = file.with_name(f"{name}-{os.getpid()}.part")
-    rows.to_csv(part, index=False)
-    os.replace(part, file)
+    rows = pd.concat([own(name), new.reindex(columns=shipped.table(name).columns)])
+    with replacing(file) as part:
+        rows.drop_duplicates(_CELL[name], keep="last").to_csv(part, index=False)
     return file
-
-
-@lru_cache(maxsize=4)
-def _read(name: Name, file: Path, _changed: int) -> pd.DataFrame | None:
-    import pandas as pd
-
-    try:
-        rows = pd.read_csv(file)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
-        return None
-    complete = set(shipped.table(name).columns) <= set(rows.columns)
-    return rows if complete else None
 
 
 def own(name: Name) -> pd.DataFrame | None:
     """Return the rows kept on this computer, or None if there are none or the file cannot be read."""
-    file = kept_folder() / f"{name}.csv"
+    import pandas as pd
+
     try:
-        changed = file.stat().st_mtime_ns
-    except OSError:
+        rows = pd.read_csv(kept_folder() / f"{name}.csv")
+    except (OSError, ValueError):  # of the letters, the table or its absence: all errors of pandas are ValueErrors
         return None
-    return _read(name, file, changed)
+    return rows if set(shipped.table(name).columns) <= set(rows.columns) else None
 
 
 def table(name: Name) -> pd.DataFrame:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @cache
@@ -37,6 +41,25 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     """
     cell = _tables().get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
+
+
+def with_printed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return comparisons of methods with columns printed and printed_std, NaN where the paper prints nothing.
+
+    Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
+    paper's.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table` or `imrc.evaluation.compared.tables_by_cell`.
+    """
+    nothing = (math.nan, math.nan)
+    shown = [
+        printed_errors(row.dataset, row.n).get({"imrc:paper": "imrc"}.get(row.method, row.method), nothing)
+        for row in table.itertuples()
+    ]
+    return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
 
 
 @cache
@@ -95,17 +118,6 @@ def printed_seconds(dataset: str, n: int, what: str) -> float:
 def _pair(table: str, dataset: str, n: int, key: str) -> float:
     values = _settings_tables()[table].get(dataset, {}).get(key)
     return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
-
-
-def printed_average_seconds(method: str) -> float:
-    """Return the mean running time per task over the twelve datasets at n = 10, as printed; NaN if not printed.
-
-    Examples
-    --------
-    >>> printed_average_seconds("imrc"), printed_average_seconds("majority")
-    (0.275, nan)
-    """
-    return float(_settings_tables()["average_seconds"]["n10"].get(method, float("nan")))
 
 
 def printed_datasets() -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     Parameters
     ----------
     table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
+        From `imrc.evaluation.comparison.comparison_table`, with the paper's numbers or without.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
         hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>"
         "mean rank %{customdata[2]:.1f}<extra></extra>",
     )
-    printed = rows[rows["printed"].notna()]
+    printed = rows[rows["printed"].notna()] if "printed" in rows else rows[:0]
     if len(printed):
         traces.add(
             x=printed["printed"],

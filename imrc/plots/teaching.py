@@ -1,8 +1,8 @@
-"""The teaching simulation as one animated figure, and coverage over many runs."""
+"""Pictures of the lessons: tries of one task, tasks one after another, gains by drift, boxes, and what goes wrong."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,458 +12,397 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc.plots._axes import whole_numbers
-from imrc.plots._panels import Traces, axis, chart, on_panel, panel_title, panels
-from imrc.plots._style import COLOURS, DASHES, GRID, INK, NAMES, band, rgba
-from imrc.teaching import COMPONENTS, NOMINAL, Lesson
-from imrc.wording import decimal
+from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._style import COLOURS, DASHES, NAMES, band
+from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 Floats = NDArray[np.float64]
 
-_BELOW_PX = 150
-_TITLES = ("Samples and rules", "Uncertainty sets", "One component of the mean vector, task by task")
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where panels (left to right, bottom to top), controls and the sentence stand; pixels above the panels."""
-
-    domains: tuple[tuple[list[float], list[float]], ...]
-    inner_px: int
-    top_px: int
-    buttons_px: int
-    slider_px: int
-    slider_x: float
-    text_px: int
-    text_x: float
-    text_size: int
-    ticks: int
-
-    @classmethod
-    def for_page(cls, narrow: bool) -> _Place:
-        """Return the places for a page that is as narrow as a phone, or not."""
-        if narrow:
-            third, gap = 0.8 / 3, 0.1
-            rows = [[i * (third + gap), min(i * (third + gap) + third, 1.0)] for i in (2, 1, 0)]
-            return cls(tuple(([0.0, 1.0], row) for row in rows), 900, 310, 262, 214, 0.0, 108, -0.14, 12, 8)
-        upper, lower = [0.5296, 1.0], [0.0, 0.3696]
-        domains = ([0.0, 0.44], upper), ([0.56, 1.0], upper), ([0.0, 1.0], lower)
-        return cls(domains, 560, 258, 208, 208, 0.42, 106, 0.0, 14, 16)
-
-
+_HEIGHT, _LARGE_HEIGHT = 430, 400
+"""With room for the title; with all that stands above it, a picture ends within 720 pixels."""
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
-_REACH = 60.0
+_PLAYER_PX = 75
+"""Play and the slider above a picture take this."""
+_LARGE = 1.45
+_LABEL_PX = 92
+"""Room at the right for the names of lines."""
+_REACH = (5.0, 3.2)
+"""Half the width and height of the picture of one task, in standard deviations inside a class."""
 
 
-def _line(w: Floats) -> tuple[list[float], list[float]]:
-    """Two far points of the line w0 + w1 x1 + w2 x2 = 0; none if the rule does not depend on x."""
-    normal = w[1:]
-    length = float(normal @ normal)
-    if not np.isfinite(length) or length < 1e-18:
-        return [], []
-    foot = -w[0] * normal / length
-    along = np.array([-normal[1], normal[0]]) / np.sqrt(length)
-    ends = foot + _REACH * np.array([[-1.0], [1.0]]) * along
-    return ends[:, 0].tolist(), ends[:, 1].tolist()
-
-
-def _best_line(means: Floats) -> tuple[list[float], list[float]]:
-    """Line half-way between two class means: the best boundary of equal spherical normal classes."""
-    normal = means[1] - means[0]
-    return _line(np.concatenate([[-normal @ means.mean(axis=0)], normal]))
-
-
-def _box(centre: Floats, half: Floats) -> tuple[list[float], list[float]]:
-    """Corners of a rectangle, closed."""
-    (x, y), (a, b) = centre, half
-    return [x - a, x + a, x + a, x - a, x - a], [y - b, y - b, y + b, y + b, y - b]
-
-
-def _sample_traces(lesson: Lesson, step: int, task: int) -> list[dict[str, Any]]:
-    """Return samples of one task with the best and the learnt boundaries."""
-    traces = []
-    for c, (name, colour, symbol) in enumerate(CLASSES):
-        inside = lesson.y[task] == c
-        traces.append(
-            {
-                "type": "scatter",
-                "x": lesson.X[task][inside, 0],
-                "y": lesson.X[task][inside, 1],
-                "mode": "markers",
-                "name": name,
-                "marker": {"color": colour, "symbol": symbol, "size": 8, "opacity": 0.75},
-                "hovertemplate": "%{x:.2f}, %{y:.2f}<extra>" + name + "</extra>",
-            }
-        )
-    x, y = _best_line(lesson.class_means[task])
-    traces.append(
-        {
-            "type": "scatter",
-            "x": x,
-            "y": y,
-            "mode": "lines",
-            "name": "best boundary (truth)",
-            "line": {"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-            "hoverinfo": "skip",
-        }
-    )
-    for rule in NAMES:
-        x, y = _line(lesson.boundary[rule][step, task])
-        traces.append(
-            {
-                "type": "scatter",
-                "x": x,
-                "y": y,
-                "mode": "lines",
-                "name": NAMES[rule],
-                "legendgroup": rule,
-                "line": {"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-                "hoverinfo": "skip",
-            }
-        )
-    return traces
-
-
-def _box_traces(lesson: Lesson, step: int, task: int, pair: tuple[int, int]) -> list[dict[str, Any]]:
-    """Uncertainty sets of one task in two components, tau +- sqrt(s), with the truth."""
-    traces = []
-    index = list(pair)
-    for rule in NAMES:
-        x, y = _box(lesson.mean[rule][step, task, index], np.sqrt(lesson.mse[rule][step, task, index]))
-        traces.append(
-            {
-                "type": "scatter",
-                "x": x,
-                "y": y,
-                "mode": "lines",
-                "fill": "toself",
-                "fillcolor": rgba(COLOURS[rule], 0.16),
-                "name": f"uncertainty set, {NAMES[rule].lower()}",
-                "legendgroup": rule,
-                "showlegend": False,
-                "line": {"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
-                "hoverinfo": "skip",
-            }
-        )
-    truth = lesson.truth[task, index]
-    traces.append(
-        {
-            "type": "scatter",
-            "x": [truth[0]],
-            "y": [truth[1]],
-            "mode": "markers",
-            "name": "true mean vector",
-            "legendgroup": "truth",
-            "marker": {"symbol": "x", "size": 11, "color": COLOURS["truth"]},
-            "hovertemplate": "truth %{x:.3f}, %{y:.3f}<extra></extra>",
-        }
-    )
-    return traces
-
-
-def _track_traces(lesson: Lesson, step: int, task: int, component: int) -> list[dict[str, Any]]:
-    """One component up to this step: truth, averages with error bars, forward and forward-and-backward bands."""
-    seen = slice(0, step + 1)
-    x = np.arange(1, step + 2)
-    traces: list[dict[str, Any]] = []
-    for rule in ("forward", "forward_backward"):
-        value = lesson.mean[rule][step, seen, component]
-        half = np.sqrt(lesson.mse[rule][step, seen, component])
-        traces += [
-            {
-                "type": "scatter",
-                **band(x, value - half, value + half, COLOURS[rule], 0.25),
-                "name": f"{NAMES[rule].lower()}, band ± √s",
-            },
-            {
-                "type": "scatter",
-                "x": x,
-                "y": value,
-                "mode": "lines",
-                "legendgroup": rule,
-                "showlegend": False,
-                "name": NAMES[rule],
-                "line": {"color": COLOURS[rule], "width": 2.5, "dash": DASHES[rule]},
-                "hovertemplate": "task %{x}: %{y:.3f}<extra>" + NAMES[rule] + "</extra>",
-            },
-        ]
-    average = lesson.mean["single"][step, seen, component]
-    traces.append(
-        {
-            "type": "scatter",
-            "x": x,
-            "y": average,
-            "mode": "markers",
-            "name": "sample average ± √s",
-            "marker": {"color": COLOURS["single"], "size": 8},
-            "error_y": {
-                "type": "data",
-                "array": np.sqrt(lesson.mse["single"][step, seen, component]),
-                "color": COLOURS["single"],
-                "width": 0,
-            },
-            "hovertemplate": "task %{x}: %{y:.3f}<extra>sample average</extra>",
-        }
-    )
-    traces.append(
-        {
-            "type": "scatter",
-            "x": x,
-            "y": lesson.truth[seen, component],
-            "mode": "lines",
-            "name": "true mean",
-            "line": {"color": COLOURS["truth"], "width": 2, "dash": "dash"},
-            "hovertemplate": "task %{x}: %{y:.3f}<extra>truth</extra>",
-        }
-    )
-    traces.append(
-        {
-            "type": "scatter",
-            "x": [task + 1],
-            "y": [average[task]],
-            "mode": "markers",
-            "name": "task shown above",
-            "marker": {"symbol": "circle-open", "size": 17, "color": COLOURS["truth"], "line": {"width": 2}},
-            "hoverinfo": "skip",
-        }
-    )
-    return traces
-
-
-def _moving(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a trace that changes from step to step: frames stay small."""
-    out = {"type": "scatter", "x": trace["x"], "y": trace["y"]}
-    if "error_y" in trace:
-        out["error_y"] = {"array": trace["error_y"]["array"]}
-    return out
-
-
-def _frame_traces(
-    lesson: Lesson, step: int, watched: int, component: int, pair: tuple[int, int]
-) -> tuple[list[dict[str, Any]], str]:
-    """Return all traces of one step, and the sentence above them."""
-    task = min(step, watched)
-    traces = _sample_traces(lesson, step, task)
-    traces += _box_traces(lesson, step, task, pair)
-    traces += _track_traces(lesson, step, task, component)
-    single, forward, both = (f"{NAMES[rule].lower()} {decimal(lesson.error[rule][step, task])}" for rule in NAMES)
-    later = step - task
-    when = "just learnt" if later == 0 else f"after {later} more task{'s' if later > 1 else ''}"
-    # Short lines: the figure may be narrow.
-    text = f"<b>Step {step + 1}: task {task + 1}, {when}</b><br>error: {single}, {forward},"
-    text += f"<br>{both}; best possible {decimal(lesson.bayes[task])}"
-    return traces, text
-
-
-def _ranges(lesson: Lesson, component: int, pair: tuple[int, int], watched: int) -> dict[str, list[float]]:
-    """Axis ranges that hold for all steps."""
-    shown = np.unique([min(step, watched) for step in range(lesson.k)])
-    low, high = lesson.X[shown].min(axis=(0, 1)), lesson.X[shown].max(axis=(0, 1))
-    pad = 0.06 * (high - low)
-    out = {"x": [low[0] - pad[0], high[0] + pad[0]], "y": [low[1] - pad[1], high[1] + pad[1]]}
-    half = np.sqrt(lesson.mse["single"][-1])
-    centre = lesson.mean["single"][-1]
-    for name, c in zip(("x2", "y2"), pair, strict=True):
-        left, right = (centre - half)[shown, c].min(), (centre + half)[shown, c].max()
-        left, right = min(left, lesson.truth[shown, c].min()), max(right, lesson.truth[shown, c].max())
-        out[name] = [left - 0.08 * (right - left), right + 0.08 * (right - left)]
-    left, right = (centre - half)[:, component].min(), (centre + half)[:, component].max()
-    left, right = min(left, lesson.truth[:, component].min()), max(right, lesson.truth[:, component].max())
-    out["y3"] = [left - 0.08 * (right - left), right + 0.08 * (right - left)]
-    return out
-
-
-def lesson_animation(
-    lesson: Lesson,
-    watched: int,
-    component: int = 4,
-    pair: tuple[int, int] = (4, 5),
-    start: int | None = None,
-    *,
-    narrow: bool = False,
-) -> go.Figure:
-    """Return the simulation with a step slider and Play: samples and boundaries, uncertainty sets, one component.
-
-    Parameters
-    ----------
-    lesson : Lesson
-        From `imrc.teaching.teach`.
-    watched : int
-        Task (from 0) shown once it has arrived; before that, the newest one.
-    component : int
-        Component of the lower panel, 0 to 5.
-    pair : (int, int)
-        Components of the uncertainty sets.
-    start : int or None
-        Step (from 0) shown at first; None: the last.
-    narrow : bool
-        Whether the three panels stand below each other, for phones.
-
-    Returns
-    -------
-    Figure
-        With one frame per step.
-    """
-    watched = check_int("watched", watched, 0, lesson.k - 1)
-    component = check_int("component", component, 0, 5)
-    start = lesson.k - 1 if start is None else check_int("start", start, 0, lesson.k - 1)
-    place = _Place.for_page(narrow)
-    titles = [
-        panel_title(text, number, sum(x) / 2, y[1])
-        for number, (text, (x, y)) in enumerate(zip(_TITLES, place.domains, strict=True), start=1)
-    ]
-
-    def said(words: str) -> dict[str, object]:
-        return {
-            "text": words,
-            "x": place.text_x,
-            "y": 1 + place.text_px / place.inner_px,
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "left",
-            "yanchor": "top",
-            "align": "left",
-            "showarrow": False,
-            "font": {"size": place.text_size},
-        }
-
-    frames = []
-    for step in range(lesson.k):
-        stepped, words = _frame_traces(lesson, step, watched, component, pair)
-        frames.append(
-            {
-                "name": str(step + 1),
-                "data": [_moving(trace) for trace in stepped],
-                "traces": list(range(len(stepped))),
-                "layout": {"annotations": [*titles, said(words)]},
-            }
-        )
-    traces, text = _frame_traces(lesson, start, watched, component, pair)
-    panel = [1] * 6 + [2] * 4 + [3] * (len(traces) - 10)
-    ranges = _ranges(lesson, component, pair, watched)
-    texts = [("first feature", "second feature"), tuple(COMPONENTS[c] for c in pair), ("task", COMPONENTS[component])]
-    axes: dict[str, Any] = {}
-    for suffix, names, domains in zip(("", "2", "3"), texts, place.domains, strict=True):
-        for letter, other, name, domain in zip("xy", "yx", names, domains, strict=True):
-            limits = ranges.get(f"{letter}{suffix}", [0.5, lesson.k + 0.5])
-            axes[f"{letter}axis{suffix}"] = axis(
-                name, anchor=f"{other}{suffix}", domain=domain, range=[float(limit) for limit in limits]
-            )
-    axes["xaxis3"] |= whole_numbers(lesson.k, place.ticks)
-    figure = chart(
-        [on_panel(trace, number) for trace, number in zip(traces, panel, strict=True)],
-        axes.pop("xaxis"),
-        axes.pop("yaxis"),
-        title="See each rule learn, step by step",
-        height=place.inner_px + place.top_px + _BELOW_PX,
-        above=place.top_px,
-        below=_BELOW_PX,
-        annotations=[*titles, said(text)],
-        **axes,
-        **_controls(lesson.k, start, place),
-    )
-    figure.frames = frames
+def _sized(figure: go.Figure, large: bool) -> go.Figure:
+    """Make text, lines and points larger, for a projector."""
+    if large:
+        figure.layout.height -= _HEIGHT - _LARGE_HEIGHT
+        template = figure.layout.template.layout
+        figure.update_layout(font_size=round(_LARGE * template.font.size))
+        for axes in (figure.select_xaxes(), figure.select_yaxes()):
+            for one in axes:
+                one.title.font.size = round(_LARGE * 13)
+        for note in figure.layout.annotations:
+            note.font.size = round(_LARGE * (note.font.size or 13))
+        for trace in figure.data:
+            if trace.marker.size is not None:
+                trace.marker.size *= _LARGE
+            if trace.line.width is not None:
+                trace.line.width *= _LARGE
+        figure.layout.margin.r *= _LARGE if figure.layout.margin.r > 40 else 1
     return figure
 
 
-def _controls(k: int, start: int, where: _Place) -> dict[str, Any]:
-    """Return Play, Pause and the step slider, between title and panels."""
-    still = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    play = {"frame": {"duration": 900, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": True}
-    buttons = [
-        {"label": "▶ Play", "method": "animate", "args": [[str(step + 1) for step in range(k)], play]},
-        {"label": "❚❚ Pause", "method": "animate", "args": [[None], still]},
-    ]
-    steps = [{"label": str(step + 1), "method": "animate", "args": [[str(step + 1)], still]} for step in range(k)]
-    place = {"yanchor": "top", "y": 1 + where.buttons_px / where.inner_px}
-    below = {"yanchor": "top", "y": 1 + where.slider_px / where.inner_px}
-    return {
-        "updatemenus": [
-            {
-                "type": "buttons",
-                "direction": "left",
-                "showactive": False,
-                "x": 0,
-                "xanchor": "left",
-                "pad": {"t": 8, "r": 12},
-                "buttons": buttons,
-                # Plotly lights a button up under the pointer, on dark pages too: dark text on light in both.
-                "bgcolor": "#DDE3EA",
-                "bordercolor": GRID,
-                "font": {"color": INK["light"]},
-                **place,
-            }
-        ],
-        "sliders": [
-            {
-                "active": start,
-                "x": where.slider_x,
-                "len": 1 - where.slider_x,
-                "pad": {"t": 4, "b": 4},
-                "currentvalue": {"prefix": "step ", "xanchor": "right"},
-                "steps": steps,
-                "bgcolor": "#9AA3B0",
-                "activebgcolor": COLOURS["forward_backward"],
-                "bordercolor": GRID,
-                "tickcolor": GRID,
-                **below,
-            }
-        ],
-    }
+def _note(text: str, x: float, y: float, colour: str, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+    return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": 13, "color": colour}, **own}
 
 
-def coverage_chart(table: pd.DataFrame) -> go.Figure:
-    """Return how often the truth lies within one root of s, against the nominal value.
+def _names_at_the_end(
+    ends: Sequence[tuple[str, float]],
+    x: float,
+    limits: tuple[float, float],
+    **own: Any,  # noqa: ANN401 - Plotly's properties
+) -> list[dict[str, Any]]:
+    """Return the names of lines beside their last points, moved apart where they would lie on each other."""
+    notes, lowest, line = [], -np.inf, 0.055 * (limits[1] - limits[0])
+    for rule, y in sorted(ends, key=lambda end: end[1]):
+        half = line if rule == "forward_backward" else line / 2.0
+        lowest = max(y, lowest + half)
+        words = {"truth": "truth"}.get(rule) or NAMES[rule].replace("Forward and ", "Forward and<br>")
+        notes.append(
+            _note(words, x, lowest, COLOURS[rule], xanchor="left", xshift=8, align="left", yanchor="middle", **own)
+        )
+        lowest += half
+    return notes
+
+
+def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> go.Figure:
+    """Return one task's samples with the boundaries that several tries learnt, and the best one.
 
     Parameters
     ----------
-    table : DataFrame
-        From `imrc.teaching.coverage_study`.
+    samples, boundaries : ndarray
+        From `imrc.teaching.try_one_task`.
+    large : bool
+        Large type, for a projector.
 
     Returns
     -------
     Figure
     """
     traces = Traces()
-    last = float(table["task"].max())
-    for column, knowledge in enumerate(("known", "estimated"), start=1):
-        for rule in NAMES:
-            part = table[(table["knowledge"] == knowledge) & (table["rule"] == rule)]
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for w0, w1, w2 in boundaries:
+        # Two points far outside the picture, at both ends of the line.
+        normal = np.array([w1, w2])
+        foot, along = -w0 * normal / (normal @ normal), np.array([-w2, w1]) / np.linalg.norm(normal)
+        ends = foot + 20.0 * np.array([[-1.0], [1.0]]) * along
+        x += [*ends[:, 0], None]
+        y += [*ends[:, 1], None]
+    grey = {"color": COLOURS["single"], "width": 1}
+    traces.add(x=x, y=y, mode="lines", name="boundaries learnt", line=grey, opacity=0.7, hoverinfo="skip")
+    traces.add(x=x[:2], y=y[:2], mode="lines", name="from these samples", line={**grey, "width": 4, "dash": "dot"})
+    traces.add(
+        x=[0.0, 0.0],
+        y=[-20.0, 20.0],
+        mode="lines",
+        name="best possible",
+        line={"color": COLOURS["truth"], "width": 3, "dash": "dash"},
+        hoverinfo="skip",
+    )
+    for (name, colour, symbol), points in zip(CLASSES, samples.reshape(2, -1, 2), strict=True):
+        traces.add(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="markers",
+            name=f"samples of {name}",
+            marker={"color": colour, "symbol": symbol, "size": 9},
+            hovertemplate="%{x:.2f}, %{y:.2f}<extra>" + name + "</extra>",
+        )
+    (right, top), middle = _REACH, SEPARATION / 2.0
+    notes = [
+        _note("best possible", 0.0, top, COLOURS["truth"], xanchor="left", xshift=6, yanchor="top"),
+        *(
+            _note(name, side * (middle + 2.0), -top, colour, yanchor="bottom")
+            for side, (name, colour, _) in zip((-1.0, 1.0), CLASSES, strict=True)
+        ),
+    ]
+    figure = chart(
+        traces,
+        axis("first feature", range=[-right, right]),
+        axis("second feature", range=[-top, top]),
+        title=f"{len(boundaries)} tries, each with other samples",
+        height=_HEIGHT,
+        legend=False,
+        annotations=notes,
+    )
+    return _sized(figure, large)
+
+
+def sequence_chart(
+    world: World,
+    newest: int,
+    b: int = 0,
+    *,
+    rules: tuple[str, ...] = ("single", "forward"),
+    large: bool = False,
+) -> go.Figure:
+    """Return what is known when a task has just arrived: one average of every task so far, and what it is worth.
+
+    Parameters
+    ----------
+    world : World
+        From `imrc.teaching.simulate`; its first sequence is shown.
+    newest : int
+        Task that has just arrived, from 0.
+    b : int
+        Backward steps.
+    rules : tuple of str
+        Rules shown.
+    large : bool
+        Large type, for a projector.
+
+    Returns
+    -------
+    Figure
+        With axes that are the same for every `newest`.
+    """
+    k = len(world.truth)
+    newest = check_int("newest", newest, 0, k - 1)
+    found = track(world.until(newest), b)
+    tasks = np.arange(1, newest + 2)
+    truth = world.truth[:, 0, 2]
+    traces = Traces()
+    traces.add(
+        x=tasks,
+        y=truth[: newest + 1],
+        mode="lines",
+        name="truth",
+        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        hovertemplate="task %{x}: %{y:.2f}<extra>truth</extra>",
+    )
+    ends = [("truth", float(truth[newest]))]
+    for rule in rules:
+        mean, half = found[rule][0][:, 0, 2], np.sqrt(found[rule][1][:, 0, 2])
+        alone = rule == "single"
+        if not alone:
+            traces.add(**band(tasks, mean - half, mean + half, COLOURS[rule], 0.2), name=f"{NAMES[rule]}, box")
+        traces.add(
+            x=tasks,
+            y=mean,
+            mode="markers" if alone else "lines+markers",
+            name=NAMES[rule],
+            marker={"color": COLOURS[rule], "size": 8 if alone else 5},
+            line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+            error_y={"type": "data", "array": half, "color": COLOURS[rule], "width": 0, "visible": alone},
+            hovertemplate="task %{x}: %{y:.2f}<extra>" + NAMES[rule] + "</extra>",
+        )
+        traces.add(
+            x=tasks,
+            y=2.0 / found[rule][1][:, 0, 2],
+            mode="lines+markers",
+            name=f"{NAMES[rule]}, samples",
+            marker={"color": COLOURS[rule], "size": 6},
+            line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+            hovertemplate="task %{x}: %{y:.0f} samples<extra>" + NAMES[rule] + "</extra>",
+            panel=2,
+        )
+    # The same limits for every task that can be the newest, so that nothing jumps while it plays.
+    spread = 2.2 * np.sqrt(2.0 / world.n)
+    low, high = float(truth.min() - spread), float(truth.max() + spread)
+    most = 1.12 * max(float(2.0 / mse.min()) for _, mse in track(world, b).values())
+    at_end = {rule: float(2.0 / found[rule][1][newest, 0, 2]) for rule in rules}
+    if "forward_backward" in at_end:  # the newest task has no later ones yet: both lines end in one point
+        del at_end["forward"]
+    across = axis("task", **whole_numbers(k, 8), range=[0.5, k + 0.5])
+    figure = panels(
+        traces,
+        ("One average, and what is believed of it", "Samples each task is worth"),
+        [across, across],
+        [axis(None, range=[low, high]), axis(None, range=[0.0, most])],
+        gap=0.2,
+        title=f"Task {newest + 1} has just arrived",
+        height=_HEIGHT - _PLAYER_PX,
+        legend=False,
+        margin={"l": 40, "r": _LABEL_PX, "t": 84, "b": 48},
+    )
+    notes = _names_at_the_end(ends, newest + 1, (low, high), xref="x", yref="y")
+    notes += _names_at_the_end(list(at_end.items()), newest + 1, (0.0, most), xref="x2", yref="y2")
+    figure.update_layout(annotations=[*figure.layout.annotations, *notes])
+    return _sized(figure, large)
+
+
+def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: bool = False) -> go.Figure:
+    """Return errors above the best possible against drift.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.teaching.drift_table`; without rows the chart shows one drift only.
+    now : DataFrame
+        From `imrc.teaching.summary`, for the drift chosen.
+    drift : float
+        The drift chosen.
+    large : bool
+        Large type, for a projector.
+
+    Returns
+    -------
+    Figure
+    """
+    traces, ends = Traces(), []
+    last = max(DRIFTS[-1], drift)
+    for rule, name in NAMES.items():
+        line = table[table["rule"] == rule]
+        errors = 100.0 * line["avoidable"]
+        point = 100.0 * float(now.set_index("rule").loc[rule, "avoidable"])
+        if len(line):
+            half = 196.0 * line["avoidable_se"].to_numpy()
             traces.add(
-                x=part["task"],
-                y=part["coverage"],
-                mode="lines+markers",
-                name=NAMES[rule],
-                legendgroup=rule,
-                showlegend=column == 1,
-                line={"color": COLOURS[rule], "width": 2, "dash": DASHES[rule]},
-                marker={"size": 6},
-                error_y={"type": "data", "array": 2 * part["coverage_se"], "width": 0, "thickness": 1},
-                customdata=np.stack([2 * part["coverage_se"], part["efficiency"]], axis=1),
-                hovertemplate="task %{x}: %{y:.3f} ± %{customdata[0]:.3f}<br>"
-                "n × squared error / variance: %{customdata[1]:.2f}<extra>" + NAMES[rule] + "</extra>",
-                panel=column,
+                **band(
+                    line["drift"].to_numpy(), (errors - half).to_numpy(), (errors + half).to_numpy(), COLOURS[rule], 0.2
+                ),
+                name=f"{name}, band",
+            )
+            traces.add(
+                x=line["drift"],
+                y=errors,
+                mode="lines",
+                name=name,
+                line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+                hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
             )
         traces.add(
-            x=[1, last],
-            y=[NOMINAL, NOMINAL],
-            mode="lines",
-            name="nominal, 0.683",
-            legendgroup="nominal",
-            showlegend=column == 1,
-            line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
-            hoverinfo="skip",
-            panel=column,
+            x=[drift],
+            y=[point],
+            mode="markers",
+            name=f"{name}, at this drift",
+            marker={"color": COLOURS[rule], "size": 12},
+            hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
         )
-    low = min(0.5, float((table["coverage"] - 2 * table["coverage_se"]).min()))
-    limits: dict[str, Any] = {"range": [low, max(0.85, float(table["coverage"].max()) + 0.05)], "tickformat": ".2f"}
-    return panels(
+        ends.append((rule, float(errors.iloc[-1]) if len(line) else point))
+    top = 125.0 * float(now["avoidable"].max())
+    figure = chart(
         traces,
-        ("Variances and change known", "Estimated, as in a run"),
-        [axis("task", **whole_numbers(int(last), 10))] * 2,
-        [axis("share of truths within ± √s", **limits), axis(**limits)],
-        gap=0.06,
-        share_y=True,
-        title="Do the bands hold what they promise?",
-        height=400,
-        below=112,
+        axis("drift: size of a change from task to task", range=[-0.04, last + 0.04], tickvals=[0, 0.5, 1.0, 1.5]),
+        axis("avoidable errors in 100", range=[0.0, top], tickformat=".1~f"),
+        title="What is left above the best possible",
+        height=_HEIGHT,
+        legend=False,
+        margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
+        annotations=_names_at_the_end(ends, last if len(table) else drift, (0.0, top)),
     )
+    return _sized(figure, large)
+
+
+def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
+    """Return the centres of many boxes around the truth: those whose box holds it, and those whose box does not.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.teaching.box_table`.
+    large : bool
+        Large type, for a projector.
+
+    Returns
+    -------
+    Figure
+        One panel per rule; the square is the box of the middle size, drawn around the truth: a centre inside it has a
+        box that holds the truth.
+    """
+    traces, titles = Traces(), []
+    reach = 1.05 * float(max(table["off_1"].abs().max(), table["off_2"].abs().max()))
+    for panel, (rule, name) in enumerate(NAMES.items(), start=1):
+        part = table[table["rule"] == rule]
+        titles.append(f"{name}: {part['holds'].mean():.0%} hold it".replace("%", " %"))
+        a, b = part["half_1"].median(), part["half_2"].median()
+        for holds, colour, symbol in ((True, COLOURS[rule], "circle"), (False, "#8A93A0", "x-thin-open")):
+            points = part[part["holds"] == holds]
+            traces.add(
+                x=points["off_1"],
+                y=points["off_2"],
+                mode="markers",
+                name=f"{name}, box {'holds' if holds else 'misses'} the truth",
+                marker={"color": colour, "size": 5, "symbol": symbol},
+                hovertemplate="off by %{x:.2f}, %{y:.2f}<extra>" + name + "</extra>",
+                panel=panel,
+            )
+        traces.add(
+            x=[-a, a, a, -a, -a],
+            y=[-b, -b, b, b, -b],
+            mode="lines",
+            name=f"{name}, box",
+            fill="toself",
+            fillcolor="rgba(128,136,150,0.18)",
+            line={"color": COLOURS[rule], "width": 3},
+            hoverinfo="skip",
+            panel=panel,
+        )
+        traces.add(
+            x=[0.0],
+            y=[0.0],
+            mode="markers",
+            name="truth",
+            marker={"color": COLOURS["truth"], "size": 11, "symbol": "cross"},
+            hoverinfo="skip",
+            panel=panel,
+        )
+    limits: dict[str, Any] = {"range": [-reach, reach], "nticks": 5}
+    figure = panels(
+        traces,
+        titles,
+        [axis("off by, first feature", **limits)] * 3,
+        [axis("off by, second feature", **limits), axis(**limits), axis(**limits)],
+        gap=0.04,
+        share_y=True,
+        title="Where the estimate lies around the truth",
+        height=_HEIGHT,
+        legend=False,
+    )
+    return _sized(figure, large)
+
+
+def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
+    """Return errors above the best possible, task by task.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.teaching.task_table`.
+    large : bool
+        Large type, for a projector.
+
+    Returns
+    -------
+    Figure
+    """
+    traces, ends = Traces(), []
+    for rule, name in NAMES.items():
+        part = table[table["rule"] == rule]
+        errors, half = (
+            part[column].to_numpy() * scale for column, scale in (("avoidable", 100), ("avoidable_se", 196))
+        )
+        traces.add(
+            **band(part["task"].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2), name=f"{name}, band"
+        )
+        traces.add(
+            x=part["task"],
+            y=errors,
+            mode="lines+markers",
+            name=name,
+            marker={"color": COLOURS[rule], "size": 5},
+            line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+            hovertemplate="task %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
+        )
+        ends.append((rule, float(errors[-1])))
+    k, top = int(table["task"].max()), 112.0 * float(table["avoidable"].max())
+    figure = chart(
+        traces,
+        axis("task", **whole_numbers(k, TASKS + 1), range=[0.5, k + 0.5]),
+        axis("avoidable errors in 100", range=[0.0, top], tickformat=".1~f"),
+        title="What each task pays above the best possible",
+        height=_HEIGHT,
+        legend=False,
+        margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
+        annotations=_names_at_the_end(ends, k, (0.0, top)),
+    )
+    return _sized(figure, large)

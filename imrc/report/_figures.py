@@ -68,8 +68,9 @@ def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:
 
 def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
     from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+    from imrc.paper.printed import with_printed
 
-    table = comparison_table(score_table(list(compared)))
+    table = with_printed(comparison_table(score_table(list(compared))))
     yield "method-errors", compare.method_errors(table)
     if len(table) > 1:
         yield "method-differences", compare.method_differences(table)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
 from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
-from imrc.solvers._solution import Solution
+from imrc.solvers._solution import Solution, subset_values
 
 __all__ = [
     "METHODS",
@@ -82,8 +82,7 @@ def certify(solution: Solution, X1: Floats, tau: Floats, lam: Floats) -> Solutio
 
 def objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats, n_classes: int) -> float:
     """Objective of (3) at `mu` on trusted input."""
-    scores = np.sort(X1 @ mu.reshape(n_classes, -1).T, axis=1)[:, ::-1]
-    worst = ((np.cumsum(scores, axis=1) - 1.0) / np.arange(1, n_classes + 1)).max()
+    worst = subset_values(X1 @ mu.reshape(n_classes, -1).T).max()
     return float(1.0 - tau @ mu + lam @ np.abs(mu) + worst)
 
 

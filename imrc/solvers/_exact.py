@@ -26,7 +26,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.solvers._solution import Solution
+from imrc.solvers._solution import Solution, subset_values
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -83,12 +83,6 @@ def prepare_exact(X1: Floats) -> _Prepared:
     scale = np.abs(X1).max(axis=0)
     scale[scale == 0.0] = 1.0
     return _Prepared(np.ascontiguousarray(X1), scale, np.ascontiguousarray(X1 / scale))
-
-
-def _subset_values(scores: Floats) -> Floats:
-    """Return the max over label subsets of (sum - 1) / size for each row of scores (n, C)."""
-    ordered = np.sort(scores, axis=1)[:, ::-1]
-    return np.asarray(((np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, scores.shape[1] + 1)).max(axis=1))
 
 
 def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401 - highspy has no annotations
@@ -182,7 +176,7 @@ def _highs(
 
 
 def _objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats) -> float:
-    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + _subset_values(X1 @ mu.T).max())
+    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + subset_values(X1 @ mu.T).max())
 
 
 def _generate(
@@ -202,7 +196,7 @@ def _generate(
         part = _highs(prepared, np.flatnonzero(active), tau, lam, prices, first, presolve)
         iterations += part.iterations
         first = np.flatnonzero(part.mu)
-        worst = _subset_values(prepared.X1 @ part.mu.T)
+        worst = subset_values(prepared.X1 @ part.mu.T)
         value = float(1.0 + (lam * np.abs(part.mu)).sum() - (tau * part.mu).sum() + worst.max())
         if value < best_value:
             best, best_value = part.mu, value

@@ -1,4 +1,4 @@
-"""The result object of all solvers."""
+"""What all solvers share: the max term of problem (3), and the result object."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+
+def subset_values(scores: Floats) -> Floats:
+    """Return the max over label subsets of (sum of scores - 1) / size, for each row of scores (n, C).
+
+    Their largest is the max term of problem (3), in NumPy; `_subgradient._worst` is its compiled form.
+
+    Examples
+    --------
+    >>> subset_values(np.array([[0.75, 0.75], [2.0, 0.0]])).tolist()
+    [0.25, 1.0]
+    """
+    ordered = np.sort(scores, axis=1)[:, ::-1]
+    return np.asarray(((np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, scores.shape[1] + 1)).max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -200,46 +200,32 @@ class Record:
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be finished: what went wrong, and after how many attempts."""
+    """A cell that could not be finished, and why."""
 
     message: str
     """Kind and text of the error."""
     details: str = ""
     """Its traceback."""
-    attempts: int = 1
-    """How often the cell was started."""
 
 
-_lock = threading.RLock()
+_lock = threading.Lock()
 
 
 # A worker meets cells in the order of the plan: the few things used last are kept, nothing is loaded for every cell.
-@lru_cache(maxsize=1)
-def _whole(dataset: str, seed: int) -> TaskSequence:
-    return datasets.load(dataset, seed=seed)
-
-
 @lru_cache(maxsize=4)
-def _cut(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
-    if tasks is None or datasets.entry(dataset).cuts_anew:
+def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
+    """Return the first k tasks of a dataset (cut anew where it is made so)."""
+    entry = datasets.entry(dataset)
+    if seed and not entry.seeded:
+        return sequence_of(dataset, tasks, 0)
+    if tasks is None or entry.cuts_anew:
         return datasets.load(dataset, seed=seed, **({} if tasks is None else {"tasks": tasks}))
-    whole = _whole(dataset, seed)
-    return whole if tasks is None else whole.head(tasks)
+    return sequence_of(dataset, None, seed).head(tasks)
 
 
 @lru_cache(maxsize=1)
 def _mapped(_fingerprint: str, dataset: str, tasks: int, seed: int, features: FeatureSpec) -> MappedTasks:
     return MappedTasks(sequence_of(dataset, tasks, seed), features, seed)
-
-
-def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
-    """Return the first k tasks of a dataset (cut anew where it is made so); the last ones used are kept."""
-    entry = datasets.entry(dataset)
-    seed = seed if entry.seeded else 0
-    with _lock:
-        if not entry.cuts_anew and (tasks is None or tasks >= len(_whole(dataset, seed))):
-            return _whole(dataset, seed)
-        return _cut(dataset, tasks, seed)
 
 
 @cache

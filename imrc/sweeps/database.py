@@ -32,10 +32,6 @@ _SCHEMA = (
         average REAL, newest REAL, lag REAL, released REAL, before REAL, risk REAL, ess REAL,
         PRIMARY KEY (key, position)
     ) WITHOUT ROWID""",
-    """CREATE TABLE failures (
-        key TEXT PRIMARY KEY, title TEXT NOT NULL, message TEXT NOT NULL, details TEXT NOT NULL,
-        attempts INTEGER NOT NULL, failed_at TEXT NOT NULL
-    ) WITHOUT ROWID""",
     "CREATE INDEX cells_by_run ON cells (method, dataset, features, tasks, n, b, W, preset, seed, repetition, code)",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
@@ -46,24 +42,19 @@ class StoreError(RuntimeError):
     """A results store that cannot be read or written; the message says which, why, and what to do."""
 
 
-def in_words(path: Path, error: sqlite3.Error) -> StoreError:
-    """Return what an error of SQLite means for a person."""
-    store, code = f"The results store {path}", getattr(error, "sqlite_errorname", "") or ""
-    told = {
-        "NOTADB": f"{path} is not a results store: it is no SQLite database. Choose another file.",
-        "CORRUPT": f"{store} is damaged. Move it away (the sweep makes a new one), or rescue what can be read with: "
-        f"sqlite3 {path} .recover",
-        "FULL": f"The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start the same "
-        "command again.",
-        "READONLY": f"{store} cannot be written. Allow writing to the file and its folder, or choose another place "
-        "with --store.",
-        "BUSY": f"{store} has been locked by another program for {BUSY_S:.0f} s. Close it and start again.",
-        "CANTOPEN": f"{store} cannot be opened. Check that its folder can be read and written.",
-        "PERM": f"{store} may not be opened. Check its permissions.",
-        "IOERR": f"Reading or writing {path} failed ({error}). Check the disk; finished cells are kept.",
-    }
-    found = (text for name, text in told.items() if code.startswith(f"SQLITE_{name}"))
-    return StoreError(next(found, f"{store} cannot be used: {error}."))
+_TOLD = {
+    "NOTADB": "{path} is not a results store: it is no SQLite database. Choose another file.",
+    "CORRUPT": "{store} is damaged. Move it away (the sweep makes a new one), or rescue what can be read with: "
+    "sqlite3 {path} .recover",
+    "FULL": "The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start the same "
+    "command again.",
+    "READONLY": "{store} cannot be written. Allow writing to the file and its folder, or choose another place with "
+    "--store.",
+    "BUSY": "{store} has been locked by another program for {busy:.0f} s. Close it and start again.",
+    "CANTOPEN": "{store} cannot be opened. Check that its folder can be read and written.",
+    "": "{store} cannot be used: {error}. Finished cells are kept.",
+}
+"""What an error of SQLite means for a person, by the beginning of its name."""
 
 
 @contextmanager
@@ -72,7 +63,10 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise in_words(path, error) from error
+        code = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
+        told = next(text for name, text in _TOLD.items() if code.startswith(name))
+        store = f"The results store {path}"
+        raise StoreError(told.format(path=path, store=store, error=error, busy=BUSY_S)) from error
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
@@ -111,7 +105,11 @@ def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
                 if not _is_new(connection):
                     _check_identity(connection, path)  # nothing of another program's file is touched
                 _write_ahead(connection)
-                _create(connection)
+                with connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    # Looked at again: another process may have made the tables while this one waited.
+                    for statement in _SCHEMA if _is_new(connection) else ():
+                        connection.execute(statement)
             _check_identity(connection, path)
         except BaseException:
             connection.close()
@@ -143,7 +141,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
             break
         except sqlite3.OperationalError as error:  # switching does not wait for other connections by itself
-            if not str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
                 raise
             time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - not a secret
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -153,20 +151,6 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 def _is_new(connection: sqlite3.Connection) -> bool:
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     return bool(tables == 0 and connection.execute("PRAGMA application_id").fetchone()[0] == 0)
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    if not _is_new(connection):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Looked at again: another process may have made the tables while this one waited.
-        for statement in _SCHEMA if _is_new(connection) else ():
-            connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _check_identity(connection: sqlite3.Connection, path: Path) -> None:

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from cachetools.func import ttl_cache
+
 from imrc.sweeps.cell import Cell, Failure, Record, run_cell
 from imrc.sweeps.plan import SweepPlan
 from imrc.sweeps.store import ResultStore
@@ -45,8 +47,6 @@ class SweepReport:
         Cells run now; cells that were there; cells another sweep finished in the meantime.
     failed : list of (Cell, Failure)
         Cells that could not be finished.
-    seconds : float
-        Wall time.
     seconds_left : float
         What the rest takes at the speed since the first cell; NaN before the second.
     cell : Cell or None
@@ -58,7 +58,6 @@ class SweepReport:
     stored_before: int = 0
     shared: int = 0
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
-    seconds: float = 0.0
     seconds_left: float = float("nan")
     cell: Cell | None = None
 
@@ -143,21 +142,21 @@ def _cluster(address: str) -> Iterator[Workers]:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    threads, asked_at, seen_at = 0, float("-inf"), time.monotonic()
+    seen_at = time.monotonic()
+
+    @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
+    def threads() -> int:
+        return sum(client.nthreads().values())
 
     def slots() -> int:
-        # Workers may come and go; the scheduler is asked every two seconds, not for every cell.
-        nonlocal threads, asked_at, seen_at
+        nonlocal seen_at
         if client.status != "running":
             raise SchedulerError(f"The scheduler at {address} is gone.")
-        now = time.monotonic()
-        if now > asked_at + 2.0:
-            threads, asked_at = sum(client.nthreads().values()), now
-        if threads > 0:
-            seen_at = now
-        elif now > seen_at + _NO_WORKER_S:
+        if threads() > 0:
+            seen_at = time.monotonic()
+        elif time.monotonic() > seen_at + _NO_WORKER_S:
             raise SchedulerError(f"The cluster at {address} has lost all its workers. Start new ones.")
-        return 2 * max(1, threads)
+        return 2 * max(1, threads())
 
     try:
         try:
@@ -227,8 +226,7 @@ def _finished(
                 try:
                     outcome = _outcome(executor.submit(run, cell))
                 except BrokenExecutor:
-                    told = "Its worker ended, and so did one of its own (out of memory, or killed)"
-                    outcome = Failure(told, attempts=2)
+                    outcome = Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
             yield cell, outcome
 
 
@@ -264,7 +262,7 @@ def run_sweep(
     Returns
     -------
     SweepReport
-        Cells that fail are reported there and in `ResultStore.failures`; the others go on.
+        With the cells that failed; the others went on.
 
     Raises
     ------
@@ -282,14 +280,12 @@ def run_sweep(
             return _cluster(scheduler)
         return contextlib.nullcontext((_Here(), lambda: 1)) if jobs == 1 else _processes(jobs)
 
-    started = time.monotonic()
     first_at: float | None = None
     with contextlib.closing(_finished(queue, start, run, lambda cell: cell.key in store)) as outcomes:
         for cell, outcome in outcomes:
             if outcome is None:
                 report.shared += 1
             elif isinstance(outcome, Failure):
-                store.put_failure(cell, outcome)
                 report.failed.append((cell, outcome))
             elif store.put(cell, outcome):
                 report.ran += 1
@@ -298,7 +294,7 @@ def run_sweep(
                 report.shared += 1
                 queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
             now = time.monotonic()
-            report.cell, report.seconds = cell, now - started
+            report.cell = cell
             done = report.ran + len(report.failed) - 1
             if first_at is None:
                 first_at = now  # workers start and compile before: that says nothing about the speed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
-from imrc.sweeps.cell import Cell, Failure, Record, cell_key, code_version, features_text, method_of, uses
+from imrc.sweeps.cell import Cell, Record, cell_key, code_version, features_text, method_of, uses
 from imrc.sweeps.database import StoreError, open_database, translated
 
 if TYPE_CHECKING:
@@ -113,23 +113,17 @@ class ResultStore:
             self._connection.close()
             self._connection = None
 
-    def _execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - what SQLite takes
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection; what begins a transaction in the block is committed with it, or rolled back."""
         if self._connection is None:
             raise StoreError(f"The results store {self.path} is closed.")
-        with translated(self.path):
-            return self._connection.execute(statement, values).fetchall()
+        with translated(self.path), self._connection as connection:
+            yield connection
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._execute("COMMIT")
-        except BaseException:
-            # SQLite has already rolled back by itself after some errors, a full disk for example.
-            if self._connection is not None and self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+    def _execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - what SQLite takes
+        with self._open() as connection:
+            return connection.execute(statement, values).fetchall()
 
     def __len__(self) -> int:
         return int(self._execute("SELECT count(*) FROM cells")[0][0])
@@ -155,29 +149,15 @@ class ResultStore:
             used.get("W"), _preset(s), method_of(s), s.seed, cell.repetition, cell.code, json.dumps(s.to_json()),
             record.seconds, record.wall_s, record.state, record.versions, _now(),
         )  # fmt: skip
-        with self._transaction():
-            if cell.key in self:
+        scores = [(cell.key, i, *(score[name] for name in _SCORES)) for i, score in enumerate(record.rows)]
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            insert = f"INSERT INTO cells VALUES ({', '.join('?' * len(row))}) ON CONFLICT (key) DO NOTHING"  # noqa: S608
+            if connection.execute(insert, row).rowcount == 0:
                 return False
-            self._execute(f"INSERT INTO cells VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
-            for i, score in enumerate(record.rows):
-                numbers = [score[name] for name in _SCORES]
-                self._execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [cell.key, i, *numbers])
-            self._execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
-            self._execute("DELETE FROM failures WHERE key = ?", (cell.key,))
+            connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", scores)
+            connection.execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
         return True
-
-    def put_failure(self, cell: Cell, failure: Failure) -> None:
-        """Keep why a cell could not be finished; it counts as not done, and a later success removes this.
-
-        Parameters
-        ----------
-        cell : Cell
-            What was run.
-        failure : Failure
-            What went wrong.
-        """
-        row = (cell.key, cell.title, failure.message, failure.details, failure.attempts, _now())
-        self._execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def __contains__(self, key: object) -> bool:
         return bool(self._execute("SELECT 1 FROM cells WHERE key = ?", (key,)))
@@ -191,12 +171,6 @@ class ResultStore:
             Of cells, see `cell_key`.
         """
         return set(keys) & {row[0] for row in self._execute("SELECT key FROM cells")}
-
-    def failures(self) -> list[dict[str, Any]]:
-        """Return what failed and was not finished since: title, message, details, attempts, failed_at, key."""
-        names = ("title", "message", "details", "attempts", "failed_at", "key")
-        rows = self._execute(f"SELECT {', '.join(names)} FROM failures ORDER BY failed_at, title")  # noqa: S608
-        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def frame(self, *, current: bool = True, **filters: Any) -> pd.DataFrame:  # noqa: ANN401 - values of columns
         """Return the numbers of finished cells: one row per cell and rule.

@@ -53,15 +53,15 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
 
 
-def summary_in_words(table: pd.DataFrame) -> str:
-    """Return the summary as people read it: one line per run, single-task learning beside IMRC's main rule.
+def summary_lines(table: pd.DataFrame) -> tuple[str, list[dict[str, str]]]:
+    """Return the summary as people read it: values that are the same in every line, and one line per run.
 
-    Values that are the same in every line stand above the table.
+    A line holds single-task learning beside IMRC's main rule; columns that say nothing are left out.
     """
     import pandas as pd
 
     if table.empty:
-        return "No cell of this sweep is finished."
+        return "No cell of this sweep is finished.", []
     # IMRC without a window uses all changes so far.
     table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | (table["method"] != "imrc"), "all"))
     # A method that does not use b or W says nothing about the others.
@@ -69,12 +69,10 @@ def summary_in_words(table: pd.DataFrame) -> str:
     single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}
     lines = []
     for _, row in table[(table["rule"] == "forward_backward") | (table["method"] != "imrc")].iterrows():
-        line = {
-            column: "–" if pd.isna(row[column]) else str(row[column]) for column in values if len(values[column]) > 1
-        }
+        varied = {name: "–" if pd.isna(row[name]) else str(row[name]) for name in values if len(values[name]) > 1}
         alone = single.get(tuple(map(str, row[_RUN])))
         lines.append(
-            line
+            varied
             | {
                 "method": f"imrc ({row['preset']})" if row["method"] == "imrc" else row["method"],
                 "cells": str(row["cells"]),
@@ -84,15 +82,9 @@ def summary_in_words(table: pd.DataFrame) -> str:
                 "ESS": "" if pd.isna(row["ess"]) else f"{row['ess']:.1f}",
             }
         )
-    head = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
-    shown = [name for name in lines[0] if any(line[name] for line in lines)]
-    width = {name: max(len(name), *(len(line[name]) for line in lines)) for name in shown}
-
-    def text(cells: dict[str, str]) -> str:
-        left = ("dataset", "features", "method")
-        return "  ".join(f"{cells[name]:{'<' if name in left else '>'}{width[name]}}" for name in shown).rstrip()
-
-    return "\n".join([*([head] if head else []), text({name: name for name in shown}), *map(text, lines)])
+    said = [name for name in lines[0] if any(line[name] for line in lines)]
+    same = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
+    return same, [{name: line[name] for name in said} for line in lines]
 
 
 def _shown(row: pd.Series, kind: str) -> str:

@@ -1,31 +1,53 @@
-"""A simulation for teaching: two-dimensional tasks whose means drift, with the truth known.
+"""A simulation for teaching: two-dimensional tasks that move, all equally hard, with the truth known.
 
-`teach` learns one simulated sequence step by step and keeps what a picture needs: boundaries, tracked components with
-their bands, uncertainty sets, exact errors. `average_lesson` repeats the learning and averages the exact errors.
-`coverage_study` repeats the tracking and counts how often the truth lies inside the bands.
+`simulate` draws many sequences at once, `track` learns them by the recursions of the paper. The tables count what a
+lesson says: errors above the best possible (`task_table`, `summary`, `drift_table`) and boxes that hold the truth
+(`box_table`). The rule learnt from the estimated class means is the simplest one, the boundary half-way between them,
+so that differences come from the estimates alone.
 """
 
 from imrc.teaching._lessons import (
-    COMPONENTS,
-    NOMINAL,
-    Lesson,
-    average_lesson,
-    coverage_study,
-    lesson_sentence,
-    teach,
+    DRIFTS,
+    KNOWLEDGE,
+    Study,
+    box_table,
+    drift_table,
+    inside_share,
+    summary,
+    task_table,
+    track,
+    try_one_task,
 )
-from imrc.teaching._simulated import bayes_error, component_means, component_variance, linear_error
+from imrc.teaching._world import (
+    JUMP,
+    KINDS,
+    SEPARATION,
+    TASKS,
+    World,
+    best_error,
+    halfway_rule,
+    linear_error,
+    simulate,
+)
 
 __all__ = [
-    "COMPONENTS",
-    "NOMINAL",
-    "Lesson",
-    "average_lesson",
-    "bayes_error",
-    "component_means",
-    "component_variance",
-    "coverage_study",
-    "lesson_sentence",
+    "DRIFTS",
+    "JUMP",
+    "KINDS",
+    "KNOWLEDGE",
+    "SEPARATION",
+    "TASKS",
+    "Study",
+    "World",
+    "best_error",
+    "box_table",
+    "drift_table",
+    "halfway_rule",
+    "inside_share",
     "linear_error",
-    "teach",
+    "simulate",
+    "summary",
+    "task_table",
+    "track",
+    "try_one_task",
 ]

@@ -1,206 +1,34 @@
-"""Lessons: the learner on simulated sequences, step by step or averaged, and the coverage of its bands."""
+"""What neighbours are worth in the simulated world: errors above the best possible, and boxes that hold the truth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from imrc._checks import check_int, check_real
+from imrc._checks import check_choice, check_int, check_real
 from imrc.core.change import backward_change, forward_change, squared_differences
-from imrc.core.learner import RULES, Learner
-from imrc.core.settings import resolve_settings
-from imrc.core.tracking import revise, track_forward
-from imrc.teaching._simulated import (
-    bayes_error,
-    class_paths,
-    component_means,
-    component_variance,
-    draw_samples,
-    linear_error,
-    true_change,
-)
+from imrc.core.learner import RULES
+from imrc.core.rates import RateFilter
+from imrc.core.recursions import revise, track_forward
+from imrc.teaching._world import SEPARATION, TASKS, World, best_error, halfway_rule, linear_error, simulate
 
 Floats = NDArray[np.float64]
+Tracks = dict[str, tuple[Floats, Floats]]
 
-COMPONENTS = (
-    "share of class 1",
-    "class 1, first feature",
-    "class 1, second feature",
-    "share of class 2",
-    "class 2, first feature",
-    "class 2, second feature",
-)
-NOMINAL = 0.6826894921370859
-"""Probability that a normal variable lies within one standard deviation of its mean."""
+DRIFTS = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5)
+"""Drifts of `drift_table`."""
+KNOWLEDGE = ("known", "rate", "window")
+"""What a learner knows of the size of a change: the true mean square (and the true variances); one rate for all
+components, chosen by likelihood, as in the recommended presets; or the last two squared differences, eq. (7)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """One simulated sequence, learnt step by step.
-
-    Components are those of Phi(x, y) = e_y (x) [1, x]: class 1 (share, first, second feature), then class 2.
-    Classes and features count from 0 in arrays.
-    """
-
-    X: Floats
-    """Samples, shape (k, n, 2)."""
-    y: NDArray[np.int64]
-    """Classes 0 and 1, shape (k, n)."""
-    class_means: Floats
-    """True class means, shape (k, 2, 2)."""
-    truth: Floats
-    """True expectation of Phi(x, y), shape (k, 6)."""
-    mean: dict[str, Floats]
-    """Estimates by rule, shape (k steps, k tasks, 6); NaN before a task has arrived."""
-    mse: dict[str, Floats]
-    """Their mean squared errors, same shape."""
-    boundary: dict[str, Floats]
-    """Rules as w0 + w1 x1 + w2 x2 (positive: class 2), shape (k steps, k tasks, 3)."""
-    error: dict[str, Floats]
-    """Exact error probabilities, shape (k steps, k tasks)."""
-    bayes: Floats
-    """Smallest possible error of each task, shape (k,)."""
-    n: int
-    """Samples per task."""
-    change: float
-    """Standard deviation of one change of a class mean, per feature."""
-    b: int
-    """Backward steps."""
-
-    @property
-    def k(self) -> int:
-        """Number of tasks."""
-        return len(self.truth)
-
-    @property
-    def ratio(self) -> float:
-        """Ratio n d^2 / sigma^2 of the features' components, averaged over tasks (truth)."""
-        return float(self.n * true_change(self.change) / component_variance(self.class_means)[:, [1, 2, 4, 5]].mean())
-
-
-def teach(n: int = 10, change: float = 0.25, b: int = 3, k: int = 15, seed: int = 0) -> Lesson:
-    """Simulate and learn one sequence of two-dimensional tasks.
-
-    Parameters
-    ----------
-    n : int
-        Samples per task, 2 to 1000.
-    change : float
-        Standard deviation of one change of a class mean, per feature, in units of the standard deviation inside a
-        class; 0 to 5.
-    b : int
-        Backward steps, 0 to 60.
-    k : int
-        Tasks, 2 to 60.
-    seed : int
-        Seed of everything drawn.
-
-    Returns
-    -------
-    Lesson
-
-    Examples
-    --------
-    >>> lesson = teach(n=10, change=0.2, k=6)
-    >>> lesson.boundary["forward"].shape
-    (6, 6, 3)
-    """
-    n, k = check_int("n", n, 2, 1000), check_int("k", k, 2, 60)
-    b = check_int("b", b, 0, 60)
-    change = check_real("change", change, 0.0, 5.0)
-    generator = np.random.default_rng([check_int("seed", seed, 0), 17])
-    class_means = class_paths(k, change, generator)[0]
-    X, y = draw_samples(class_means, n, generator, both_classes=True)
-    learner = Learner(resolve_settings("paper", b=b, W=2), 2)
-    table = {
-        name: {rule: np.full((k, k, size), np.nan) for rule in RULES}
-        for name, size in (("mean", 6), ("mse", 6), ("boundary", 3))
-    }
-    for j in range(k):
-        update = learner.step(np.column_stack([np.ones(n), X[j]]), y[j])
-        found = {"single": {j: update.single}, "forward": {j: update.forward}}
-        found["forward_backward"] = {j: update.forward, **update.revised}
-        for rule, estimates in found.items():
-            for task, estimate in estimates.items():
-                # From this step on, until a later one revises it.
-                table["mean"][rule][j:, task] = estimate.mean
-                table["mse"][rule][j:, task] = estimate.mse
-                table["boundary"][rule][j:, task] = estimate.coef[3:] - estimate.coef[:3]
-    error = {rule: linear_error(w, class_means[None]) for rule, w in table["boundary"].items()}
-    arrived = np.arange(k)[:, None] >= np.arange(k)[None]
-    return Lesson(
-        X=X,
-        y=y,
-        class_means=class_means,
-        truth=component_means(class_means),
-        mean=table["mean"],
-        mse=table["mse"],
-        boundary=table["boundary"],
-        error={rule: np.where(arrived, values, np.nan) for rule, values in error.items()},
-        bayes=bayes_error(class_means),
-        n=n,
-        change=change,
-        b=b,
-    )
-
-
-def average_lesson(n: int, change: float, b: int, k: int = 15, runs: int = 20, seed: int = 0) -> pd.DataFrame:
-    """Exact errors averaged over simulated sequences.
-
-    Parameters
-    ----------
-    n : int
-        As in `teach`.
-    change : float
-        As in `teach`.
-    b, k : int
-        As in `teach`.
-    runs : int
-        Simulated sequences, at least 2.
-    seed : int
-        As in `teach`.
-
-    Returns
-    -------
-    DataFrame
-        One row per rule and for "bayes", the smallest possible error: error of the newest task (mean over steps) and
-        mean over all tasks at the last step (columns newest, all), their standard errors (.._se), and the mean
-        difference to single-task learning, paired over runs, with its standard error (.._gain, .._gain_se).
-    """
-    return _average_lesson(n, change, b, k, runs, seed).copy()  # a caller may change it
-
-
-@lru_cache(maxsize=64)
-def _average_lesson(n: int, change: float, b: int, k: int, runs: int, seed: int) -> pd.DataFrame:
-    runs = check_int("runs", runs, 2, 1000)
-    values: dict[str, list[tuple[float, float]]] = {rule: [] for rule in (*RULES, "bayes")}
-    for run in range(runs):
-        lesson = teach(n, change, b, k, 1000 * (seed + 1) + run)
-        for rule, error in lesson.error.items():
-            values[rule].append((float(np.diagonal(error).mean()), float(error[-1].mean())))
-        values["bayes"].append((float(lesson.bayes.mean()),) * 2)
-    rows = []
-    for rule, pairs in values.items():
-        row: dict[str, float | str] = {"rule": rule}
-        for column, name in enumerate(("newest", "all")):
-            own = np.array(pairs)[:, column]
-            gain = own - np.array(values["single"])[:, column]
-            root = np.sqrt(runs)
-            row |= {name: own.mean(), f"{name}_se": own.std(ddof=1) / root}
-            row |= {f"{name}_gain": gain.mean(), f"{name}_gain_se": gain.std(ddof=1) / root}
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _tracked(
-    tau: Floats, s: Floats, d: Floats, change: Callable[[int, int], Floats], b: int
-) -> dict[str, tuple[Floats, Floats]]:
-    """Return single, forward, and forward and backward mean vectors at the last step.
+def _tracked(tau: Floats, s: Floats, d: Floats, change: Callable[[int, int], Floats], b: int) -> Tracks:
+    """Return mean vectors and their mean squared errors at the last step, by rule.
 
     d is the change of each forward step; change(i, last) that from task i to i+1 when task `last` is the newest.
     """
@@ -215,119 +43,239 @@ def _tracked(
     return {"single": (tau, s), "forward": (forward, s_fwd), "forward_backward": (both, s_both)}
 
 
-def _track_with_window(tau: Floats, s: Floats, W: int, b: int) -> dict[str, tuple[Floats, Floats]]:
-    """Track with changes estimated by eq. (7), as in a run."""
-    squared = squared_differences(tau)
-    d = np.stack([np.zeros_like(tau[0]), *(forward_change(squared, j, W) for j in range(1, len(tau)))])
-    return _tracked(tau, s, d, lambda i, last: backward_change(squared, i, last, W), b)
+def _by_rate(world: World, b: int) -> Tracks:
+    """Track every sequence with the rate its own innovations make most likely."""
+    k, runs, _ = world.average.shape
+    found = {rule: (np.empty_like(world.average), np.empty_like(world.average)) for rule in RULES}
+    for run in range(runs):
+        learner = RateFilter(reach=b, keep=b + 1)
+        for j in range(k):
+            learner.update(world.average[j, run], world.variance[j, run], world.n // 2)
+            newest = learner.forward()
+            at_step = [("single", j, world.average[j, run], 2.0 / world.n), ("forward", j, newest.mean, newest.a)]
+            at_step += [
+                ("forward_backward", j - back, estimate.mean, estimate.a)
+                for back, estimate in enumerate([newest, *learner.revised()])
+            ]
+            for rule, task, mean, a in at_step:
+                found[rule][0][task, run], found[rule][1][task, run] = mean, a * learner.variance
+    return found
 
 
-def _track_known(tau: Floats, s: Floats, d2: float, b: int) -> dict[str, tuple[Floats, Floats]]:
-    """Track with known variances and a known change."""
-    d = np.full_like(tau, d2)
-    return _tracked(tau, s, d, lambda i, _: d[i], b)
-
-
-def coverage_study(
-    n: int, change: float, b: int, k: int = 15, W: int = 2, runs: int = 400, seed: int = 0
-) -> pd.DataFrame:
-    """How often the truth lies within tau +- sqrt(s), over simulated sequences.
+def track(world: World, b: int = 3, knowledge: str = "known") -> Tracks:
+    """Learn simulated sequences by the recursions of the paper; return what is known at the last step.
 
     Parameters
     ----------
-    n : int
-        As in `teach`.
-    change : float
-        As in `teach`.
-    b, k : int
-        As in `teach`.
-    W : int
-        Window of the estimated change.
-    runs : int
-        Simulated sequences.
-    seed : int
-        As in `teach`.
+    world : World
+        From `simulate`.
+    b : int
+        Backward steps, 0 to 60.
+    knowledge : {"known", "rate", "window"}
+        See `KNOWLEDGE`. In worlds with a jump, a trend or swapped labels "known" is the size of the usual small step.
+
+    Returns
+    -------
+    dict
+        By rule: mean vectors and their mean squared errors, each of the shape of `world.average`.
+    """
+    b, knowledge = check_int("b", b, 0, 60), check_choice("knowledge", knowledge, KNOWLEDGE)
+    if knowledge == "rate":
+        return _by_rate(world, b)
+    # All sequences side by side: the recursions work component by component.
+    tau = world.average.reshape(len(world.average), -1)
+    if knowledge == "known":
+        d = np.full_like(tau, world.drift**2)
+        tracks = _tracked(tau, np.full_like(tau, 2.0 / world.n), d, lambda i, _: d[i], b)
+    else:
+        squared = squared_differences(tau)
+        d = np.stack([np.zeros_like(tau[0]), *(forward_change(squared, j, 2) for j in range(1, len(tau)))])
+        s = world.variance.reshape(tau.shape) * 2.0 / world.n
+        tracks = _tracked(tau, s, d, lambda i, last: backward_change(squared, i, last, 2), b)
+    shape = world.average.shape
+    return {rule: (mean.reshape(shape), mse.reshape(shape)) for rule, (mean, mse) in tracks.items()}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is simulated; the same study is computed once.
+
+    Attributes
+    ----------
+    n, drift, kind, k, runs, seed
+        As in `simulate`.
+    b, knowledge
+        As in `track`.
+    """
+
+    n: int = 10
+    drift: float = 0.25
+    b: int = 3
+    knowledge: str = "known"
+    kind: str = "walk"
+    k: int = TASKS
+    runs: int = 400
+    seed: int = 0
+
+    def world(self) -> World:
+        """Return the simulated sequences."""
+        return simulate(self.n, self.drift, kind=self.kind, k=self.k, runs=self.runs, seed=self.seed)
+
+
+def task_table(study: Study) -> pd.DataFrame:
+    """Errors and mean squared errors of every task at the last step, over simulated sequences.
+
+    Parameters
+    ----------
+    study : Study
+        What is simulated.
 
     Returns
     -------
     DataFrame
-        Columns knowledge ("known": variances and change are the true ones; "estimated": as in a run, eq. (7)), rule,
-        task (from 1), coverage, coverage_se, efficiency (n times the mean squared error over the variance of one
-        sample: 1 for single-task learning). Components are the four of the features; the standard error is over runs.
+        One row per rule and task (from 1): avoidable (error probability above the best possible, of the boundary
+        half-way between the estimated class means) and its standard error avoidable_se; samples (how many samples a
+        task alone would need for the same mean squared error of the mean vector, counted) and samples_promised (the
+        same by the recursions' own mean squared error).
     """
-    return _coverage_study(n, change, b, k, W, runs, seed).copy()  # a caller may change it
+    return _task_table(study)[0].copy()  # a caller may change it
 
 
-@lru_cache(maxsize=64)
-def _coverage_study(n: int, change: float, b: int, k: int, W: int, runs: int, seed: int) -> pd.DataFrame:
-    n, runs = check_int("n", n, 2, 1000), check_int("runs", runs, 2, 10_000)
-    generator = np.random.default_rng([check_int("seed", seed, 0), 23])
-    class_means = class_paths(k, change, generator, runs)
-    X, y = draw_samples(class_means, n, generator, both_classes=False)
-    phi = np.zeros((runs, k, n, 2, 2))
-    np.put_along_axis(phi, y[..., None, None], X[..., None, :], axis=-2)
-    flat = phi.reshape(runs, k, n, 4)
-
-    # Components of all runs side by side: the recursions work component by component.
-    def side(a: Floats) -> Floats:
-        return np.ascontiguousarray(a.transpose(1, 0, 2).reshape(k, -1))
-
-    tau = side(flat.mean(axis=2))
-    s = side(flat.var(axis=2, ddof=1) / n)
-    features = [1, 2, 4, 5]
-    truth = side(component_means(class_means)[..., features])
-    variance = side(component_variance(class_means)[..., features])
-    frames = []
-    for knowledge, tracks in (
-        ("known", _track_known(tau, variance / n, true_change(change), b)),
-        ("estimated", _track_with_window(tau, s, W, b)),
-    ):
-        for rule, (mean, mse) in tracks.items():
-            inside = (np.abs(mean - truth) <= np.sqrt(mse)).reshape(k, runs, 4).mean(axis=2)
-            efficiency = (n * (mean - truth) ** 2 / variance).mean(axis=1)
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "knowledge": knowledge,
-                        "rule": rule,
-                        "task": np.arange(1, k + 1),
-                        "coverage": inside.mean(axis=1),
-                        "coverage_se": inside.std(axis=1, ddof=1) / np.sqrt(runs),
-                        "efficiency": efficiency,
-                    }
-                )
+@lru_cache(maxsize=128)
+def _task_table(study: Study) -> tuple[pd.DataFrame, dict[str, Floats]]:
+    world = study.world()
+    frames, avoidable = [], {}
+    for rule, (mean, mse) in track(world, study.b, study.knowledge).items():
+        above = linear_error(halfway_rule(mean), world.truth) - best_error()
+        avoidable[rule] = above.mean(axis=0)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "rule": rule,
+                    "task": np.arange(1, study.k + 1),
+                    "avoidable": above.mean(axis=1),
+                    "avoidable_se": above.std(axis=1, ddof=1) / np.sqrt(study.runs),
+                    "samples": 2.0 / ((mean - world.truth) ** 2).mean(axis=(1, 2)),
+                    "samples_promised": 2.0 / mse.mean(axis=(1, 2)),
+                }
             )
-    return pd.concat(frames, ignore_index=True)
+        )
+    return pd.concat(frames, ignore_index=True), avoidable
 
 
-def lesson_sentence(average: pd.DataFrame, ratio: float, n: int, b: int) -> str:
-    """State what forward and backward learning gain in the simulation, and why.
+def summary(study: Study) -> pd.DataFrame:
+    """Avoidable errors by rule, all tasks together, and what share of them neighbours remove.
 
     Parameters
     ----------
-    average : DataFrame
-        From `average_lesson`, indexed by rule.
-    ratio : float
-        n d^2 / sigma^2.
-    n, b : int
-        Samples per task and backward steps.
+    study : Study
+        With at least 2 runs.
 
     Returns
     -------
-    str
+    DataFrame
+        One row per rule: avoidable, avoidable_se, removed (share of the avoidable errors of single-task learning that
+        this rule does not make), removed_se. Standard errors are over sequences, paired for the share.
     """
+    avoidable = _task_table(study)[1]
+    root, alone = np.sqrt(study.runs), avoidable["single"]
+    rows = []
+    for rule, above in avoidable.items():
+        left = above.mean() / alone.mean()
+        rows.append(
+            {
+                "rule": rule,
+                "avoidable": above.mean(),
+                "avoidable_se": above.std(ddof=1) / root,
+                "removed": 1.0 - left,
+                "removed_se": (above - left * alone).std(ddof=1) / alone.mean() / root,
+            }
+        )
+    return pd.DataFrame(rows)
 
-    def effect(column: str, rule: str) -> str:
-        gain, error = average.loc[rule, f"{column}_gain"], average.loc[rule, f"{column}_gain_se"]
-        if abs(gain) <= 2.0 * error:
-            return f"no clear difference ({gain:+.3f} ± {error:.3f})"
-        word = "fewer" if gain < 0 else "more"
-        return f"{abs(gain) / average.loc['single', column]:.0%} {word} errors".replace("%", " %")
 
-    size = "small: neighbours are nearly the same task" if ratio < 0.1 else "moderate"
-    size = "large: neighbours say little about a task, so nothing helps much" if ratio > 2 else size
-    return (
-        f"With n = {n}, n d² / σ² = {ratio:.2g}, which is {size}. On average, forward learning makes "
-        f"{effect('newest', 'forward')} on the newest task; forward and backward learning with b = {b} makes "
-        f"{effect('all', 'forward_backward')} over all tasks."
-    ).replace("-0.", "−0.")
+def drift_table(study: Study, drifts: tuple[float, ...] = DRIFTS) -> pd.DataFrame:
+    """Return the `summary` for several drifts, with a column drift; that of the study plays no part."""
+    return pd.concat([summary(replace(study, drift=drift)).assign(drift=drift) for drift in drifts], ignore_index=True)
+
+
+def inside_share(width: float, sides: int = 1) -> float:
+    """Return how often a box holds the truth if its side reaches `width` standard errors each way.
+
+    Examples
+    --------
+    >>> round(inside_share(1.0), 3), round(inside_share(1.0, sides=2), 3)
+    (0.683, 0.466)
+    """
+    from scipy.special import ndtr
+
+    return float((2.0 * ndtr(check_real("width", width, 0.0, 10.0)) - 1.0) ** sides)
+
+
+def box_table(study: Study, width: float = 1.0) -> pd.DataFrame:
+    """Where the box of the middle task lies around the truth, in every simulated sequence.
+
+    Parameters
+    ----------
+    study : Study
+        What is simulated.
+    width : float
+        Half a side of the box, in roots of the estimated mean squared error; 1 in the paper.
+
+    Returns
+    -------
+    DataFrame
+        One row per rule and sequence, for the mean of class 2 in the middle task: off_1, off_2 (estimate minus truth,
+        by feature), half_1, half_2 (half a side of the box), holds (whether the truth lies inside), holds_1 (inside
+        by the first feature).
+    """
+    world, task = study.world(), study.k // 2
+    frames = []
+    for rule, (mean, mse) in track(world, study.b, study.knowledge).items():
+        off, half = (mean - world.truth)[task, :, 2:], width * np.sqrt(mse[task, :, 2:])
+        within = np.abs(off) <= half
+        frames.append(
+            pd.DataFrame(
+                {
+                    "rule": rule,
+                    "off_1": off[:, 0],
+                    "off_2": off[:, 1],
+                    "half_1": half[:, 0],
+                    "half_2": half[:, 1],
+                    "holds": within.all(axis=1),
+                    "holds_1": within[:, 0],
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def try_one_task(n: int = 10, tries: int = 40, seed: int = 0) -> tuple[Floats, Floats]:
+    """Learn one task alone, several times from other samples.
+
+    Parameters
+    ----------
+    n : int
+        Samples, as in `simulate`.
+    tries : int
+        How often.
+    seed : int
+        Seed of all samples.
+
+    Returns
+    -------
+    samples, boundaries : ndarray
+        Samples of the first try, shape (n, 2), the first half of class 1; the boundary of every try, shape (tries,
+        3). The class means lie at -+ (SEPARATION / 2, 0).
+
+    Examples
+    --------
+    >>> samples, boundaries = try_one_task(n=6, tries=2)
+    >>> samples.shape, boundaries.shape
+    ((6, 2), (2, 3))
+    """
+    half = check_int("n", n, 4, 1000) // 2
+    generator = np.random.default_rng([check_int("seed", seed, 0), 29])
+    samples = generator.standard_normal((check_int("tries", tries, 1, 1000), 2, half, 2))
+    samples[:, :, :, 0] += SEPARATION / 2.0 * np.array([-1.0, 1.0])[:, None]
+    return samples[0].reshape(-1, 2), halfway_rule(samples.mean(axis=2).reshape(-1, 4))

@@ -9,9 +9,9 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
+from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
 from imrc.evaluation import PARAMETERS, RunSettings, largest_n
-from imrc.features import KINDS, FeatureSpec
+from imrc.features import FREQUENCIES, KINDS, SIGMA2, FeatureSpec
 from pages.ui.words import quoted
 
 OWN = "your_file"
@@ -146,8 +146,8 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
         numbers["k"] = datasets.entry(dataset).tasks
     features = FeatureSpec(
         kind=word("features", KINDS, "automatic"),  # type: ignore[arg-type]  # one of KINDS
-        frequencies=number("frequencies", 1, 1000, 200, int),
-        sigma2=number("sigma2", 0.01, 1e4, 10.0, float),
+        frequencies=number("frequencies", *FREQUENCIES, 200, int),
+        sigma2=number("sigma2", *SIGMA2, 10.0, float),
     )
     preset = word("preset", UI_PRESETS, "recommended")
     own_preset = "paper" if preset == "custom" else preset
@@ -157,10 +157,10 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     overrides: dict[str, Any] = {}
     if preset == "custom":
         overrides = {
-            "lambda0": number("lambda0", 0.0, 100.0, 1.0, float),
+            "lambda0": number("lambda0", *LIMITS["lambda0"], 1.0, float),
             "instances": word("instances", INSTANCES, "own"),
             "solver": word("solver", SOLVERS, "subgradient"),
-            "max_iter": number("max_iter", 1, MAX_ITERATIONS, 2000, int),
+            "max_iter": number("max_iter", *LIMITS["max_iter"], 2000, int),
         }
     k = numbers.pop("k")
     settings = RunSettings(

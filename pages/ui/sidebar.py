@@ -8,9 +8,9 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
-from imrc.core.settings import INSTANCES, MAX_ITERATIONS, SOLVERS
+from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
-from imrc.features import KINDS
+from imrc.features import FREQUENCIES, KINDS, SIGMA2
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import cards, data, exporting, screen, state
 from pages.ui.choice import CHOICE_NAMES, OWN, PRESET_TITLES, UI_PRESETS, Choice
@@ -94,8 +94,7 @@ def _custom_values() -> None:
     st.caption("Frequencies and sigma² belong to the representation; the rest is used with the preset *Custom*.")
     st.number_input(
         "Frequencies N",
-        1,
-        1000,
+        *FREQUENCIES,
         value=st.session_state["frequencies"],
         step=10,
         key="frequencies",
@@ -103,8 +102,7 @@ def _custom_values() -> None:
     )
     st.number_input(
         "sigma²",
-        0.01,
-        1e4,
+        *SIGMA2,
         value=st.session_state["sigma2"],
         step=1.0,
         key="sigma2",
@@ -112,8 +110,7 @@ def _custom_values() -> None:
     )
     st.number_input(
         "lambda₀",
-        0.0,
-        100.0,
+        *map(float, LIMITS["lambda0"]),
         value=st.session_state["lambda0"],
         step=0.1,
         key="lambda0",
@@ -139,8 +136,7 @@ def _custom_values() -> None:
     )
     st.number_input(
         "Iterations K",
-        1,
-        MAX_ITERATIONS,
+        *LIMITS["max_iter"],
         value=st.session_state["max_iter"],
         step=100,
         key="max_iter",

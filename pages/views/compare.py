@@ -11,6 +11,7 @@ from imrc.evaluation.comparison import (
     title_of_method,
 )
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
+from imrc.paper.printed import with_printed
 from imrc.plots import method_differences, method_errors
 from imrc.wording import duration
 from pages.ui import charts, comparing, comparison_charts, data, state
@@ -71,7 +72,7 @@ reference = st.selectbox(
     help="The method all others are compared with, repetition by repetition.",
     width=320,
 )
-table = comparison_table(scores, kind=kind, reference=reference)
+table = with_printed(comparison_table(scores, kind=kind, reference=reference))
 headline.markdown(f"# {comparison_summary(table, title)}")
 headline.caption(comparing.rules_sentence())
 charts.show(method_errors, table, name="method-errors", alt="Errors of all methods, with bands.")

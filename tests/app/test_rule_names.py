@@ -24,11 +24,6 @@ def test_guarantees_are_those_of_the_01_rule(app, preset):
     assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
 
 
-def test_how_it_works_names_its_rule(app):
-    test = app(**QUICK).switch_page("pages/views/how_it_works.py").run()
-    assert f"preset *As in the paper*, {LOSSES['0-1']}" in texts(test)
-
-
 def test_compare_names_both_rules(app):
     test = app(**QUICK).switch_page("pages/views/compare.py").run()
     test = test.multiselect(key="compare_methods").set_value(["majority"]).run()

@@ -1,26 +1,8 @@
-"""What only a browser shows of the theory pages: Play, and a chart of the right width."""
+"""What only a browser shows of the theory pages: a chart of the right width."""
 
 from __future__ import annotations
 
 from playwright.sync_api import expect
-
-
-def test_play_runs_through_the_steps(new_page, server):
-    page = new_page(1440, 1400)
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(f"{server}/how-it-works?dataset=identical&k=3&n=5&repetitions=1")
-    close = page.get_by_role("button", name="Close")
-    expect(page.get_by_text("Step 15: task 10, after 5 more tasks")).to_be_visible()
-    if close.count():
-        close.first.click()
-    play = page.locator(".updatemenu-button", has_text="Play")
-    play.scroll_into_view_if_needed()
-    play.click()
-    expect(page.get_by_text("Step 2: task 2, just learnt")).to_be_visible()
-    page.locator(".updatemenu-button", has_text="Pause").click()
-    # Plotly rejects the promise of an animation that Pause interrupts, without a reason.
-    assert set(problems) <= {"undefined"}
 
 
 def check_widths(page, width: int) -> None:

@@ -1,4 +1,4 @@
-"""The pages Effective sample size, Evolving? and How it works, without a browser."""
+"""The pages Effective sample size and Evolving?, without a browser."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
 from imrc.plots import ess
-from imrc.teaching import average_lesson
-from imrc.wording import decimal, number, p_text
+from imrc.wording import number, p_text
 from pages.ui.registry import PAGES
 from tests.app.conftest import metrics, texts
 from tests.app.test_copies import page_result
 
-ESS, EVOLVING, HOW = (f"pages/views/{name}.py" for name in ("ess", "evolving", "how_it_works"))
+ESS, EVOLVING = (f"pages/views/{name}.py" for name in ("ess", "evolving"))
 
 
 def charts(test) -> list:
@@ -34,7 +33,7 @@ def titles(test) -> list[str]:
     return [chart["layout"]["meta"]["title"] for chart in charts(test)]
 
 
-@pytest.mark.parametrize("file", [ESS, EVOLVING, HOW])
+@pytest.mark.parametrize("file", [ESS, EVOLVING])
 def test_pages_are_registered_and_open_twice(app, file):
     assert file in {entry.file for entry in PAGES}
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
@@ -252,24 +251,8 @@ def test_comparison_panels(app, compare):
     assert len(axes) == (1 if compare == "nothing" else 2)
 
 
-def test_how_it_works_shows_averages_and_follows_its_controls(app):
-    test = app(dataset="identical", k="3", n="5", repetitions="1").switch_page(HOW).run()
-    assert not test.exception
-    row = average_lesson(10, 0.25, 3).set_index("rule").loc["forward"]
-    assert metrics(test)["Error, forward"] == f"{decimal(row['all'])} ± {decimal(row['all_se'])}"
-    before = texts(test)
-    test = test.slider(key="teach_change").set_value(1.5).run()
-    test = test.slider(key="teach_n").set_value(100).run()
-    assert not test.exception
-    assert texts(test) != before
-    assert "neighbours say little" in texts(test)
-    test = test.slider(key="teach_b").set_value(0).run()
-    test = test.select_slider(key="teach_task").set_value(1).run()
-    assert not test.exception
-
-
 def test_every_chart_has_an_alternative_text(app):
-    for file in (ESS, EVOLVING, HOW):
+    for file in (ESS, EVOLVING):
         test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
         elements = test.get("plotly_chart")
         assert elements
@@ -282,9 +265,7 @@ def test_own_representation_reaches_the_diagnosis(app):
     assert "14 components" in texts(test)
 
 
-@pytest.mark.parametrize(
-    ("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)"), (HOW, "Equations (1) and (3)")]
-)
+@pytest.mark.parametrize(("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)")])
 def test_formulas_are_set_and_their_source_named(app, file, said):
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
     assert len(test.latex) >= 3

@@ -32,11 +32,11 @@ import pandas as pd  # noqa: E402
 import imrc  # noqa: E402
 from imrc.baselines.condor import Condor, CondorSettings  # noqa: E402
 from imrc.evaluation import RunSettings  # noqa: E402
-from imrc.evaluation.compared import paper_markdown, run_methods, tables_by_cell  # noqa: E402
+from imrc.evaluation.compared import run_methods, tables_by_cell  # noqa: E402
 from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
 from imrc.paper.measure import TOLERANCE  # noqa: E402
-from imrc.paper.printed import printed_errors  # noqa: E402
-from imrc.wording import decimal  # noqa: E402
+from imrc.paper.printed import printed_errors, with_printed  # noqa: E402
+from imrc.wording import decimal, with_spread  # noqa: E402
 
 STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}
 SEED = 0
@@ -119,7 +119,7 @@ def build_table(features: str) -> None:
     scores = scores.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
     scores = scores.sort_values(["dataset", "n"], kind="stable")
     facts = scores.groupby(["dataset", "n", "method"])[["tasks", "seed", "imrc", "numpy", "date"]].first()
-    table = tables_by_cell(scores).join(facts, on=["dataset", "n", "method"])
+    table = with_printed(tables_by_cell(scores)).join(facts, on=["dataset", "n", "method"])
     table.to_csv(HERE / "results" / f"{STEM[features]}.csv", index=False, float_format="%.4g")
     methods = ["imrc:paper", "imrc:recommended", "gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue"]
     print(paper_markdown(table, methods))
@@ -133,6 +133,21 @@ def build_table(features: str) -> None:
         print(f"\nAverage ranks over {ranks.datasets} datasets ({kind}), Friedman p = {ranks.friedman_p:.3g}, "
               f"critical difference {ranks.critical_difference:.2f}")  # fmt: skip
         print(ranks.table.round(2).to_string(index=False))
+
+
+def paper_markdown(tables: pd.DataFrame, methods: list[str]) -> str:
+    """Return a Markdown table: one row per dataset and n, ours and the paper's printed mean in each cell."""
+    titles = dict(zip(tables["method"], tables["title"], strict=True))
+    shown = [name for name in methods if name in titles]
+    lines = ["| dataset | n | " + " | ".join(titles[name] for name in shown) + " |", "| --- " * (len(shown) + 2) + "|"]
+    for (dataset, n), cell in tables.groupby(["dataset", "n"], sort=False):
+        rows = cell.set_index("method").reindex(shown)
+        texts = [
+            with_spread(row.error, row.std) + (f" ({decimal(row.printed, 2)})" if np.isfinite(row.printed) else "")
+            for row in rows.itertuples()
+        ]
+        lines.append(f"| {dataset} | {n} | " + " | ".join(text or "–" for text in texts) + " |")
+    return "\n".join(lines)
 
 
 def print_agreement(table: pd.DataFrame, methods: list[str]) -> None:

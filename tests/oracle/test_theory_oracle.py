@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from imrc.core import theory
-from imrc.core.tracking import track_forward, track_forward_backward
+from imrc.core.recursions import track_forward, track_forward_backward
 
 
 def test_closed_forms_equal_recursions_on_a_grid():

@@ -28,7 +28,7 @@ from imrc.sweeps import (
     run_sweep,
 )
 from imrc.sweeps.database import APPLICATION_ID
-from tests.sweeps.cells import assert_same_result, contents, serial, small_spec
+from tests.sweeps.cells import assert_same_result, contents, serial, small_spec, trivial
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,7 @@ def test_a_read_only_store_is_read_and_not_written(filled):
                 assert len(store.frame()) == rows
                 cell = make_plan(small_spec()).cells[0]
                 with pytest.raises(StoreError, match="cannot be written"):
-                    store.put_failure(cell, imrc.sweeps.Failure("x"))
+                    store.put(cell, trivial(cell))
             refused(folder / "new.sqlite", "cannot be opened. Check that its folder can be read and written")
             refused(filled, "cannot be reached: Permission denied. Check its folder")
     finally:
@@ -293,9 +293,8 @@ def test_a_cell_is_written_as_a_whole_or_not_at_all(tmp_path):
     with ResultStore(tmp_path / "r.sqlite") as store:
         cell = make_plan(small_spec()).cells[0]
         record = imrc.sweeps.run_cell(cell)
-        broken = replace(record, rows=({**record.rows[0]}, {"rule": "forward"}))
-        with pytest.raises(KeyError):
-            store.put(cell, broken)
+        with pytest.raises(StoreError, match="NOT NULL"):  # of the arrays, which are written last
+            store.put(cell, replace(record, content=None))
         assert len(store) == 0
         assert store._execute("SELECT count(*) FROM scores") == [(0,)]
         assert store.put(cell, record)

@@ -121,7 +121,9 @@ def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
     assert "Failed: identical, imrc:recommended, n = 5, seed 0, repetition 2: ValueError: no such luck" in output.err
     assert "imrc: 1 of 2 cells failed; the same command tries them again." in output.err
     assert "imrc (recommended)" in output.out
-    monkeypatch.undo()
+    assert "Traceback" not in output.err
+    assert main(["--debug", *SMALL]) == 1
+    assert "in fail_sometimes" in capsys.readouterr().err
 
 
 def test_ctrl_c_leaves_what_is_finished_and_says_how_to_go_on(capsys, monkeypatch, tmp_path):

@@ -234,15 +234,6 @@ class TestCondor:
         np.testing.assert_allclose(made["uniform"].weights, 0.5)
         assert made["replay"].weights[1] > 0.99
 
-    def test_models_every_so_many_samples(self):
-        condor = Condor(n_classes=2, n_features=3, random_state=0, period=8)
-        counts = []
-        for step in range(4):
-            condor.partial_fit_task(step, *clusters(6, step))
-            counts.append(len(condor.models))
-        # The first task makes a model at once, so that there is something to predict with; then 6, 12 and 10 wait.
-        assert counts == [1, 1, 2, 3]
-
 
 def script(risks, competitor):
     """A DriftSurf whose risks are told beforehand: those of w, and those of any competitor."""

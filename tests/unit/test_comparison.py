@@ -26,7 +26,7 @@ from imrc.evaluation.comparison import (
 from imrc.evaluation.significance import holm, paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
-from imrc.paper.printed import printed_errors
+from imrc.paper.printed import printed_errors, with_printed
 from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
 
 FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")
@@ -288,7 +288,7 @@ class TestTables:
             "spam",
             100,
         )
-        shown = comparison_table(scores).set_index("method")["printed"]
+        shown = with_printed(comparison_table(scores)).set_index("method")["printed"]
         assert shown["mer"] == 0.08
         assert shown["imrc:paper"] == printed_errors("spam", 100)["imrc"][0]
         assert shown[["imrc:paper:single", "mer:argparse"]].isna().all()
@@ -394,6 +394,6 @@ class TestFigures:
 
     def test_printed_numbers_are_drawn(self):
         scores = scores_of({"imrc:paper": [0.3, 0.3], "mer": [0.2, 0.3]}, "spam", 100)
-        figure = method_errors(comparison_table(scores))
+        figure = method_errors(with_printed(comparison_table(scores)))
         assert figure.data[1].name == "Printed in the paper"
         assert set(figure.data[1].x) == {0.08, printed_errors("spam", 100)["imrc"][0]}

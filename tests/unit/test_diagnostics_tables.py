@@ -1,18 +1,14 @@
-"""Tables behind the pages: component tracks, changes per step, teaching simulation, bounds, figures."""
+"""Tables behind the pages: component tracks, changes per step, bounds, figures."""
 
 import numpy as np
 import pytest
 
 import imrc
-from imrc import teaching
 from imrc.core import theory
-from imrc.core.learner import RULES
 from imrc.diagnostics import assess, tracks
 from imrc.evaluation import guarantees
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
-from imrc.plots import teaching as lessons
-from imrc.wording import decimal
 
 
 @pytest.fixture(scope="module")
@@ -55,93 +51,6 @@ def test_most_changing_component_is_the_one_that_moves():
     means = generator.normal(size=(10, 6))
     means[:, 4] += 5 * np.arange(10)
     assert tracks.most_changing(assess(means, 1.0)) == 4
-
-
-# -- teaching --------------------------------------------------------------------------------------------------
-
-
-def test_lesson_equals_the_estimator():
-    lesson = teaching.teach(n=12, change=0.3, b=2, k=6, seed=3)
-    model = imrc.IMRC(b=2, W=2, preset="paper")
-    for X, y in zip(lesson.X, lesson.y, strict=True):
-        model.partial_fit(X, y, classes=[0, 1])
-    for rule in RULES:
-        np.testing.assert_allclose(lesson.mean[rule][-1], model.mean_[rule], rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(lesson.mse[rule][-1], model.mse_[rule], rtol=1e-12)
-        w = model.coef_[rule][:, 3:] - model.coef_[rule][:, :3]
-        np.testing.assert_allclose(lesson.boundary[rule][-1], w, rtol=1e-12)
-
-
-def test_exact_errors_equal_simulated_ones():
-    lesson = teaching.teach(n=20, change=0.3, b=2, k=4, seed=1)
-    generator = np.random.default_rng(0)
-    count = 200_000
-    for task in range(4):
-        y = generator.integers(2, size=count)
-        X = lesson.class_means[task][y] + generator.standard_normal((count, 2))
-        for rule in RULES:
-            w = lesson.boundary[rule][-1, task]
-            wrong = ((w[0] + X @ w[1:] > 0) != (y == 1)).mean()
-            assert lesson.error[rule][-1, task] == pytest.approx(wrong, abs=4 * np.sqrt(0.25 / count))
-        assert (lesson.bayes[task] <= [lesson.error[rule][-1, task] + 1e-12 for rule in RULES]).all()
-
-
-def test_rule_that_ignores_the_input_is_wrong_half_the_time():
-    means = np.array([[0.0, 1.0], [2.0, 0.0]])
-    assert teaching.linear_error(np.array([0.3, 0.0, 0.0]), means) == 0.5
-    assert teaching.linear_error(np.zeros(3), means) == 0.5
-
-
-def test_nothing_before_arrival_and_old_tasks_keep_their_value():
-    lesson = teaching.teach(n=10, change=0.2, b=2, k=7)
-    both = lesson.mean["forward_backward"]
-    assert np.isnan(both[2, 3:]).all()
-    assert np.array_equal(both[3, 1], both[6, 1])  # out of reach after two more tasks
-    assert not np.array_equal(both[2, 1], both[3, 1])
-    assert np.array_equal(lesson.mean["forward"][6, 1], lesson.mean["forward"][1, 1])
-
-
-def test_coverage_is_nominal_when_everything_is_known():
-    table = teaching.coverage_study(50, 0.25, 3, k=10, runs=600)
-    for knowledge, slack in (("known", 0.0), ("estimated", 0.06)):
-        for rule in RULES:
-            part = table[(table["knowledge"] == knowledge) & (table["rule"] == rule)]
-            error = part["coverage_se"].mean() / np.sqrt(len(part))
-            assert abs(part["coverage"].mean() - teaching.NOMINAL) < 4 * error + slack
-    known = table[table["knowledge"] == "known"].set_index(["rule", "task"])["efficiency"]
-    # n times the squared error is n / ESS.
-    lesson = teaching.teach(50, 0.25, 3, 10)
-    expected = 50 / theory.ess_forward_backward(5, 8, 50, lesson.ratio / 50)
-    assert known["forward_backward", 5] == pytest.approx(expected, rel=0.12)
-    assert known["single", 5] == pytest.approx(1.0, rel=0.08)
-
-
-def test_gain_is_large_for_slow_and_nil_for_fast_drift():
-    slow = teaching.average_lesson(10, 0.1, 3, runs=12).set_index("rule")
-    assert slow.loc["forward_backward", "all_gain"] < -2 * slow.loc["forward_backward", "all_gain_se"]
-    text = teaching.lesson_sentence(slow, 0.04, 10, 3)
-    assert "fewer errors" in text
-    fast = teaching.teach(100, 1.5, 3, 15)
-    assert fast.ratio > 20
-    gains = fast.error["forward_backward"][-1] - fast.error["single"][-1]
-    assert abs(gains.mean()) < 0.01
-
-
-def test_animation_has_a_frame_per_step_that_matches_the_lesson():
-    lesson = teaching.teach(10, 0.25, 3, 8, 1)
-    figure = lessons.lesson_animation(lesson, watched=4, component=4)
-    assert [frame.name for frame in figure.frames] == [str(step) for step in range(1, 9)]
-    assert all(len(frame.data) == len(figure.data) for frame in figure.frames)
-    at = {trace.name: position for position, trace in enumerate(figure.data)}
-    averages = figure.frames[2].data[at["sample average ± √s"]]
-    np.testing.assert_allclose(averages.y, lesson.mean["single"][2, :3, 4])
-    # Before task 5 arrives the newest one is shown, later task 5.
-    assert figure.frames[2].data[at["task shown above"]].x[0] == 3
-    assert figure.frames[7].data[at["task shown above"]].x[0] == 5
-    boxes = [trace for trace in figure.data if trace.name == "uncertainty set, forward and backward"]
-    width = max(boxes[0].x) - min(boxes[0].x)
-    assert width == pytest.approx(2 * np.sqrt(lesson.mse["forward_backward"][-1, 4, 4]))
-    assert decimal(lesson.error["forward_backward"][-1, 4]) in figure.layout.annotations[-1].text
 
 
 # -- bounds ----------------------------------------------------------------------------------------------------
@@ -272,34 +181,9 @@ def test_bound_chart_names_everything_and_what_the_run_reached():
     np.testing.assert_allclose(ess.bound_chart(table, trivial).data[2].y, table["forward_backward"] / trivial)
 
 
-def test_coverage_chart_shows_the_study():
-    table = teaching.coverage_study(10, 0.25, 3, k=6, runs=50)
-    figure = lessons.coverage_chart(table)
-    assert names(figure) == ["Single task", "Forward", "Forward and backward", "nominal, 0.683"]
-    part = table[(table["knowledge"] == "estimated") & (table["rule"] == "forward")]
-    np.testing.assert_allclose(figure.data[5].y, part["coverage"])
-
-
 def test_tables_of_given_means():
     generator = np.random.default_rng(0)
     result = assess(np.cumsum(generator.normal(size=(9, 3)), axis=0), 0.5)
     table = tracks.component_tracks(result, 0)
     np.testing.assert_allclose(table["mean_se"], np.sqrt(0.5))
     assert (tracks.step_changes(result)["noise_se"] == np.sqrt(2) * 2 / np.sqrt(result.m_eff)).all()
-
-
-def test_lesson_sentences_follow_the_numbers():
-    import pandas as pd
-
-    def row(gain, error):
-        return {"newest": 0.2, "all": 0.2, "newest_gain": gain, "newest_gain_se": error, "all_gain": gain} | {
-            "all_gain_se": error
-        }
-
-    rows = {"single": row(0.0, 0.0), "forward": row(-0.02, 0.001), "forward_backward": row(0.001, 0.002)}
-    text = teaching.lesson_sentence(pd.DataFrame(rows).T, 3.0, 10, 3)
-    assert "forward learning makes 10 % fewer errors on the newest task" in text
-    assert "with b = 3 makes no clear difference (+0.001 ± 0.002) over all tasks" in text
-    assert "nothing helps much" in text
-    rows["forward"] = row(0.02, 0.001)
-    assert "10 % more errors" in teaching.lesson_sentence(pd.DataFrame(rows).T, 0.05, 10, 3)

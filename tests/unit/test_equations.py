@@ -66,7 +66,7 @@ def test_the_table_names_what_is_exported():
     assert callable(found("imrc.solvers.solve"))
 
 
-@pytest.mark.parametrize(("equation", "home"), [("eq. (6)", "tracking.py"), ("eq. (10)", "tracking.py")])
+@pytest.mark.parametrize(("equation", "home"), [("eq. (6)", "recursions.py"), ("eq. (10)", "recursions.py")])
 def test_an_equation_is_defined_once(equation, home):
     """Of all functions and classes, one says in the first line of its docstring that it is the equation."""
     defined = []

@@ -48,7 +48,7 @@ def test_keys_and_shapes(sequence):
     model = learn(sequence, b=2, max_iter=200)
     for attribute, shape in (("mean_", (6, 8)), ("mse_", (6, 8)), ("coef_", (6, 8)), ("risk_", (6,)), ("ess_", (6,))):
         values = getattr(model, attribute)
-        assert list(values) == ["single", "forward", "forward_backward"]
+        assert list(values) == ["single", "forward", "forward_backward", "predicted"]
         assert {rule: array.shape for rule, array in values.items()} == dict.fromkeys(values, shape)
     assert model.n_tasks_ == 6
 
@@ -147,7 +147,8 @@ def test_degenerate_tasks_give_finite_results(name, settings):
     for X, y in tasks:
         model.partial_fit(X, y, classes=[0, 1, 2])
     for values in (model.mean_, model.mse_, model.coef_, model.risk_, model.ess_):
-        assert all(np.isfinite(array).all() for array in values.values())
+        assert np.isnan(values["predicted"][0]).all()  # nothing is known of the first task beforehand
+        assert all(np.isfinite(array[rule == "predicted" :]).all() for rule, array in values.items())
     probabilities = model.predict_proba(tasks[0][0], task=0)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
 

@@ -11,8 +11,8 @@ import imrc
 from imrc.core.change import forward_change, printed_change, squared_differences
 from imrc.core.learner import Learner
 from imrc.core.moments import sample_moments
-from imrc.core.settings import MAX_WINDOW, IMRCSettings, resolve_settings
-from imrc.core.tracking import combine, track_forward
+from imrc.core.recursions import combine, track_forward
+from imrc.core.settings import LIMITS, IMRCSettings, resolve_settings
 
 
 def flipping_tasks(count, n, seed=0, distance=2.0):
@@ -102,7 +102,7 @@ class TestWindow:
 
     def test_a_window_as_long_as_the_sequence_is_all(self):
         models = []
-        for W in (MAX_WINDOW, "all"):
+        for W in (LIMITS["W"][1], "all"):
             model = imrc.IMRC(W=W)
             for X1, y in settling_tasks():
                 model.partial_fit(X1[:, 1:], y)

@@ -20,13 +20,7 @@ from imrc.evaluation.compared import run_methods
 from imrc.evaluation.comparison import comparison_table, score_table
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import measure
-from imrc.paper.printed import (
-    printed_average_seconds,
-    printed_datasets,
-    printed_error_of,
-    printed_errors,
-    printed_seconds,
-)
+from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
 
@@ -202,10 +196,7 @@ def test_printed_tables_of_the_paper():
             assert (
                 printed_error_of(name, n, "W2") == printed_error_of(name, n, "b3") == printed_errors(name, n)["imrc"][0]
             )
-    for method, average in (("mer", 0.250), ("ella", 0.055), ("ewc", 0.313)):
+    for method, average in (("b3", 0.275), ("mer", 0.250), ("ella", 0.055), ("ewc", 0.313)):
         # The printed row of averages is the mean of the column, to its three digits.
         mean = sum(printed_seconds(name, 10, method) for name in printed_datasets()) / 12
         assert mean == pytest.approx(average, abs=6e-4)
-        assert printed_average_seconds(method) == average
-    imrc_mean = sum(printed_seconds(name, 10, "b3") for name in printed_datasets()) / 12
-    assert imrc_mean == pytest.approx(printed_average_seconds("imrc"), abs=6e-4)

@@ -1,5 +1,9 @@
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from imrc.core import theory
 
@@ -247,3 +251,40 @@ def test_mean_ess_is_the_mean_of_the_recursion(ratio, b):
         expected = theory.ess_recursion(np.full(k, 7.0), 1.0, ratio / 7.0, b)[2].mean()
         assert theory.mean_ess(7.0, ratio, k, b) == pytest.approx(expected, rel=1e-12)
     assert theory.mean_ess(7.0, np.inf, 9, b) == 7.0
+
+
+@given(
+    j=st.integers(1, 40), n=st.floats(1, 200), rho=st.floats(1e-6, 10), sigma2=st.floats(0.1, 10),
+    steps=st.integers(1, 6),
+)  # fmt: skip
+def test_next_task_is_the_recursion_without_its_own_samples(j, n, rho, sigma2, steps):
+    # Samples so few that they add nothing stand for a task whose labels have not come.
+    few = 1e-12
+    counts = np.concatenate([np.full(j, n), np.full(steps, few)])
+    forward = theory.ess_recursion(counts, sigma2, rho * sigma2)[0]
+    found = float(theory.ess_next(j, n, rho * sigma2, sigma2, steps))
+    assert found == pytest.approx(forward[-1], rel=1e-6)
+    assert found < 1 / (steps * rho)
+
+
+@given(n=st.floats(0.5, 500), rho=st.floats(1e-3, 10), sigma2=st.floats(0.1, 10))
+def test_steady_states_are_the_limits_and_their_inverses_invert(n, rho, sigma2):
+    steady = theory.steady_state(n, rho * sigma2, sigma2)
+    many = 4000
+    assert steady.next == pytest.approx(float(theory.ess_next(many, n, rho * sigma2, sigma2)), rel=1e-9)
+    assert steady.newest == pytest.approx(float(theory.ess_forward(many, n, rho * sigma2, sigma2)), rel=1e-9)
+    middle = theory.ess_forward_backward(many, 2 * many, n, rho * sigma2, sigma2)
+    assert steady.middle == pytest.approx(float(middle), rel=1e-9)
+    for place in ("next", "newest", "middle"):
+        wanted = getattr(steady, place)
+        assert theory.samples_needed(wanted, rho * sigma2, sigma2, of=place) == pytest.approx(n, rel=1e-6)
+
+
+def test_what_the_next_task_can_be_worth():
+    assert theory.samples_needed(9.99, 0.1, of="next") > 9000
+    assert theory.samples_needed(10.0, 0.1, of="next") == math.inf
+    assert theory.steady_state(10, 0.0).next == math.inf
+    with pytest.raises(ValueError, match="steps"):
+        theory.ess_next(3, 10, 0.1, steps=-1)
+    with pytest.raises(ValueError, match="of must be one of"):
+        theory.samples_needed(3, 0.1, of="last")

@@ -22,6 +22,7 @@ from imrc.core.theory._closed import (
     mean_ess,
     smallest_b,
 )
+from imrc.core.theory._next import SteadyState, ess_next, samples_needed, steady_state
 from imrc.core.theory._recursion import ess_by_b, ess_parts, ess_recursion
 from imrc.core.theory._regimes import Regime, RegimeBounds, appendix_bound, regime, regime_bounds
 
@@ -29,7 +30,11 @@ __all__ = [
     "ess_forward",
     "ess_backward",
     "ess_forward_backward",
+    "ess_next",
     "mean_ess",
+    "SteadyState",
+    "steady_state",
+    "samples_needed",
     "backward_gain",
     "smallest_b",
     "ess_recursion",

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
+from imrc.core.recursions import borrowed_samples
 from imrc.core.theory._closed import _check_positive
-from imrc.core.tracking import borrowed_samples
 
 Floats = NDArray[np.float64]
 

@@ -21,7 +21,8 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
     """Combine two independent estimates of one mean, each weighted by the other's mean squared error.
 
     The common step of all recursions: ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error
-    ``(1 / s + 1 / s_other)^-1``. Where s = 0 the first estimate is kept.
+    ``(1 / s + 1 / s_other)^-1``. Where s = 0 the first estimate is kept; an infinite mean squared error, that of a task
+    without labels, is no information.
 
     Parameters
     ----------
@@ -40,12 +41,28 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
     >>> combine(np.array([0.0]), np.array([1.0]), np.array([3.0]), np.array([0.5]))
     (array([2.]), array([0.33333333]))
     """
-    total = s + s_other
+    total, nothing = s + s_other, np.isinf(s)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(s > 0, s / total, 0.0)
-        # s_other = inf is "no information": the limit of the product.
+        gain = np.where(nothing, 1.0, np.where(s > 0, s / total, 0.0))
         mse = np.where((s > 0) & np.isfinite(s_other), s * (s_other / total), s)
-    return tau + gain * (tau_other - tau), mse
+    return tau + gain * (tau_other - tau), np.where(nothing, s_other, mse)
+
+
+def predict(tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
+    """Estimate of a task before any of its samples is seen: the one before it, with the change between them added.
+
+    Parameters
+    ----------
+    tau_fwd, s_fwd : ndarray
+        Forward mean vector of the task before and its mean squared error.
+    d : ndarray
+        Expected quadratic change d^2 between the two; for a task h steps ahead, the sum of h of them.
+
+    Returns
+    -------
+    tau, s : ndarray
+    """
+    return tau_fwd, s_fwd + d
 
 
 def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
@@ -66,7 +83,7 @@ def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floa
     -------
     tau_fwd, s_fwd : ndarray
     """
-    return combine(tau, s, tau_fwd, s_fwd + d)
+    return combine(tau, s, *predict(tau_fwd, s_fwd, d))
 
 
 def revise(
@@ -100,7 +117,7 @@ def revise(
     """
     tau_bwd, s_bwd = newest
     for (tau, s, tau_fwd, s_fwd), d in zip(earlier, changes, strict=True):
-        yield combine(tau_fwd, s_fwd, tau_bwd, s_bwd + d)
+        yield combine(tau_fwd, s_fwd, *predict(tau_bwd, s_bwd, d))
         tau_bwd, s_bwd = forward_step(tau, s, tau_bwd, s_bwd, d)
 
 
@@ -223,7 +240,7 @@ def smooth(tau_fwd: Floats, s_fwd: Floats, d: Floats, b: int | None = None) -> t
     k = len(tau_fwd)
     first = 0 if b is None else max(0, k - 1 - b)
     for j in range(k - 2, first - 1, -1):
-        predicted = s_fwd[j] + d[j + 1]
+        predicted = predict(tau_fwd[j], s_fwd[j], d[j + 1])[1]
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(s_fwd[j] > 0, s_fwd[j] / predicted, 0.0)
         tau_smooth[j] = tau_fwd[j] + gain * (tau_smooth[j + 1] - tau_fwd[j])

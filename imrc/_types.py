@@ -1,0 +1,9 @@
+"""Names of types that stand in signatures all over the library."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+"""Numbers in double precision; the docstring says which shape."""

@@ -1,0 +1,110 @@
+"""The 0-1 rule of the paper: problem (3) for every task."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.core.rules import Fit, surplus
+from imrc.core.settings import IMRCSettings
+from imrc.core.trackers import Tracked
+from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
+
+Floats = NDArray[np.float64]
+
+RECENT_SAMPLES = 100
+"""Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""
+
+
+class ZeroOneRules:
+    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task.
+
+    Parameters
+    ----------
+    settings : IMRCSettings
+        lambda0, confidence, instances, solver and max_iter are used.
+    n_classes : int
+        Number of classes C.
+    threads : int
+        Threads for problems that do not need each other's result.
+    """
+
+    def __init__(self, settings: IMRCSettings, n_classes: int, threads: int) -> None:
+        self.settings = settings
+        self.n_classes = n_classes
+        self.threads = threads
+        self._own: deque[Instances] = deque(maxlen=settings.b + 1)
+        self._solutions: deque[Solution] = deque(maxlen=settings.b + 1)
+        self._samples: deque[Floats] = deque()
+
+    def step(
+        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
+    ) -> tuple[Fit | None, Fit, list[Fit]]:
+        """Solve for the newest task, then for the revised ones from their own forward solutions."""
+        own = prepare_instances(X1)
+        common = self._common(X1)
+        iterations = self._iterations = self.settings.iterations(len(X1))
+        warm = self._solutions[-1] if self._solutions else None
+        self._newest = common or own
+        batch = [Problem(self._newest, forward.mean, self._confidence(forward), warm)]
+        if single is not None:
+            batch.append(Problem(own, single.mean, self._confidence(single)))
+        solutions = self._solve(batch, iterations)
+        self._own.append(own)
+        self._solutions.append(solutions[0])
+        fits = [
+            _fit(task, problem, solution)
+            for task, problem, solution in zip([forward, single or forward], batch, solutions, strict=False)
+        ]
+        problems = [
+            Problem(common or self._own[-1 - back], task.mean, self._confidence(task), self._solutions[-1 - back])
+            for back, task in enumerate(revised, start=1)
+        ]
+        solved = zip(revised, problems, self._solve(problems, iterations), strict=True)
+        return fits[1] if single is not None else None, fits[0], [_fit(*each) for each in solved]
+
+    def predicted(self, task: Tracked) -> Fit:
+        """Solve for the task to come on the newest instances, from the newest solution."""
+        problem = Problem(self._newest, task.mean, self._confidence(task), self._solutions[-1])
+        return _fit(task, problem, self._solve([problem], self._iterations)[0])
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
+        return kept + sum(X1.size for X1 in self._samples)
+
+    def choices(self) -> dict[str, float]:
+        """Nothing is chosen."""
+        return {}
+
+    def _common(self, X1: Floats) -> Instances | None:
+        """Return the common set X of this step, or None where each task uses its own samples."""
+        kind = self.settings.instances
+        if kind == "own":
+            return None
+        self._samples.append(X1)
+        if kind != "all":
+            wanted = RECENT_SAMPLES if kind == "recent" else 0
+            for _ in range(surplus([len(part) for part in self._samples], self.settings.b + 1, wanted)):
+                self._samples.popleft()
+        return prepare_instances(np.concatenate(self._samples))
+
+    def _confidence(self, task: Tracked) -> Floats:
+        lam = np.sqrt(task.mse)
+        if self.settings.confidence == "over_ess":
+            lam /= np.sqrt(task.ess)
+        return np.asarray(self.settings.lambda0 * lam)
+
+    def _solve(self, problems: list[Problem], iterations: int) -> list[Solution]:
+        return solve_many(problems, self.n_classes, iterations, threads=self.threads, method=self.settings.solver)
+
+
+def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
+    linear = 1.0 - problem.tau @ solution.mu + problem.lam @ np.abs(solution.mu)
+    nu = solution.value - float(linear)
+    # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
+    slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
+    value = solution.value + float(slack @ np.abs(solution.mu))
+    return Fit(solution.mu, value, nu, task.ess, solution.iterations)

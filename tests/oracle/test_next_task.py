@@ -1,0 +1,197 @@
+"""Prediction before labels, gaps and tasks without labels: the exact Gaussian posterior, and no leak."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc import IMRC
+from imrc.core.rates import RateFilter
+from imrc.core.recursions import predict, track_forward, track_forward_backward
+from imrc.core.settings import PRESETS
+
+
+def posterior(tau, s, d, seen, wanted):
+    """Mean and variance of x_wanted given the tasks `seen`: precision form, diffuse start, one component."""
+    k = len(tau)
+    precision, linear = np.zeros((k, k)), np.zeros(k)
+    for j in seen:
+        if np.isfinite(s[j]):
+            precision[j, j] += 1.0 / s[j]
+            linear[j] += tau[j] / s[j]
+    for j in range(1, k):
+        precision[j - 1 : j + 1, j - 1 : j + 1] += np.array([[1.0, -1.0], [-1.0, 1.0]]) / d[j]
+    # Symmetric scaling first: precisions of very different size would cost digits.
+    scale = 1.0 / np.sqrt(np.diag(precision))
+    covariance = np.linalg.inv(precision * scale * scale[:, None]) * scale * scale[:, None]
+    return (covariance @ linear)[wanted], covariance[wanted, wanted]
+
+
+def sequence_of(seed):
+    """Unequal errors and changes, gaps of several periods, tasks without labels (but the first)."""
+    generator = np.random.default_rng(seed)
+    k = int(generator.integers(3, 12))
+    tau, s = 3 * generator.normal(size=k), np.exp(generator.normal(size=k))
+    d = np.exp(generator.normal(size=k)) * generator.integers(1, 5, size=k)
+    unlabelled = generator.random(k) < 0.3
+    unlabelled[0] = False
+    s[unlabelled], tau[unlabelled] = np.inf, 0.0
+    return tau[:, None], s[:, None], d[:, None]
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_every_estimate_is_the_exact_posterior(block):
+    for seed in range(50 * block, 50 * block + 50):
+        tau, s, d = sequence_of(seed)
+        k = len(tau)
+        tau_fwd, s_fwd = track_forward(tau, s, d)
+        tau_fb, s_fb = track_forward_backward(tau, s, d)
+        for j in range(k):
+            column = tau[:, 0], s[:, 0], d[:, 0]
+            pairs = [((tau_fwd[j], s_fwd[j]), range(j + 1)), ((tau_fb[j], s_fb[j]), range(k))]
+            if j:
+                pairs.append((predict(tau_fwd[j - 1], s_fwd[j - 1], d[j]), range(j)))
+                pairs.append((predict(tau_fwd[0], s_fwd[0], d[1 : j + 1].sum(axis=0)), range(1)))
+            for found, seen in pairs:
+                np.testing.assert_allclose(np.ravel(found), posterior(*column, seen, j), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_rate_with_gaps_and_tasks_without_labels(seed):
+    generator = np.random.default_rng(seed)
+    k, m, rho = 9, 4, 0.2
+    averages, samples = generator.normal(size=(k, m)), generator.integers(0, 4, size=k) * 10
+    samples[0], gaps = 20, generator.integers(1, 4, size=k).astype(float)
+    tracker = RateFilter(20, 40, (rho,))
+    for average, n, gap in zip(averages, samples, gaps, strict=True):
+        tracker.update(average, np.ones(m), int(n), gap)
+    with np.errstate(divide="ignore"):
+        s = np.tile(1.0 / samples[:, None], (1, m))
+    tau, d = np.where(np.isinf(s), 0.0, averages), np.tile(rho * gaps[:, None], (1, m))
+    tau_fwd, s_fwd = track_forward(tau, s, d)
+    tau_fb, s_fb = track_forward_backward(tau, s, d)
+    for estimate, mean, mse in [
+        (tracker.forward(), tau_fwd[-1], s_fwd[-1]),
+        (tracker.predicted(3.0), tau_fwd[-1], s_fwd[-1] + 3 * rho),
+        *zip(tracker.revised(), tau_fb[-2::-1], s_fb[-2::-1], strict=True),
+    ]:
+        np.testing.assert_allclose(estimate.mean, mean, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(np.full(m, estimate.a), mse, rtol=1e-12)
+        # Weights belong to the tasks with labels, and make the mean.
+        assert len(estimate.weights) == (samples > 0).sum()
+        np.testing.assert_allclose(estimate.weights @ averages[samples > 0], mean, rtol=1e-10, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return imrc.datasets.load("random_walk", tasks=7, samples=20, features=3, seed=3)
+
+
+def learn(tasks, preset, **kwargs):
+    model = IMRC(preset=preset, max_iter=200, b=2)
+    for X, y in tasks:
+        model.partial_fit(X, y, classes=[0, 1], **kwargs)
+    return model
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_prediction_knows_nothing_of_its_task(walk, preset):
+    tasks = [(task.X, task.y) for task in walk]
+    model = learn(tasks, preset)
+    flipped = learn([*tasks[:4], (tasks[4][0], 1 - tasks[4][1])], preset)
+    other = learn([*tasks[:4], (tasks[4][0][:7] + 100.0, tasks[4][1][:7])], preset)
+    for values in ("mean_", "mse_", "coef_", "risk_", "ess_"):
+        expected = getattr(model, values)["predicted"][4]
+        np.testing.assert_array_equal(getattr(flipped, values)["predicted"][4], expected)
+        np.testing.assert_array_equal(getattr(other, values)["predicted"][4], expected)
+    # The prediction asked for before the task comes is the one kept for it.
+    before = learn(tasks[:4], preset)
+    X1 = np.insert(tasks[0][0], 0, 1.0, axis=1)
+    scores = X1 @ model.coef_["predicted"][4].reshape(2, -1).T
+    np.testing.assert_allclose(
+        before.decision_function(tasks[0][0], task="next"), scores[:, 1] - scores[:, 0], rtol=1e-12
+    )
+    assert np.isnan(model.coef_["predicted"][0]).all()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_asking_changes_nothing(walk, preset):
+    tasks = [(task.X, task.y) for task in walk]
+    asked, silent = learn(tasks[:3], preset), learn(tasks[:3], preset)
+    for horizon in ("next", ("next", 4)):
+        asked.predict(tasks[0][0], task=horizon)
+    for model in (asked, silent):
+        for X, y in tasks[3:]:
+            model.partial_fit(X, y)
+    np.testing.assert_array_equal(asked.coef_["forward_backward"], silent.coef_["forward_backward"])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_further_ahead_the_less_is_known(walk, preset):
+    model = learn([(task.X, task.y) for task in walk], preset)
+    ess = [model._estimate(("next", h), "forward").ess for h in (0.0, 1.0, 2.0, 5.0)]
+    assert ess == sorted(ess, reverse=True)
+    assert ess[0] == pytest.approx(model.ess_["forward"][-1], rel=1e-9)
+    assert ess[3] < 0.9 * ess[0]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, preset):
+    tasks = [(task.X, task.y) for task in walk]
+    model = learn([*tasks[:3], (tasks[3][0], None), *tasks[4:6]], preset)
+    for values in (model.mean_, model.mse_, model.ess_):
+        np.testing.assert_allclose(values["forward"][3], values["predicted"][3], rtol=1e-12)
+    assert np.isnan(model.coef_["single"][3]).all()
+    assert np.isinf(model.mse_["single"][3]).all()
+    assert np.isfinite(model.coef_["forward_backward"]).all()
+    assert model.ess_["forward_backward"][3] > model.ess_["forward"][3] + 1  # later tasks tell about it
+    assert (model.predict(tasks[3][0], task=3) >= 0).all()
+
+
+@pytest.mark.parametrize("preset", ["recommended", "recommended_01"])
+def test_labels_that_come_later_belong_to_the_same_task(walk, preset):
+    """A task announced without labels and labelled with no period between is as good as one that came at once.
+
+    Not for preset "paper": the step into a task uses a change that its own labels helped to estimate, eq. (7).
+    """
+    tasks = [(task.X, task.y) for task in walk]
+    at_once, later = learn(tasks[:4], preset), learn([*tasks[:3], (tasks[3][0], None)], preset)
+    later.partial_fit(*tasks[3], gap=0)
+    np.testing.assert_allclose(later.mean_["forward"][-1], at_once.mean_["forward"][-1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(later.ess_["forward"][-1], at_once.ess_["forward"][-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_many_tasks_without_labels(walk, preset):
+    """More than are stored: the last labels stay in use, and less and less is known."""
+    tasks = [(task.X, task.y) for task in walk]
+    model = learn([*tasks[:3], *[(tasks[0][0], None)] * 40, tasks[3]], preset)
+    assert np.isfinite(model.coef_["forward"]).all()
+    ess = model.ess_["forward"][3:43]
+    assert (np.diff(ess) <= 1e-9).all()
+
+
+def test_a_long_gap_leaves_less_to_borrow(walk):
+    ess = {}
+    for gap in (1.0, 10.0, 1e9):
+        model = learn([(task.X, task.y) for task in walk.tasks[:3]], "recommended")
+        model.partial_fit(walk[3].X, walk[3].y, gap=gap)
+        ess[gap] = model.ess_["forward"][-1]
+    assert ess[1.0] > ess[10.0] > ess[1e9]
+    assert ess[1e9] == pytest.approx(20, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, X: IMRC().partial_fit(X), "first task needs labels"),
+        (lambda m, X: m.partial_fit(X, gap=-1.0), "gap"),
+        (lambda m, X: m.predict(X, task="later"), "'next'"),
+        (lambda m, X: m.predict(X, task=("next", -2.0)), "periods"),
+    ],
+)
+def test_impossible_wishes(walk, call, message):
+    model = learn([(walk[0].X, walk[0].y)], "recommended")
+    with pytest.raises(ValueError, match=message):
+        call(model, walk[0].X)
