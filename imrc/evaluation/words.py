@@ -13,7 +13,7 @@ from imrc.evaluation.results import HeadlineKind, RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
 from imrc.features import FeatureSpec
-from imrc.wording import decimal, p_cell, with_spread
+from imrc.wording import decimal, p_cell, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,6 +241,51 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     )
 
 
+def winner_sentence(table: pd.DataFrame) -> str:
+    """Say by how much the method with the fewest errors wins over the reference, and at what cost; empty if it is it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table`.
+    """
+    fair = table[table["method"] != "oracle"]
+    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    if best["method"] == reference["method"]:
+        if len(fair) < 2:
+            return ""
+        best, reference, verb = reference, fair.iloc[1], "makes fewer errors than the next,"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(reference["verdict"], "")
+        low, high = -reference["high"], -reference["low"]
+    else:
+        verb = "makes fewer errors than"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(best["verdict"], "")
+        low, high = best["low"], best["high"]
+    difference = best["error"] - reference["error"]
+    interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
+    text = f"{best['title']} {verb} {reference['title']}: {signed(difference)}{interval}{gap}. "
+    costs = [
+        _times(best[column], reference[column], noun)
+        for column, noun in (("seconds", "time per task"), ("state", "memory"))
+        if reference[column] > 0 and best[column] > 0
+    ]
+    return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
+
+
+def _times(cost: float, other: float, noun: str) -> str:
+    """Return a cost as a multiple of another.
+
+    Examples
+    --------
+    >>> [_times(cost, 10.0, "memory") for cost in (30.0, 2.5, 10.5)]
+    ['3.0 times the memory', '1/4.0 of the memory', 'about the same memory']
+    """
+    ratio = cost / other
+    if 0.9 < ratio < 1.1:
+        return f"about the same {noun}"
+    return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"1/{1 / ratio:,.1f} of the {noun}"
+
+
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison for display: values with their uncertainty, columns with titles.
 
@@ -255,7 +300,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
+            "Error": [with_spread(row["error"], row["stderr"]) for row in rows],
             "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],

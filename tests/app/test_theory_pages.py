@@ -19,7 +19,7 @@ from imrc.features import FeatureSpec
 from imrc.plots import ess
 from imrc.wording import number, p_text
 from pages.ui.registry import PAGES
-from tests.app.conftest import metrics, texts
+from tests.app.conftest import texts
 from tests.app.test_copies import page_result
 
 ESS, EVOLVING = (f"pages/views/{name}.py" for name in ("ess", "evolving"))
