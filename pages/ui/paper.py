@@ -111,7 +111,8 @@ def errors() -> None:
     )
     st.caption(
         "Ours above, printed below in brackets; green: ours is lower, brown: higher, and for a rival either means that "
-        f"what we measure is not what was printed; in grey without colour: not measured here. {cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
+        "what we measure is not what was printed; in grey without colour: not measured here. "
+        f"{cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")
     charts.show(

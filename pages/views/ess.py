@@ -65,7 +65,9 @@ with headline:
     if ratio:
         theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
         st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
-    st.caption(f"The number is the effective sample size. Verdict on the page *Evolving?*: {result.verdict.title}.")
+    st.caption(
+        f"The number is the effective sample size. Verdict on the page *Is it evolving?*: {result.verdict.title}."
+    )
 
 SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
 source = st.radio(
@@ -76,8 +78,8 @@ source = st.radio(
     bind="query-params",
     format_func=SOURCES.get,
     help="**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
-    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Evolving?*), the same for all components and "
-    "steps.",
+    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Is it evolving?*), the same for all components "
+    "and steps.",
 )
 own_n = np.full(run.n_tasks, float(n))
 by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, settings.b) if ratio else None
