@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import streamlit as st
+from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import crash, screen, sidebar, streamlit_private, upkeep
+from pages.ui import bar, crash, guard, screen, sidebar, state, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
-SIDEBAR_PX = 264
+SIDEBAR_PX = 320
 
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
-    app = App("app.py", on_script_error=crash.was_shown)
+    app = App("app.py", on_script_error=crash.was_shown, middleware=[Middleware(guard.Guard)])
 else:
-    st.set_page_config(
-        page_title="Evolving tasks", page_icon=":material/timeline:", layout="wide", initial_sidebar_state=SIDEBAR_PX
-    )
+    # The icon is a file: Streamlit fetches the icons it knows by name from another host.
+    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=SIDEBAR_PX)
+    st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
     pages = [
         st.Page(
             entry.file,
@@ -35,12 +36,34 @@ else:
     page = st.navigation([*pages, by_name], position="top")
     if page is by_name:
         st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
-    if screen.narrow():
-        # On phones Streamlit hides the navigation behind the button of the sidebar, where newcomers do not look.
-        with st.popover("All pages", icon=":material/menu:"):
-            for target in pages:
-                st.page_link(target)
+    entry = PAGES[pages.index(page)]
+    st.set_page_config(page_title=f"{entry.title} · Evolving tasks")
     with crash.shown():
-        sidebar.show()
+        if screen.narrow():
+            # On phones Streamlit hides navigation and settings behind buttons without words.
+            row = st.container(horizontal=True)
+            with row.popover("All pages", icon=":material/menu:"):
+                for target in pages:
+                    st.page_link(target)
+            if entry.runs:
+                row.button(
+                    "Settings",
+                    key="open_settings",
+                    icon=":material/tune:",
+                    on_click=state.settings_pressed,
+                    help="Opens the settings of the run.",
+                )
+                with row:
+                    screen.move_sidebar(*state.visit().sidebar)
+        state.follow_address(entry.title)
+        sidebar.show(settings=entry.runs)
+        state.write_link()
+        if entry.runs:
+            bar.show()
+            pinned = st.container()
+            state.show_notes()
         page.run()
+        if entry.runs:
+            with pinned:
+                bar.pinned()
     upkeep.settle()

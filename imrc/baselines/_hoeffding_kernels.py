@@ -6,7 +6,8 @@ Rows of X may be longer than the D features of the tree: the columns after them 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from imrc._compiled import njit
 
 _FAST = {"contract", "reassoc", "nsz"}
 LOG_2PI = np.log(2.0 * np.pi)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from imrc._compiled import njit
 
 _FAST = {"contract", "reassoc", "nsz"}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from imrc._compiled import njit
 from imrc.baselines._network_kernels import softmax_delta
 
 

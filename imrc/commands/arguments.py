@@ -12,7 +12,11 @@ from imrc._checks import InputError, check_int
 from imrc.datasets import DataError
 from imrc.tasks import TaskSequence
 
-FILE_OPTIONS = ("label", "task", "block", "period", "exclude", "max_categories", "min_samples")
+FILE_OPTIONS = ("label", "task", "block", "period", "exclude", "words", "threshold", "max_categories", "min_samples")
+
+
+def _threshold(text: str) -> float | str:
+    return text if text == "median" else float(text)
 
 
 def _data(text: str) -> str:
@@ -41,6 +45,10 @@ def add_sequence(parser: argparse.ArgumentParser) -> None:
     cut.add_argument("--block", type=int, metavar="ROWS", help="rows per task in file order, instead of --task")
     own.add_argument("--period", help="one task per, if --task holds dates: value, day, week, month, quarter or year")
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
+    own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns of numbers that are names, used as words")
+    own.add_argument(
+        "--threshold", type=_threshold, metavar="VALUE", help="two classes of a label of numbers: above it (or median)"
+    )
     own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
     own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
 
@@ -69,8 +77,7 @@ def sequence_of(options: argparse.Namespace) -> TaskSequence:
         raise DataError(f"{path} is not on this computer. Give the path of a file, or one of {datasets.names()}.")
     if "label" not in given or not {"task", "block"} & set(given):
         raise DataError(_what_is_missing(path))
-    if "exclude" in given:
-        given["exclude"] = tuple(given["exclude"])
+    given.update({name: tuple(given[name]) for name in ("exclude", "words") if name in given})
     sequence = datasets.read_table(path, **given)
     return sequence if options.k is None else sequence.head(check_int("k", options.k, 1, len(sequence)))
 

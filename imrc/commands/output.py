@@ -27,7 +27,9 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
-    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    # Where the output cannot show every character, JSON has a way to write them all.
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(plain(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -26,7 +26,7 @@ _UNPACKED = 64 << 20
 def _images(paths: tuple[Path, ...], _changed: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Training images followed by test images, kept so that other seeds and task counts need no unpacking."""
     train, train_labels, test, test_labels = (
-        read_idx(_archives.gunzip(path.read_bytes(), _UNPACKED)) for path in paths
+        read_idx(_archives.unpack(path.read_bytes(), "gzip", _UNPACKED)) for path in paths
     )
     images, digits = np.concatenate([train, test]), np.concatenate([train_labels, test_labels])
     if images.shape != (IMAGES, 28, 28) or digits.shape != (IMAGES,):

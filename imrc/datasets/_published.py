@@ -74,7 +74,7 @@ def read_bytes(file: RemoteFile, path: Path) -> bytes:
     data = path.read_bytes()
     kind = _archives.kind_of(data)
     if kind == "gzip":
-        return _archives.gunzip(data, _LIMIT)
+        return _archives.unpack(data, "gzip", _LIMIT)
     if kind == "zip" and not path.name.endswith(".npz"):
         inside = _archives.members(data)
         return _archives.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)

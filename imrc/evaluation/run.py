@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
-_MAPPED_LIMIT = 25_000_000
+MAPPED_LIMIT = 25_000_000
 """Numbers up to which mapped rows are kept in a run (200 MB); above, rows are mapped each time they are needed."""
 
 
@@ -143,7 +143,7 @@ class _SharedRows(_Rows):
 
     def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
         super().__init__(sequence, feature_map)
-        self._keep = int(sequence.sizes.sum()) * (self.n_outputs + 1) <= _MAPPED_LIMIT
+        self._keep = int(sequence.sizes.sum()) * (self.n_outputs + 1) <= MAPPED_LIMIT
         self._mapped: dict[int, Floats] = {}
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
@@ -184,10 +184,16 @@ class _OwnRows(_Rows):
 
 @dataclass(frozen=True, eq=False)
 class _Done:
-    """One step of one repetition; `update` is None when IMRC is not among the methods."""
+    """The numbers of one step of one repetition.
 
-    update: StepUpdate | None
+    Vectors of the estimates are not among them: with many repetitions and backward steps they are by far the largest
+    thing a run makes, and nothing reads them once the rules are tested.
+    """
+
     errors: dict[str, dict[int, float]]
+    risks: dict[str, dict[int, float]]
+    ess: dict[str, dict[int, float]]
+    choices: dict[str, float]
     majority: float
     time_s: dict[str, float]
     state_sizes: dict[str, int]
@@ -227,7 +233,9 @@ class _Repetition:
         errors: dict[str, dict[int, float]] = {}
         time_s = {name: record.time_s for name, record in records.items()}
         sizes = {name: record.state_size for name, record in records.items()}
-        update = None
+        risks: dict[str, dict[int, float]] = {}
+        ess: dict[str, dict[int, float]] = {}
+        choices: dict[str, float] = {}
         if self._learner is not None:
             # A step that spreads over several threads is timed by the wall clock.
             clock = time.perf_counter if self._threads > 1 else time.thread_time
@@ -239,11 +247,13 @@ class _Repetition:
             self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
             self._tests.pop(task - self._learner.settings.b - 1, None)
             errors = self._imrc_errors(task, update)
+            risks, ess = _numbers(update, "risk"), _numbers(update, "ess")
+            choices = update.choices
         errors.update({name: record.errors for name, record in records.items()})
         self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
         majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
         before = {name: record.before for name, record in records.items()}
-        return _Done(update, errors, majority, time_s, sizes, before)
+        return _Done(errors, risks, ess, choices, majority, time_s, sizes, before)
 
     def _imrc_errors(self, task: int, update: StepUpdate) -> dict[str, dict[int, float]]:
         errors = {
@@ -260,24 +270,22 @@ class _Repetition:
         return float(np.mean(scores(X1, estimate.coef, self._sequence.n_classes).argmax(axis=1) != y))
 
 
-def _gather(updates: list[StepUpdate], name: str) -> dict[str, dict[int, Floats]]:
-    """Collect one number of all estimates of a step over the repetitions."""
-    task = updates[0].step
-
-    def over_repetitions(estimates: list[TaskEstimate]) -> Floats:
-        return np.array([getattr(estimate, name) for estimate in estimates])
-
-    newest = over_repetitions([update.forward for update in updates])
+def _numbers(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
+    """Return one number of all estimates of a step, by rule and task."""
+    newest = {update.step: getattr(update.forward, name)}
+    revised = {task: getattr(estimate, name) for task, estimate in update.revised.items()}
     return {
-        "single": {task: over_repetitions([update.single for update in updates])},
-        "forward": {task: newest},
-        "forward_backward": {
-            task: newest,
-            **{
-                earlier: over_repetitions([update.revised[earlier] for update in updates])
-                for earlier in updates[0].revised
-            },
-        },
+        "single": {update.step: getattr(update.single, name)},
+        "forward": newest,
+        "forward_backward": newest | revised,
+    }
+
+
+def _gather(done: list[_Done], name: str) -> dict[str, dict[int, Floats]]:
+    """Collect the numbers of a step over the repetitions."""
+    return {
+        rule: {task: np.array([getattr(one, name)[rule][task] for one in done]) for task in tasks}
+        for rule, tasks in getattr(done[0], name).items()
     }
 
 
@@ -364,7 +372,7 @@ def iter_run(
     workers = max(1, min(len(chosen), available))
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
     # Cores left over by the repetitions solve the problems of a step side by side.
-    keep = _MAPPED_LIMIT // len(chosen)
+    keep = MAPPED_LIMIT // len(chosen)
     with single_thread():
         repetitions = [_Repetition(settings, sequence, mapped, seeds[r], available // workers, keep) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
@@ -373,22 +381,18 @@ def iter_run(
             with single_thread():
                 mapped.prepare(task)
                 done = _finished([pool.submit(repetition.step, task) for repetition in repetitions], tick)
-            updates = [one.update for one in done if one.update is not None]
             yield StepResult(
                 step=task,
                 total=len(sequence),
-                errors={
-                    rule: {j: np.array([one.errors[rule][j] for one in done]) for j in tested}
-                    for rule, tested in done[0].errors.items()
-                },
-                risks=_gather(updates, "risk") if updates else {},
-                ess=_gather(updates, "ess") if updates else {},
+                errors=_gather(done, "errors"),
+                risks=_gather(done, "risks"),
+                ess=_gather(done, "ess"),
                 majority=np.array([one.majority for one in done]),
                 time_s=time.perf_counter() - started,
                 before=_stack([one.before for one in done]),
                 method_time_s=_stack([one.time_s for one in done]),
                 state_sizes=_stack([one.state_sizes for one in done]),
-                choices=_stack([update.choices for update in updates]) if updates else {},
+                choices=_stack([one.choices for one in done]),
             )
 
 

@@ -13,7 +13,8 @@ column follows from the others.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from imrc._compiled import njit
 
 _MEMORY = 8
 _FAST = {"contract", "reassoc", "nsz"}

@@ -29,7 +29,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from imrc._compiled import njit
 
 PADDING = 16
 REFRESH = 256

@@ -71,7 +71,7 @@ def translated(path: Path) -> Iterator[None]:
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path.resolve()))}?{options}", uri=True, timeout=BUSY_S, isolation_level=None
+        f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=BUSY_S, isolation_level=None
     )
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the first time the file is read

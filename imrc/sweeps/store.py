@@ -81,6 +81,11 @@ class ResultStore:
     read_only : bool
         True: nothing is written, the file must exist.
 
+    Attributes
+    ----------
+    damaged : int
+        Runs that `runs`, called last, could not read.
+
     Raises
     ------
     StoreError
@@ -99,6 +104,7 @@ class ResultStore:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path).expanduser()
+        self.damaged = 0
         self._connection: sqlite3.Connection | None = open_database(self.path, read_only=read_only)
 
     def __enter__(self) -> ResultStore:
@@ -245,7 +251,8 @@ class ResultStore:
     def runs(self, method: str = "imrc") -> list[StoredRun]:
         """Return the runs of a method that can be shown without computing, newest first.
 
-        A run counts up to its first missing repetition. Only cells made by the code that is running are listed.
+        A run counts up to its first missing repetition; only cells made by the code that is running are listed. Runs
+        whose row is damaged are left out and counted in `damaged`.
 
         Parameters
         ----------
@@ -262,12 +269,14 @@ class ResultStore:
             place = (*row[:3], *row[6:])
             count, settings, latest = counted.get(place, (0, row[4], ""))
             if row[3] == count:
-                counted[place] = (count + 1, settings, max(latest, row[5]))
+                counted[place] = (count + 1, settings, max(latest, str(row[5])))
+        complete = [(place, _settings(text, count), at) for place, (count, text, at) in counted.items() if count]
         runs = [
-            StoredRun(place[0], place[1], place[2], _settings(text, count), latest)
-            for place, (count, text, latest) in counted.items()
-            if count
+            StoredRun(place[0], place[1], place[2], settings, at)
+            for place, settings, at in complete
+            if settings is not None
         ]
+        self.damaged = len(complete) - len(runs)
         return sorted(runs, key=lambda run: run.finished_at, reverse=True)
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
@@ -309,5 +318,9 @@ def _current(method: str) -> str | None:
     return code_version(method) if method == "imrc" or method.partition(":")[0] in registry else None
 
 
-def _settings(text: str, repetitions: int) -> RunSettings:
-    return RunSettings.from_json({**json.loads(text), "repetitions": repetitions})
+def _settings(text: str, repetitions: int) -> RunSettings | None:
+    """Return the settings of a stored cell, None if they are damaged: one bad row must not hide all the others."""
+    try:
+        return RunSettings.from_json({**json.loads(text), "repetitions": repetitions})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

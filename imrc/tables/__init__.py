@@ -8,6 +8,7 @@ Module       What it does
 `_text`      text: encoding, delimiter, quotes, rows (`_arff`: the same for ARFF)
 `_columns`   columns: numbers, dates or words
 `_cut`       tasks: which rows belong together, and what each column is used as
+`_apart`     the same reading in a process of its own, for files of strangers (`_child`: that process)
 ===========  =========================================================================================
 """
 
@@ -17,10 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from imrc.tables._apart import open_upload, prepare_reading
 from imrc.tables._columns import Column, clean_name
-from imrc.tables._cut import ColumnUse, Cut, Period, cut_table, suggested_period
-from imrc.tables._open import LIMITS_IN_WORDS, Table, open_table
+from imrc.tables._cut import ColumnUse, Cut, cut_table, possible_periods, suggested_period
+from imrc.tables._dates import Period
+from imrc.tables._open import Table, open_table
 from imrc.tables._sample import Suggestion, sample_csv, suggest
+from imrc.tables._text import LIMITS_IN_WORDS
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
@@ -36,6 +40,9 @@ __all__ = [
     "Table",
     "cut_table",
     "open_table",
+    "open_upload",
+    "possible_periods",
+    "prepare_reading",
     "read_table",
     "sample_csv",
     "suggest",
@@ -82,7 +89,8 @@ def read_table(
     name : str, optional
         Name of the sequence.
     **options
-        ``period``, ``exclude``, ``max_categories``, ``max_missing``, ``min_samples`` of `cut_table`.
+        ``period``, ``exclude``, ``words``, ``threshold``, ``max_categories``, ``max_missing``, ``min_samples`` of
+        `cut_table`.
 
     Returns
     -------

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from imrc._checks import DataError
-from imrc.tables._text import MAX_COLUMNS, TextTable, parse_delimited
+from imrc.tables._text import MAX_COLUMNS, TextTable, check_before, check_size, parse_delimited
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.*)", re.IGNORECASE)
+_MAX_HEADER = 16 << 20
 _VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)""")
 
 
@@ -72,6 +79,8 @@ def _header(data: bytes) -> tuple[list[Attribute], bytes]:
     mark = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\r\n]*)?\r?$", data)
     if mark is None:
         raise DataError("The ARFF file has no @DATA line: it is cut short or another kind of file.")
+    if mark.start() > _MAX_HEADER:
+        raise DataError(f"The header of the ARFF file has more than {_MAX_HEADER >> 20} MB; that is too much.")
     attributes = []
     for number, raw in enumerate(re.split(rb"\r\n|\n|\r", data[: mark.start()]), start=1):
         line = raw.decode("utf-8", errors="replace").strip()
@@ -85,28 +94,41 @@ def _header(data: bytes) -> tuple[list[Attribute], bytes]:
     return attributes, data[mark.end() :]
 
 
-def _dense_from_sparse(body: bytes, attributes: list[Attribute]) -> bytes:
-    """Write sparse rows ``{3 1, 7 x}`` out in full; what is not named is 0 or the first nominal value."""
-    defaults = ["0" if not a.values else a.values[0] for a in attributes]
-    if body.count(b"\n") * len(attributes) > 20_000_000:
-        raise DataError("The sparse ARFF file is too large to be written out in full (20 million cells at most).")
-    rows = []
-    for number, raw in enumerate(body.decode("utf-8", errors="replace").splitlines(), start=1):
-        line = raw.strip()
-        if not line:
-            continue
-        cells = list(defaults)
-        for part in line.strip("{}").split(","):
-            if not part.strip():
-                continue
-            position, _, value = part.strip().partition(" ")
-            if not position.isdigit() or int(position) >= len(cells):
+_PAIR = re.compile(r"""\s*([^\s,'"{}]+)\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)""")
+
+
+def _from_sparse(body: bytes, attributes: list[Attribute]) -> tuple[pa.Array, ...]:
+    """Return the columns of sparse rows ``{3 1, 7 x}``; what is not named is 0 or the first nominal value.
+
+    Columns are dictionaries: a long value that many rows share stands in memory once.
+    """
+    import pyarrow as pa
+
+    check_size(body.count(b"\n") + (not body.endswith(b"\n")), len(attributes))
+    rows = [line for line in body.split(b"\n") if line.strip()]
+    codes = np.zeros((len(attributes), len(rows)), dtype=np.int32)
+    words: list[dict[str, int]] = [{a.values[0] if a.values else "0": 0} for a in attributes]
+    for row, raw in enumerate(rows):
+        line = raw.decode("utf-8", errors="replace").strip()
+        where = f"Data row {row + 1:,} of the ARFF file"
+        if not (line.startswith("{") and line.endswith("}")):
+            raise DataError(f"{where} should stand in braces, as the first one does.")
+        text, at = line[1:-1].strip(), 0
+        while at < len(text):
+            pair = _PAIR.match(text, at)
+            if pair is None:
+                raise DataError(f"{where} cannot be read from {text[at : at + 30]!r} on.")
+            position, value, at = pair[1], _unquote(pair[2]), pair.end()
+            if not (position.isascii() and position.isdecimal() and len(position) < 8):
+                raise DataError(f"{where} names attribute {position[:20]!r}; a whole number from 0 is needed.")
+            j = int(position)
+            if j >= len(attributes):
                 raise DataError(
-                    f"Data row {number} of the ARFF file names attribute {position[:20]!r}, which does not exist."
+                    f"{where} names attribute {j}, which does not exist: the header has {len(attributes)}, counted "
+                    "from 0."
                 )
-            cells[int(position)] = _unquote(value)
-        rows.append(",".join('"' + cell.replace('"', '""') + '"' for cell in cells))
-    return "\n".join(rows).encode() + b"\n"
+            codes[j, row] = words[j].setdefault(value, len(words[j]))
+    return tuple(pa.DictionaryArray.from_arrays(codes[j], list(words[j])) for j in range(len(attributes)))
 
 
 def parse_arff(data: bytes) -> ArffTable:
@@ -125,20 +147,22 @@ def parse_arff(data: bytes) -> ArffTable:
     >>> [attribute.name for attribute in arff.attributes], arff.table.columns[1].to_pylist(), arff.table.mended
     (['x', 'c'], ['a', 'b'], 1)
     """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     attributes, body = _header(data)
-    body = re.sub(rb"(?m)^[ \t]*%[^\r\n]*\r?\n?", b"", body).lstrip(b"\r\n \t")
+    body = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", body).lstrip(b"\n \t")
     if not body.strip():
         raise DataError("The ARFF file has a header but no data rows.")
-    quote = '"'
     if body.startswith(b"{"):
-        body = _dense_from_sparse(body, attributes)
-    elif b"'" in body and b'"' not in body:
-        quote = "'"
+        return ArffTable(tuple(attributes), TextTable(_from_sparse(body, attributes)))
+    quote = "'" if b"'" in body and b'"' not in body else '"'
     # The first row may be the one with the stray comma, and rows must fit the header: a first line of empty cells
     # fixes the number of cells.
     width = b"," * (len(attributes) - 1) if len(attributes) > 1 else quote.encode() * 2
+    body = width + b"\n" + body
+    check_before(body, ",", quote)
     try:
-        parsed = parse_delimited(width + b"\n" + body, ",", quote=quote)
+        parsed = parse_delimited(body, ",", quote=quote)
     except DataError as error:
         text = str(error).replace("The first line of the file has", "The ARFF header names")
         raise DataError(text.replace("cells, but", "attributes, but")) from None

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from imrc.tables._dates import Period, read_dates
+from imrc.tables._numbers import LARGEST_EXACT, Mark, read_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ColumnKind = Literal["number", "category", "date", "empty"]
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", ".", "missing")
-"""Cells that stand for a missing value, capitals or not."""
+ALWAYS_MISSING = ("", "na", "n/a", "#n/a", "nan", "null")
+MARKS = ("?", "-", ".")
+MISSING = (*ALWAYS_MISSING, *MARKS, "none", "nil", "missing")
+"""Cells that stand for a missing value among numbers and dates, capitals or not.
+
+Among words, "none", "nil" and "missing" are words, and so are the marks where they are one of two classes, as + and -.
+"""
 
 MOSTLY = 0.9
 """A column with at least this share of numbers is numeric; its other cells count as missing, and are named."""
 
 MAX_NAME = 60
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
-_DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
-_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
-_DATE_SHAPE = r"^\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?([T ]\d{1,2}:\d{2}.*)?$"
-_DATE_TAIL = r"(\.\d+)?( ?Z| ?[+-]\d{2}:?\d{2})?$"
-_DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y-%m")
-_TIME_FORMATS = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
+_YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,8 @@ class Column:
         Cells without a value.
     notes : tuple of str
         What was decided about cells, in words.
+    period : str
+        "value", or for dates that stand for more than a moment: "week", "month" or "quarter".
     """
 
     name: str
@@ -63,6 +65,7 @@ class Column:
     distinct: int = 0
     missing: int = 0
     notes: tuple[str, ...] = ()
+    period: Period = "value"
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -125,111 +128,103 @@ def _numeric(name: str, kind: ColumnKind, values: NDArray[Any], notes: Iterable[
     return Column(name, kind if present.size else "empty", values, (), len(np.unique(present)), missing, tuple(notes))
 
 
-def _first_rows(mask: NDArray[np.bool_], cells: pa.Array) -> str:
-    rows = np.flatnonzero(mask)[:2]
-    return ", ".join(f"{clean_name(str(cells[int(row)])[:40])!r} in row {row + 1:,}" for row in rows)
-
-
-def _numbers(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | None:
-    """Return the column as numbers, or None if too few cells are."""
+def _categories(name: str, cells: pa.Array, marked: bool, notes: Iterable[str] = ()) -> Column:
+    """Return the column as words; with `marked`, "?" is always a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    notes: list[str] = []
-    filled = pc.if_else(pa.array(missing), "nan", cells)
-    try:
-        values = pc.cast(filled, pa.float64()).to_numpy(zero_copy_only=False)
-        bad = np.zeros(len(values), dtype=bool)
-    except pa.ArrowInvalid:
-        filled, comma = _decimal_points(filled, missing, notes)
-        good = pc.match_substring_regex(filled, _NUMBER).to_numpy(zero_copy_only=False) | missing
-        present = int((~missing).sum())
-        if present == 0 or (good & ~missing).sum() < MOSTLY * present:
-            return None
-        bad = ~good
-        values = pc.cast(pc.if_else(pa.array(good), filled, "nan"), pa.float64()).to_numpy(zero_copy_only=False)
-        if comma:
-            notes.append("decimal commas were read as decimal points")
-    values = np.array(values, dtype=np.float64)
-    if bad.any():
-        notes.append(
-            f"{bad.sum():,} of {len(values):,} cells are not numbers ({_first_rows(bad, cells)}); they count as missing"
-        )
-    infinite = np.isinf(values)
-    if infinite.any():
-        notes.append(f"{infinite.sum():,} infinite values ({_first_rows(infinite, cells)}) count as missing")
-        values[infinite] = np.nan
-    return None if bad.any() and np.isnan(values).all() else _numeric(name, "number", values, notes)
-
-
-def _decimal_points(cells: pa.Array, missing: NDArray[np.bool_], notes: list[str]) -> tuple[pa.Array, bool]:
-    """Replace decimal commas and thousands separators; say so."""
-    import pyarrow.compute as pc
-
-    def which(pattern: str) -> NDArray[np.bool_]:
-        return np.asarray(pc.match_substring_regex(cells, pattern).to_numpy(zero_copy_only=False) & ~missing)
-
-    commas, groups, plain, points = which(_DECIMAL_COMMA), which(_THOUSANDS), which(_NUMBER), which(r"\.")
-    if groups.any() and not (commas & ~groups).any() and (groups & points).any() | (groups & ~commas).any():
-        notes.append("commas between groups of three digits were removed")
-        return pc.replace_substring(cells, ",", ""), False
-    if commas.any() and (commas | plain).sum() >= MOSTLY * (~missing).sum() and not (plain & points).any():
-        return pc.replace_substring(cells, ",", "."), True
-    return cells, False
-
-
-def _dates(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column | None:
-    """Return the column as dates, or None if not every cell is one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present = pc.filter(cells, pa.array(~missing))
-    # The first thousand cells say no for most columns, without a look at the others.
-    if not all(pc.all(pc.match_substring_regex(some, _DATE_SHAPE)).as_py() for some in (present[:1000], present)):
-        return None
-    timed = pc.any(pc.match_substring_regex(present, r":\d{2}")).as_py()
-    if timed:
-        present = pc.replace_substring_regex(present, r"(:\d{2})" + _DATE_TAIL, r"\1")
-    fitting = []
-    for day, clock in itertools.product(_DATE_FORMATS, _TIME_FORMATS if timed else ("",)):
-        parse = partial(pc.strptime, format=day + clock, unit="s", error_is_null=True)
-        if not parse(present[:1000]).null_count and not (parsed := parse(present)).null_count:
-            fitting.append((day, parsed))
-    if not fitting:
-        return None
-    seconds = np.full(len(cells), np.nan)
-    seconds[~missing] = fitting[0][1].cast(pa.int64()).to_numpy(zero_copy_only=False)
-    both = {"%d/%m/%Y", "%m/%d/%Y"} <= {day for day, _ in fitting}
-    return _numeric(name, "date", seconds, ["dates were read as day/month/year"] if both else [])
-
-
-def _categories(name: str, cells: pa.Array, missing: NDArray[np.bool_]) -> Column:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = pc.dictionary_encode(pc.if_else(pa.array(missing), None, cells))
+    encoded = pc.dictionary_encode(cells)
+    words = np.array(pc.utf8_lower(pc.utf8_slice_codeunits(encoded.dictionary, 0, 12)).to_pylist())
+    gone = np.isin(words, ALWAYS_MISSING)
+    rest = words[~gone & ~np.isin(words, MARKS)]
+    if len(rest) >= 2 and any(any(map(str.isalnum, word)) for word in rest):
+        gone |= np.isin(words, MARKS)
+    elif marked:
+        gone |= words == "?"
     # Sorted: in the order of first appearance, words of later rows could stand before those of the first task.
     order = pc.sort_indices(encoded.dictionary).to_numpy()
-    rank = np.empty(len(order) + 1, dtype=np.int32)
-    rank[order], rank[-1] = np.arange(len(order)), -1
-    codes = rank[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    words = [str(word) for word in encoded.dictionary.take(pa.array(order[:MAX_LISTED])).to_pylist()]
-    listed, _ = unique_names(words, prefix="value")
-    return Column(name, "category", codes, tuple(listed), len(encoded.dictionary), int(missing.sum()))
+    order = order[~gone[order]]
+    rank = np.full(len(words), -1, dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    indices = encoded.indices.to_numpy(zero_copy_only=False)
+    codes = rank[indices]
+    counts = np.bincount(indices, minlength=len(words))
+    named = [f"{counts[j]:,} cells {words[j].upper()!r} count as missing" for j in np.flatnonzero(gone) if words[j]]
+    listed, _ = unique_names(
+        [str(word) for word in encoded.dictionary.take(pa.array(order[:MAX_LISTED])).to_pylist()], prefix="value"
+    )
+    return Column(
+        name,
+        "category" if len(order) else "empty",
+        codes if len(order) else np.full(len(codes), np.nan),
+        tuple(listed),
+        len(order),
+        int((codes < 0).sum()),
+        (*notes, *named[:3]),
+    )
 
 
-def _text(name: str, cells: pa.Array) -> Column:
-    """Return what a column of strings holds: mostly numbers, or only dates, otherwise categories."""
+def _text(name: str, cells: pa.Array, mark: Mark, marked: bool) -> Column:
+    """Return what a column of strings holds: mostly numbers, or mostly dates, otherwise categories."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = pc.utf8_trim_whitespace(cells.fill_null(""))
+    cells = cells.fill_null("") if cells.null_count else cells
+    if pc.any(pc.match_substring_regex(cells, r"^\s|\s$|[^\x00-\x7f]")).as_py():  # also blanks beyond ASCII
+        cells = pc.utf8_trim_whitespace(cells)
     # Cells longer than the longest word for "missing" need not be turned into lower case.
     short = pc.if_else(pc.less_equal(pc.binary_length(cells), 8), cells, "x")
     missing = pc.is_in(pc.utf8_lower(short), value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
     if missing.all():
-        return _numeric(name, "empty", np.full(len(missing), np.nan))
-    return _numbers(name, cells, missing) or _dates(name, cells, missing) or _categories(name, cells, missing)
+        words = _categories(name, cells, marked)
+        return words if words.distinct > 1 else _numeric(name, "empty", np.full(len(missing), np.nan))
+    figures = read_numbers(cells, missing, mark, MOSTLY)
+    if figures.values is not None:
+        return _finite(name, figures.values, cells, figures.notes)
+    moments = read_dates(name, cells, missing, MOSTLY)
+    if moments is not None:
+        return replace(_numeric(name, "date", moments.seconds, moments.notes), period=moments.period)
+    return _categories(name, cells, marked, figures.notes)
+
+
+def _finite(name: str, values: NDArray[np.float64], cells: pa.Array, notes: Iterable[str]) -> Column:
+    """Return a column of numbers; infinite ones count as missing, and that is said."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        seen = ", ".join(f"{clean_name(cells[int(j)])!r} in row {j + 1:,}" for j in np.flatnonzero(infinite)[:2])
+        notes = (*notes, f"{infinite.sum():,} infinite values ({seen}) count as missing")
+        values[infinite] = np.nan
+    return _numeric(name, "number", values, notes)
+
+
+def _timestamps(name: str, cells: pa.Array) -> Column:
+    """Return a column of dates of a typed file; times stand in its zone where that is known, otherwise in UTC."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    notes: list[str] = []
+    if pa.types.is_date(cells.type):
+        cells = pc.cast(cells, pa.timestamp("ms"), safe=False) if pa.types.is_date64(cells.type) else cells
+    elif cells.type.tz not in (None, "UTC"):
+        zone = clean_name(cells.type.tz)
+        try:
+            cells = pc.local_timestamp(cells)
+            notes.append(f"times stand in zone {zone}")
+        except (pa.ArrowException, OSError):
+            notes.append(f"the time zone {zone!r} is not known here; times stand in UTC")
+    days = pa.types.is_date32(cells.type)
+    size = 1 / 86_400 if days else {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[cells.type.unit]
+    whole = pc.cast(cells.view(pa.int32() if days else pa.int64()), pa.int64())
+    missing = whole.is_null().to_numpy(zero_copy_only=False)
+    seconds = np.where(missing, np.nan, whole.fill_null(0).to_numpy(zero_copy_only=False) / size)
+    outside = (seconds < _YEAR_1) | (seconds >= _YEAR_10000)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0]) + 1
+        notes.append(
+            f"{outside.sum():,} dates lie outside the years 1 to 9999 (the first in row {row:,}); they count as missing"
+        )
+        seconds[outside] = np.nan
+    return _numeric(name, "date", seconds, notes)
 
 
 def _decoded(cells: pa.Array) -> pa.Array:
@@ -246,10 +241,31 @@ def _decoded(cells: pa.Array) -> pa.Array:
     return words.take(cells.indices)
 
 
-def understand(name: str, cells: pa.Array) -> Column | None:
+def is_readable(kind: pa.DataType) -> bool:
+    """Whether cells of this type of pyarrow are numbers, dates or words: no lists, nothing nested, no bytes."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return is_readable(kind.value_type)
+    tests = ("boolean", "integer", "floating", "decimal", "string", "large_string", "date", "timestamp", "null")
+    return any(getattr(pa.types, f"is_{test}")(kind) for test in tests)
+
+
+def understand(name: str, cells: pa.Array, mark: Mark = "", *, marked: bool = False) -> Column | None:
     """Return what a column holds; None if it cannot be used.
 
-    A column of strings holds numbers if at least nine cells in ten are, dates if all are, otherwise categories.
+    A column of strings holds numbers or dates if at least nine cells in ten are, otherwise categories.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    cells : pyarrow array
+        Its cells.
+    mark : {"", ".", ","}
+        What separates decimals where a column alone does not tell.
+    marked : bool
+        Whether "?" is always a missing value, as in ARFF.
 
     Examples
     --------
@@ -264,16 +280,22 @@ def understand(name: str, cells: pa.Array) -> Column | None:
     if pa.types.is_dictionary(cells.type):
         cells = _decoded(cells)
     kind = cells.type
+    if pa.types.is_integer(kind) and _is_beyond(cells):
+        note = "whole numbers of more than 15 digits are kept as words, so that different ones stay different"
+        return _categories(name, pc.cast(cells, pa.string()).fill_null(""), marked, [note])
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_boolean(kind):
-        return _text(name, pc.cast(cells, pa.string()))
+        return _text(name, pc.cast(cells, pa.string()), mark, marked)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = np.array(pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
-        infinite = np.isinf(values)
-        values[infinite] = np.nan
-        notes = [f"{infinite.sum():,} infinite values count as missing"] if infinite.any() else []
-        return _numeric(name, "number", values, notes)
+        return _finite(name, values, cells, ())
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        seconds = pc.cast(pc.cast(cells, pa.timestamp("s"), safe=False), pa.int64())
-        missing = seconds.is_null().to_numpy(zero_copy_only=False)
-        return _numeric(name, "date", np.where(missing, np.nan, seconds.fill_null(0).to_numpy(zero_copy_only=False)))
+        return _timestamps(name, cells)
     return _numeric(name, "empty", np.full(len(cells), np.nan)) if pa.types.is_null(kind) else None
+
+
+def _is_beyond(cells: pa.Array) -> bool:
+    """Whether whole numbers are too large to stay different as floating-point numbers."""
+    import pyarrow.compute as pc
+
+    least, most = (bound.as_py() for bound in pc.min_max(cells).values())
+    return least is not None and (most >= LARGEST_EXACT or least <= -LARGEST_EXACT)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc.tables._columns import MAX_LISTED, Column
-from imrc.tables._open import MAX_CELLS, Table
+from imrc.tables._dates import Period
+from imrc.tables._open import Table
+from imrc.tables._text import MAX_CELLS
 from imrc.tasks import LEAST_FREQUENT, ColumnKind, Task, TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Period = Literal["value", "day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Period, ...] = get_args(Period)
 
 MAX_TASKS = 2000
@@ -150,6 +151,8 @@ def cut_table(
     block: int | None = None,
     period: Period | Literal["auto"] = "auto",
     exclude: Collection[str | int] = (),
+    words: Collection[str | int] = (),
+    threshold: float | Literal["median"] | None = None,
     max_categories: int = 20,
     max_missing: float = 0.5,
     min_samples: int = SMALLEST_TASK,
@@ -171,6 +174,10 @@ def cut_table(
         For a task column of dates: what makes one task. "auto": the shortest that gives 20 rows a task on average.
     exclude : collection of str or int
         Columns not to learn from.
+    words : collection of str or int
+        Columns of numbers or dates whose values are names (of shops, of products) and are used as words.
+    threshold : float, "median" or None
+        Makes two classes of a label of numbers: those above it, and the others.
     max_categories : int
         Most 0/1 columns made of the words of one column (1 to 200); rarer words share one more.
     max_missing : float
@@ -203,14 +210,27 @@ def cut_table(
     if task is not None and block is not None:
         raise DataError("Give a task column or a block size, not both.")
     label_column = table.column(label)
+    if threshold is not None:
+        label_column = _above(label_column, threshold)
     task_column = None if task is None else table.column(task)
     if task_column is not None and task_column.name == label_column.name:
         raise DataError(f"Column {label_column.name!r} cannot be both the label and the task.")
     if task_column is not None and task_column.kind == "empty":
         raise DataError(f"The task column {task_column.name!r} is empty.")
     check_choice("period", period, ("auto", *PERIODS))
-    if period == "auto":
-        period = suggested_period(task_column) if task_column is not None and task_column.kind == "date" else "value"
+    if task_column is None or task_column.kind != "date":
+        if period not in ("auto", "value"):
+            what = "blocks of rows" if task_column is None else f"column {task_column.name!r}, which holds no dates"
+            raise DataError(
+                f"A task per {period} cannot be made of {what}. Leave the period out, or name a column of dates."
+            )
+        period = "value"
+    elif period == "auto":
+        period = suggested_period(task_column)
+    elif period not in possible_periods(task_column):
+        raise DataError(
+            f"Column {task_column.name!r} holds one date per {task_column.period}; tasks cannot be shorter than that."
+        )
 
     # Rows that can be used: those with a label and a task.
     labels, usable = _labels(label_column)
@@ -247,7 +267,9 @@ def cut_table(
     if task_column is not None:
         roles.append(ColumnUse(task_column.name, "task", 0, task_column.missing, "which task a row belongs to"))
     skip = {role.name for role in roles} | {table.column(which).name for which in exclude}
-    columns, X, uses = _features(table, rows, skip, max_categories)
+    named = {table.column(which).name for which in words}
+    usable_columns = [_as_words(column) if column.name in named else column for column in table.columns]
+    columns, X, uses = _features(usable_columns, rows, skip, max_categories)
     y = labels[rows]
     if len(np.unique(y)) < 2:
         raise DataError(
@@ -260,7 +282,7 @@ def cut_table(
     sequence = TaskSequence(
         tasks,
         name=table.name,
-        description=f"Your file {table.name}",
+        description=f"The file {table.name}",
         feature_names=tuple(column.name for column in columns),
         info={"source": "your own file", "licence": "yours", "file_sha256": table.sha256},
         column_kinds=tuple(_KINDS[column.kind] for column in columns),
@@ -269,7 +291,14 @@ def cut_table(
         max_missing=max_missing,
     )
     notes = [f"Tasks come {order}" + (f", one per {period}." if period != "value" else ".")]
+    if task_column is not None and task_column.kind == "category":
+        notes.append(
+            f"Column {task_column.name!r} holds words, which have no order of their own. Tasks should follow one "
+            "another in time: sort the rows of the file by time, or choose a column of dates or numbers."
+        )
     single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
+    if len(single) == len(tasks):
+        raise DataError(_one_class_each(label_column, task_column))
     if single:
         first = ", ".join(single[:5]) + (" …" if len(single) > 5 else "")
         notes.append(f"{len(single):,} of {len(names):,} tasks hold one class only: {first}.")
@@ -293,6 +322,58 @@ def _too_few_tasks(
     )
 
 
+def _one_class_each(label: Column, task: Column | None) -> str:
+    advice = (
+        f"{task.name!r} already says what {label.name!r} is. Choose another label or another task column"
+        if task is not None
+        else f"the file is sorted by {label.name!r}. Use a column for the tasks, or sort the rows by time"
+    )
+    return f"Every task holds one class only, so there is nothing to learn: {advice}."
+
+
+def _above(column: Column, threshold: float | str) -> Column:
+    """Return two classes made of a column of numbers."""
+    if column.kind != "number":
+        raise DataError(f"Column {column.name!r} holds no numbers, so it has no values above a threshold.")
+    values = column.values
+    limit = float(np.nanmedian(values)) if threshold == "median" else check_real("threshold", threshold)
+    present = ~np.isnan(values)
+    above = values > limit
+    if not above.any() and threshold == "median":  # at least half of the rows hold the largest value
+        limit = float(values[present & (values < limit)].max(initial=-np.inf))
+        above = values > limit
+    codes = np.where(present, np.where(above, 0, 1), -1).astype(np.int32)
+    names = (f"above {plain_number(limit)}", f"at most {plain_number(limit)}")
+    distinct = len(np.unique(codes[present]))
+    return Column(column.name, "category", codes, names, distinct, column.missing)
+
+
+def _as_words(column: Column) -> Column:
+    """Return a column of numbers or dates as words, one per different value."""
+    if column.kind not in ("number", "date"):
+        return column
+    present = column.present
+    values, codes = np.unique(column.values[present], return_inverse=True)
+    all_codes = np.full(len(present), -1, dtype=np.int32)
+    all_codes[present] = codes
+    in_words = date_in_words if column.kind == "date" else plain_number
+    listed = tuple(in_words(value) for value in values[:MAX_LISTED])
+    return replace(column, kind="category", values=all_codes, categories=listed)
+
+
+def plain_number(value: float) -> str:
+    """Return a number with all its digits and no others.
+
+    Examples
+    --------
+    >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
+    ('1234567', '0.1', '1e+300')
+    """
+    if 1e-5 <= abs(value) < 1e16 or value == 0:
+        return str(np.format_float_positional(value, trim="-"))
+    return repr(float(value))
+
+
 def _labels(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return one label per row and which rows have one; whole numbers stay numbers, everything else becomes text."""
     present = column.present
@@ -304,7 +385,8 @@ def _labels(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         )
     if column.distinct > MAX_CLASSES:
         measured = (
-            " It looks like a measured number; make classes of it first (for example above and below a limit)."
+            " It looks like a measured number; make two classes of it, for example above and below its median "
+            "(threshold)."
             if column.kind == "number"
             else " It looks like a name or free text; choose the column that says what is to be predicted."
         )
@@ -320,7 +402,7 @@ def _labels(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         numbers[present] = values.astype(np.int64)
         return numbers, present
     text = np.full(len(present), "", dtype=object)
-    text[present] = [date_in_words(value) if column.kind == "date" else f"{value:g}" for value in values]
+    text[present] = [date_in_words(value) if column.kind == "date" else plain_number(value) for value in values]
     return text.astype(str), present
 
 
@@ -332,31 +414,60 @@ def date_in_words(seconds: float) -> str:
     >>> date_in_words(0.0), date_in_words(3600.0)
     ('1970-01-01', '1970-01-01 01:00')
     """
-    text = str(np.datetime64(int(seconds), "s")).replace("T", " ")
-    return text[:10] if seconds % _DAY == 0 else text[:16]
+    whole = int(np.floor(seconds))
+    text = str(np.datetime64(whole, "s")).replace("T", " ")
+    if whole == seconds:
+        return text[:10] if whole % _DAY == 0 else text[: 16 if whole % 60 == 0 else 19]
+    return text + f"{seconds - whole:.6f}".rstrip("0")[1:]
 
 
 def _periods(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
     """Return the number of the period of each moment, and the names of the periods that occur, in order."""
-    start: Any = seconds.astype("datetime64[s]")
+    if period == "value":
+        moments, codes = np.unique(seconds, return_inverse=True)
+        return codes, [date_in_words(value) for value in moments[: MAX_TASKS + 1]] + [""] * (
+            len(moments) - MAX_TASKS - 1
+        )
+    start: Any = np.floor(seconds).astype("datetime64[s]")
     if period == "week":
         # Weeks begin on Mondays; those of NumPy on Thursdays, like the 1st of January 1970.
         start = (start.astype("datetime64[D]") + 3).astype("datetime64[W]").astype("datetime64[D]") - 3
     elif period == "quarter":
         start = start.astype("datetime64[M]")
         start = start - start.astype(np.int64) % 3
-    elif period != "value":
+    else:
         start = start.astype(f"datetime64[{period[0].upper()}]")
     unique, codes = np.unique(start, return_inverse=True)
-    if period == "value":
-        return codes, [date_in_words(value) for value in unique.astype(np.int64)]
     if period == "quarter":
         return codes, [f"{str(month)[:-3]} Q{int(month.astype(np.int64)) % 12 // 3 + 1}" for month in unique]
     return codes, ["week of " * (period == "week") + str(value) for value in unique]
 
 
+def possible_periods(column: Column) -> dict[Period, int]:
+    """Return the periods a column of dates can be cut into, with the number of tasks each gives.
+
+    Parameters
+    ----------
+    column : Column
+        A column of dates.
+
+    Returns
+    -------
+    dict of str to int
+        A value for `period` of `cut_table` and its tasks, from short to long.
+
+    Examples
+    --------
+    >>> possible_periods(Column("when", "date", np.arange(400) * 86400.0, distinct=400))
+    {'value': 400, 'day': 400, 'week': 58, 'month': 14, 'quarter': 5, 'year': 2}
+    """
+    seconds = column.values[column.present]
+    least = PERIODS.index(column.period)
+    return {period: len(_periods(seconds, period)[1]) for j, period in enumerate(PERIODS) if j == 0 or j >= least}
+
+
 def suggested_period(column: Column) -> Period:
-    """Return the shortest period that puts at least 20 rows on average into a task.
+    """Return the shortest period that puts at least 20 rows on average into a task, and makes two tasks or more.
 
     Parameters
     ----------
@@ -374,27 +485,28 @@ def suggested_period(column: Column) -> Period:
     'month'
     """
     seconds = column.values[column.present]
-    # Without times of the day, moments and days are the same.
-    for period in PERIODS if (seconds % _DAY).any() else PERIODS[1:]:
-        _, names = _periods(seconds, period)
-        if len(seconds) >= 20 * len(names) and len(names) <= MAX_TASKS:
-            return period
-    return "year"
+    counts = possible_periods(column)
+    # Without times of the day, moments and days are the same; a quarter says more than its first day.
+    if column.period != "value" or not (seconds % _DAY).any():
+        del counts["value"]
+    several = [period for period, count in counts.items() if 2 <= count <= MAX_TASKS]
+    enough = [period for period in several if len(seconds) >= 20 * counts[period]]
+    return (enough or several[::-1] or list(counts)[:1])[0]
 
 
 def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
     """Return the task of each row, the names of the tasks in order, and the order in words."""
     values = column.values[rows]
     if column.kind == "date":
+        if period == "value" and column.period != "value":
+            period = column.period
         codes, names = _periods(values, period)
         order = "in order of time"
     elif column.kind == "number":
         unique, codes = np.unique(values, return_inverse=True)
         order = "in increasing order"
         # Names are made only of as many values as can be tasks.
-        names = [f"{value:g}" for value in unique[: MAX_TASKS + 1]]
-        if len(set(names)) < len(names):
-            names = [f"{value:.12g}" for value in unique[: MAX_TASKS + 1]]
+        names = [plain_number(value) for value in unique[: MAX_TASKS + 1]]
     else:
         if column.distinct > MAX_LISTED:
             raise DataError(_too_many(column, column.distinct))
@@ -472,14 +584,14 @@ def _column_use(column: Column, rows: Ints, cap: int) -> tuple[Floats, ColumnUse
 
 
 def _features(
-    table: Table, rows: Ints, skip: Collection[str], cap: int
+    columns: Sequence[Column], rows: Ints, skip: Collection[str], cap: int
 ) -> tuple[list[Column], Floats, list[ColumnUse]]:
     """Return the columns to learn from, their values in the used rows, and what became of each column."""
     kept: list[Column] = []
     values: list[Floats] = []
     uses: list[ColumnUse] = []
     total, vary = 0, False
-    for column in table.columns:
+    for column in columns:
         if column.name in skip:
             continue
         cells, use = _column_use(column, rows, cap)

@@ -13,22 +13,25 @@ import numpy as np
 from imrc._checks import DataError, InputTypeError
 from imrc.tables._archives import kind_of, unwrap
 from imrc.tables._arff import parse_arff
-from imrc.tables._columns import Column, clean_name, understand, unique_names
-from imrc.tables._text import MAX_COLUMNS, decode, parse_delimited, sniff_delimiter, squeeze_blanks
+from imrc.tables._columns import Column, clean_name, is_readable, understand, unique_names
+from imrc.tables._numbers import Mark, decimal_mark
+from imrc.tables._text import (
+    LIMITS_IN_WORDS,
+    MAX_FILE_BYTES,
+    MAX_UNPACKED_BYTES,
+    check_before,
+    check_size,
+    decode,
+    parse_delimited,
+    sniff_delimiter,
+    squeeze_blanks,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_FILE_BYTES = 64 << 20
-MAX_UNPACKED_BYTES = 256 << 20
-MAX_ROWS = 2_000_000
-MAX_CELLS = 25_000_000
 PREVIEW_ROWS = 20
-
-LIMITS_IN_WORDS = (
-    f"At most {MAX_FILE_BYTES >> 20} MB ({MAX_UNPACKED_BYTES >> 20} MB unpacked), {MAX_ROWS:,} rows, "
-    f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
-)
+_LONGEST = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,8 @@ class _Raw:
     cells: list[Any]
     format: str
     notes: list[str] = field(default_factory=list)
+    mark: Mark = ""
+    marked: bool = False
 
 
 def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[bytes, str]:
@@ -113,7 +118,7 @@ def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[
         try:
             size = path.stat().st_size
             if size > MAX_FILE_BYTES:
-                raise DataError(_too_large(size))
+                raise DataError(too_large(size))
             data = path.read_bytes()
         except OSError as error:
             raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from None
@@ -125,19 +130,13 @@ def _bytes_of(source: str | Path | bytes | BinaryIO, name: str | None) -> tuple[
     else:
         raise InputTypeError(f"A path, bytes, an open file or a data frame is needed, got {type(source).__name__}.")
     if len(data) > MAX_FILE_BYTES:
-        raise DataError(_too_large(len(data)))
+        raise DataError(too_large(len(data)))
     return data, name or Path(found).name
 
 
-def _too_large(size: int) -> str:
+def too_large(size: int) -> str:
+    """Return what is said about a file of so many bytes."""
     return f"The file has {size / 2**20:,.0f} MB. {LIMITS_IN_WORDS} Keep fewer rows or columns, or save it as Parquet."
-
-
-def _check_size(rows: int, columns: int) -> None:
-    if columns > MAX_COLUMNS:
-        raise DataError(f"The table has {columns:,} columns. {LIMITS_IN_WORDS}")
-    if rows > MAX_ROWS or rows * columns > MAX_CELLS:
-        raise DataError(f"The table has {rows:,} rows and {columns:,} columns. {LIMITS_IN_WORDS} Keep fewer of them.")
 
 
 def _is_number(text: str) -> bool:
@@ -145,8 +144,9 @@ def _is_number(text: str) -> bool:
 
 
 def _read_text(data: bytes, name: str) -> _Raw:
-    utf8, encoding = decode(data)
-    if not utf8.strip():
+    utf8, encoding, guessed = decode(data)
+    del data
+    if not utf8 or utf8.isspace():
         raise DataError("The file is empty.")
     head = utf8[:2000].lstrip().lower()
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
@@ -154,7 +154,12 @@ def _read_text(data: bytes, name: str) -> _Raw:
         mended = arff.table.mended
         notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
         return _Raw(
-            [attribute.name for attribute in arff.attributes], [*arff.table.columns], f"ARFF, {encoding}", notes
+            [attribute.name for attribute in arff.attributes],
+            [*arff.table.columns],
+            f"ARFF, {encoding}",
+            [*guessed, *notes],
+            mark=".",
+            marked=True,
         )
     if head.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
         raise DataError("This is a web page or XML, not a table. Save the table itself as CSV.")
@@ -171,18 +176,23 @@ def _read_text(data: bytes, name: str) -> _Raw:
                 "are separated by commas, semicolons, tabs or |."
             )
         utf8, delimiter, quote = squeezed, "\t", ""
+    check_before(utf8, delimiter, quote)
     parsed = parse_delimited(utf8, delimiter, quote=quote)
     kind = "Text in columns" if not quote else "TSV" if delimiter == "\t" else "CSV"
     shown = {"\t": "tabs", "|": "bars", ",": "commas", ";": "semicolons"}[delimiter]
     notes = [f"{parsed.mended:,} rows ended in one separator too many; it was removed."] if parsed.mended else []
+    notes = [*guessed, *notes]
+    del utf8
     columns = list(parsed.columns)
+    del parsed
     first = [str(column[0]) for column in columns]
     if all(_is_number(cell) for cell in first):
         notes.append("The first row holds numbers only, so it is read as data, not as names of columns.")
         names = [f"column {j + 1}" for j in range(len(columns))]
     else:
         names, columns = first, [column.slice(1) for column in columns]
-    return _Raw(names, columns, f"{kind}, cells separated by {shown}, {encoding}", notes)
+    told = f"{kind}, cells separated by {shown}, {encoding}"
+    return _Raw(names, columns, told, notes, mark=decimal_mark(columns, delimiter))
 
 
 def _read_parquet(data: bytes) -> _Raw:
@@ -190,40 +200,57 @@ def _read_parquet(data: bytes) -> _Raw:
     import pyarrow.parquet as pq
 
     try:
-        source = pa.BufferReader(data)
-        facts = pq.read_metadata(source)
-        _check_size(facts.num_rows, facts.num_columns)
-        unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-        if unpacked > 2 * MAX_UNPACKED_BYTES:
-            raise DataError(f"The Parquet file unpacks to {unpacked >> 20:,} MB. {LIMITS_IN_WORDS}")
+        facts = pq.read_metadata(pa.BufferReader(data))
         schema = pq.read_schema(pa.BufferReader(data))
+        kept = [field.name for field in schema if is_readable(field.type)]
+        check_size(facts.num_rows, len(schema))
+        if not kept:
+            raise DataError("The Parquet file holds lists, other nested values or bytes only; there is nothing to use.")
+        # What the file says about itself is checked first; a file that lies ends at the limit on memory.
+        chosen = None if len(kept) == len(schema) else kept
+        if chosen is not None and len(set(schema.names)) < len(schema):
+            raise DataError("Several columns of the Parquet file have the same name. Give each its own.")
+        for i in range(facts.num_row_groups):
+            group = facts.row_group(i)
+            parts = [group.column(j) for j in range(group.num_columns)]
+            size = sum(part.total_uncompressed_size for part in parts if part.path_in_schema in kept)
+            if size > MAX_UNPACKED_BYTES:
+                raise DataError(f"The Parquet file unpacks to {size >> 20:,} MB. {LIMITS_IN_WORDS}")
         words = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
         # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=words)
         batches, total = [], 0
-        for batch in file.iter_batches(batch_size=65_536, use_threads=False):
+        for batch in file.iter_batches(batch_size=65_536, columns=chosen, use_threads=False):
             total += batch.nbytes
-            if total > 2 * MAX_UNPACKED_BYTES:
+            if total > MAX_UNPACKED_BYTES:
                 raise DataError(
-                    f"The Parquet file unpacks to more than {2 * MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}"
+                    f"The Parquet file unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}"
                 )
+            for column, kind in zip(batch.columns, batch.schema, strict=True):
+                if pa.types.is_dictionary(kind.type) and column.dictionary.nbytes > _LONGEST * len(column.dictionary):
+                    raise DataError(f"Column {clean_name(kind.name)!r} holds texts of more than a million letters.")
             batches.append(batch)
-        table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else file.schema_arrow)
+        empty = pa.schema([field for field in schema if field.name in kept])
+        table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else empty)
         # Reading checks neither the letters of words nor where a dictionary points.
         table.validate(full=True)
     except DataError:
         raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
     if table.num_rows == 0:
         raise DataError("The table has names of columns but no rows.")
-    return _Raw([str(name) for name in table.column_names], list(table.columns), "Parquet")
+    # Columns that cannot be used keep their place: columns are also named by position.
+    columns = list(table.columns) if chosen is None else [table.column(n) if n in kept else None for n in schema.names]
+    return _Raw([str(name) for name in schema.names], columns, "Parquet")
 
 
 def _read_frame(frame: pd.DataFrame) -> _Raw:
     import pyarrow as pa
 
-    _check_size(len(frame), frame.shape[1])
+    check_size(len(frame), frame.shape[1])
     cells: list[Any] = []
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
@@ -234,12 +261,26 @@ def _read_frame(frame: pd.DataFrame) -> _Raw:
     return _Raw([str(name) for name in frame.columns], cells, "data frame")
 
 
+def _first_cells(column: Any, rows: int) -> list[str]:  # noqa: ANN401 - an array of pyarrow, or None
+    """Return the first cells as text."""
+    if column is None:
+        return ["…"] * rows
+    return [_in_words(cell) for cell in column.slice(0, rows)]
+
+
+def _in_words(cell: Any) -> str:  # noqa: ANN401 - a scalar of pyarrow
+    import pyarrow as pa
+
+    try:
+        value = cell.as_py()
+    except (ValueError, OverflowError, OSError, pa.ArrowException):  # dates Python has not, or an unknown time zone
+        return "…"
+    return "" if value is None else str(value)
+
+
 def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
     rows = min(PREVIEW_ROWS, n_rows)
-    shown = [
-        [("" if value is None else clean_name(str(value)[:200])) for value in column.slice(0, rows).to_pylist()]
-        for column in raw.cells
-    ]
+    shown = [[clean_name(cell[:200]) for cell in _first_cells(column, rows)] for column in raw.cells]
     return tuple(zip(*shown, strict=True)) if shown else ()
 
 
@@ -281,12 +322,15 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
             raise DataError("The file is empty.")
         checksum = hashlib.sha256(data).hexdigest()
         data, inner, notes = unwrap(data, title, MAX_UNPACKED_BYTES)
-        raw = _read_parquet(data) if kind_of(data) == "parquet" else _read_text(data, inner)
+        # Handed over, not kept: a text may be dropped as soon as its cells are made.
+        content = [data]
+        is_parquet = kind_of(data) == "parquet"
         del data
-    n_rows = len(raw.cells[0]) if raw.cells else 0
+        raw = _read_parquet(content.pop()) if is_parquet else _read_text(content.pop(), inner)
+    n_rows = next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
-    _check_size(n_rows, len(raw.cells))
+    check_size(n_rows, len(raw.cells))
     names, renamed = unique_names(raw.names)
     preview = _preview(raw, n_rows)
     notes += [*raw.notes, *renamed[:5]]
@@ -295,9 +339,11 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
     columns: list[Column] = []
     for j, column_name in enumerate(names):
         cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
-        column = understand(column_name, cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells)
+        if hasattr(cells, "combine_chunks"):
+            cells = cells.combine_chunks()
+        column = None if cells is None else understand(column_name, cells, raw.mark, marked=raw.marked)
         if column is None:
-            notes.append(f"Column {column_name!r} holds lists or other nested values and is left out.")
+            notes.append(f"Column {column_name!r} holds lists or other nested values, or bytes, and is left out.")
             column = Column(column_name, "empty", np.full(n_rows, np.nan), missing=n_rows)
         columns.append(column)
         notes += [f"Column {column_name!r}: {note}." for note in column.notes]

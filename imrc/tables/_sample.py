@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imrc.tables._cut import MAX_CLASSES, MAX_TASKS, Period, suggested_period
+from imrc.tables._columns import Column
+from imrc.tables._cut import MAX_CLASSES, MAX_TASKS, suggested_period
+from imrc.tables._dates import Period
 from imrc.tables._open import Table
 
-_LABEL_WORDS = ("label", "class", "target", "y", "outcome", "category", "fault", "default", "result")
+_LABEL_WORDS = (
+    *("label", "class", "target", "y", "outcome", "category", "fault", "default", "result", "state", "status", "churn"),
+    *("response", "diagnosis", "survived", "species", "failure", "fraud", "spam", "klasse", "zielvariable"),
+)
+_FEW = 10
+"""A last column with at most so many different words or whole numbers is taken for the label."""
 _TASK_WORDS = ("task", "batch", "block", "week", "month", "year", "day", "date", "time", "period", "season", "session")
 
 
@@ -75,7 +82,8 @@ class Suggestion:
 def suggest(table: Table) -> Suggestion:
     """Guess which columns are label and task.
 
-    The label: a column with 2 to 50 different values, by its name, else the last category, else the last such column.
+    The label: a column with 2 to 50 different values, by its name, else the last column of the table if it has at most
+    10 different words or whole numbers, else the only column of words with so many; None if in doubt.
     The task: a date, or a column whose name says so and that repeats its values.
 
     Parameters
@@ -95,8 +103,11 @@ def suggest(table: Table) -> Suggestion:
     """
     possible = [c for c in table.columns if c.kind != "empty" and 2 <= c.distinct <= MAX_CLASSES and c.kind != "date"]
     named = [c for c in possible if c.name.lower() in _LABEL_WORDS]
-    words = [c for c in possible if c.kind == "category"]
-    label = next((group[-1].name for group in (named, words, possible) if group), None)
+    few = [c for c in possible if c.distinct <= _FEW and _looks_like_classes(c)]
+    last = [c for c in few if c is table.columns[-1]]
+    words = [c for c in few if c.kind == "category"]
+    only = words if len(words) == 1 else []
+    label = next((group[-1].name for group in (named, last, only) if group), None)
 
     def repeats(count: int) -> bool:
         return 2 <= count <= min(MAX_TASKS, table.n_rows // 4)
@@ -108,3 +119,9 @@ def suggest(table: Table) -> Suggestion:
     period: Period = suggested_period(task) if task is not None and task.kind == "date" else "value"
     block = max(2, min(max(table.n_rows // 20, 10), 300, table.n_rows // 2))
     return Suggestion(label, task.name if task else None, period, block)
+
+
+def _looks_like_classes(column: Column) -> bool:
+    """Whether a column holds words or whole numbers."""
+    values = column.values[column.present]
+    return column.kind == "category" or bool((values == np.round(values)).all())

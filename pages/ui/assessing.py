@@ -11,26 +11,26 @@ from imrc.diagnostics import Assessment, assess
 from imrc.evaluation.guarantees import PlugIn, plug_in
 from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
-from pages.ui import data, state
+from pages.ui import data, queue, state
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store
-
-_KEEP_BYTES = 64_000_000
+from pages.ui.keeping import Store, server_budget
 
 Key = tuple[str, FeatureSpec, int]
 
 
 @st.cache_resource(show_spinner=False)
 def _assessments() -> Store[Key, Assessment]:
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 @st.cache_resource(show_spinner=False)
 def _plug_ins() -> Store[Key, PlugIn]:
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
+    if _assessments().get((sequence.fingerprint, spec, seed)) is None and not queue.may_diagnose(sequence, spec, seed):
+        st.stop()
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
         kept = _assessments().get_or_make(

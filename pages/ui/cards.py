@@ -10,28 +10,40 @@ from pages.ui.choice import OWN, Choice
 from pages.ui.words import plain
 
 
-def _facts(name: str) -> None:
-    """Show counts, source and licence of a published dataset, without loading it."""
-    facts = datasets.facts(name)
-    st.caption(
-        f"{facts.summary}  \n**{facts.tasks:,}** tasks · **{facts.samples:,}** samples · **{facts.classes}** classes · "
-        f"**{facts.features}** features  \nSource: {facts.source}. Licence: {facts.licence}."
-    )
-    if facts.note:
-        st.caption(f":material/info: {facts.note}")
+def _line(samples: int, features: int, classes: int) -> str:
+    return f":small[{samples:,} samples · {features:,} features · {classes} classes]"
 
 
-def _about(name: str) -> None:
+def _published(name: str) -> None:
+    """Show what a published dataset is, without loading it."""
     facts = datasets.facts(name)
     with st.popover(
-        "About this dataset",
-        icon=":material/menu_book:",
-        width="stretch",
-        help="What it holds, how its tasks are cut, and how to cite it.",
+        _line(facts.samples, facts.features, facts.classes),
+        type="tertiary",
+        help="What the dataset holds, how its tasks are cut, where it is from, and how to cite it.",
     ):
         st.markdown(
-            f"**{facts.title}.** {facts.description}\n\n**Tasks:** {facts.cut}.  \n**Label:** {facts.label}.\n\n"
+            f"**{facts.title}.** {facts.description}\n\n**Tasks:** {facts.tasks:,}; {facts.cut}.  \n"
+            f"**Label:** {facts.label}.\n\n**Source:** {facts.source}. **Licence:** {facts.licence}.  \n"
             f"**Cite:** {facts.citation}.  \n[Homepage]({facts.homepage})"
+        )
+        if facts.note:
+            st.caption(f":material/info: {facts.note}")
+
+
+def _made_here(name: str) -> None:
+    """Show what a built-in sequence or a visitor's own holds."""
+    visit = state.visit()
+    sequence = visit.sequence_for(Choice(name, st.session_state["k"], "paper", visit.choice.settings))
+    info = sequence.info
+    with st.popover(
+        _line(int(sequence.sizes.sum()), sequence.n_features, sequence.n_classes),
+        type="tertiary",
+        help="What the dataset holds and where it is from.",
+    ):
+        st.markdown(
+            f"{sequence.description}\n\n**Tasks:** {len(sequence)}.  \n**Source:** {info.get('source', 'your file')}. "
+            f"**Licence:** {info.get('licence', 'yours')}."
         )
 
 
@@ -48,48 +60,39 @@ def _download(name: str) -> None:
         datasets.download(name, progress=show)
     except datasets.DownloadError as error:
         bar.empty()
-        st.error(f"{plain(error.reason)} See *By hand*.", icon=":material/cloud_off:")
+        st.error(f"{plain(error.reason)} *By hand* says another way.", icon=":material/cloud_off:")
     else:
         st.rerun()
 
 
-def _missing(name: str) -> None:
+def offer(name: str) -> None:
+    """Offer the one way to a dataset that is not here."""
     status = datasets.status(name)
-    st.warning(status.in_words, icon=":material/cloud_download:")
     if status.downloadable:
-        label = f"Download ({datasets.size_in_words(status.size_bytes)})"
+        size = f" ({datasets.size_in_words(status.size_bytes)})" if status.size_bytes else ""
         if st.button(
-            label,
+            f"Download{size}",
             key=f"download_{name}",
+            type="primary",
             icon=":material/download:",
             width="stretch",
-            help="Fetches it once, checks it, and keeps it on this computer.",
+            help="Fetches the dataset once, checks it, and keeps it on this computer. Until then the result shown "
+            "stays.",
         ):
             _download(name)
+    else:
+        st.caption(f":material/cloud_off: {status.in_words}")
     with st.expander("By hand"):
         st.markdown(plain(status.by_hand))
 
 
 def show(name: str) -> bool:
-    """Draw the card of the dataset selected in the sidebar; return whether it can be run."""
-    published = name != OWN and datasets.status(name).where != "built in"
-    if published:
-        _facts(name)
-        _about(name)
-        if not datasets.status(name).loadable:
-            _missing(name)
-            return False
-    try:
-        visit = state.visit()
-        sequence = visit.sequence_for(Choice(name, st.session_state["k"], "paper", visit.choice.settings))
-    except datasets.DataError as error:
-        st.error(plain(str(error)), icon=":material/broken_image:")
-        return False
-    if not published:
-        info = sequence.info
-        st.caption(
-            f"{sequence.description}  \n**{len(sequence)}** tasks · **{sequence.sizes.sum():,}** samples · "
-            f"**{sequence.n_classes}** classes · **{sequence.n_features}** features  \n"
-            f"Source: {info.get('source', 'your file')}. Licence: {info.get('licence', 'yours')}."
-        )
-    return True
+    """Draw the card of the dataset selected in the sidebar; return whether it is here."""
+    if name == OWN or datasets.status(name).where == "built in":
+        try:
+            _made_here(name)
+        except datasets.DataError as error:
+            st.error(plain(str(error)), icon=":material/broken_image:")
+        return True
+    _published(name)
+    return datasets.status(name).loadable

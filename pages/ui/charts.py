@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import drawings, screen
+from pages.ui.saving import csv_text
 from pages.ui.words import plain
 
 IMAGE_FORMATS = ("png", "svg")
@@ -86,7 +87,7 @@ def csv(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV") -> No
     """Show a button that saves a table; the file is written when somebody asks for it."""
     st.download_button(
         label,
-        lambda: frame.to_csv(index=False),
+        lambda: csv_text(frame),
         f"imrc-{name}.csv",
         "text/csv",
         key=f"csv-{name}",

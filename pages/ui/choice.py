@@ -24,6 +24,8 @@ PRESET_TITLES = {
     "custom": "Custom",
 }
 UI_PRESETS = (*PRESETS, "custom")
+CUSTOM = ("lambda0", "instances", "solver", "max_iter")
+"""Values that belong to the preset "custom"."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = frozenset(
@@ -82,6 +84,13 @@ class Choice:
             "max_iter": learner.max_iter,
         }
 
+    def in_words(self) -> str:
+        """Return the numbers and the preset in one line."""
+        window = self.settings.learner.W
+        parts = [f"n = {self.settings.n}", f"k = {self.k}", f"b = {self.settings.b}"]
+        parts += [] if window in ("all", 2) else [f"W = {window}"]
+        return " · ".join([*parts, PRESET_TITLES[self.preset]])
+
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
         values = self.values()
@@ -90,12 +99,12 @@ class Choice:
         if self.settings.features.kind != "rff":
             values.pop("sigma2")
         if self.preset != "custom":
-            for name in ("lambda0", "instances", "solver", "max_iter"):
+            for name in CUSTOM:
                 values.pop(name)
         return {name: "all" if value is None else _exact(value) for name, value in values.items()}
 
 
-def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, list[str]]:
+def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dict[str, str]]:
     """Build a choice from anything a link or a widget may hold.
 
     Parameters
@@ -109,10 +118,10 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     -------
     Choice
         Every value in its range.
-    list of str
-        One sentence for each value that was corrected.
+    dict of str to str
+        One sentence for each value that was corrected, by the value's name.
     """
-    notes: list[str] = []
+    notes: dict[str, str] = {}
 
     def number(name: str, low: float, high: float, default: float, kind: type) -> Any:  # noqa: ANN401 - int or float
         raw = values.get(name, default)
@@ -126,14 +135,14 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
                 value = default if math.isnan(wanted) else kind(min(max(wanted, low), high))
             except (ValueError, OverflowError):
                 value = default
-            notes.append(f"{name} = {quoted(raw)} is not possible ({low:g} to {high:g}); {value} is used.")
+            notes[name] = f"{name} = {quoted(raw)} is not possible ({low:,} to {high:,}); {value} is used."
         return value
 
     def word(name: str, allowed: tuple[str, ...], default: str) -> str:
         raw = str(values.get(name, default))
         if raw in allowed:
             return raw
-        notes.append(f"{name} = {quoted(raw)} is not known; {default} is used.")
+        notes[name] = f"{name} = {quoted(raw)} is not known; {default} is used."
         return default
 
     dataset = word("dataset", tuple(known), datasets.DEFAULT)
@@ -173,19 +182,22 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, lis
     return Choice(dataset, k, preset, settings), notes
 
 
-def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: list[str]) -> Choice:
+def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: dict[str, str]) -> Choice:
     """Lower k, n and b to what the sequence can give, and say so in `notes`."""
-    limit = largest_n(sequence)
+    limit, tasks = largest_n(sequence), len(sequence)
     settings = choice.settings
-    if choice.k > len(sequence):
-        notes.append(f"k = {choice.k} is more tasks than there are; k = {len(sequence)} is used.")
-    if limit >= 1 and settings.n > limit:
-        notes.append(
-            f"n = {settings.n} is more than every task can give with {len(sequence)} tasks "
-            f"(test samples are set aside first); n = {limit} is used."
+    if choice.k > tasks:
+        notes["k"] = f"There are at most {tasks:,} tasks: k = {tasks} is used, not {choice.k:,}."
+    if 1 <= limit < settings.n:
+        notes["n"] = (
+            f"The smallest task has {limit:,} samples to learn from, the rest is kept for testing: n = {limit} is "
+            f"used, not {settings.n:,}."
         )
         settings = replace(settings, n=limit)
-    if settings.b > len(sequence) - 1:
-        notes.append(f"b = {settings.b} reaches before the first task; b = {len(sequence) - 1} is used.")
-        settings = replace(settings, b=len(sequence) - 1)
-    return replace(choice, k=len(sequence), settings=settings)
+    if settings.b > tasks - 1:
+        notes["b"] = (
+            f"With {tasks} tasks there are at most {tasks - 1} before the newest: b = {tasks - 1} is used, "
+            f"not {settings.b}."
+        )
+        settings = replace(settings, b=tasks - 1)
+    return replace(choice, k=tasks, settings=settings)

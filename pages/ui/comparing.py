@@ -19,7 +19,7 @@ from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
-from pages.ui import data, state
+from pages.ui import data, queue, state
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
@@ -226,7 +226,8 @@ def compared_results(
         found = [store().get((sequence.fingerprint, job)) for job in jobs]
         return [data.named(result, sequence) for result in found if result is not None]
 
-    if missing and state.visit().compare_stopped != mine:
+    allowed = all(queue.may_run(sequence, job) for job in missing)
+    if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
         began = time.monotonic()
         with slot.container():
@@ -287,7 +288,7 @@ def _run(
         )
 
     # What is drawn is also where a Stop or a closed tab ends the run.
-    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
             if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:

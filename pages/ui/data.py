@@ -12,18 +12,19 @@ from imrc import datasets
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from pages.ui.choice import OWN, Choice
-from pages.ui.keeping import Store
+from pages.ui.keeping import OneLarge, Store, server_budget
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
-_KEEP_BYTES = 128_000_000
+_IDLE_S = 120.0
+"""Seconds after which that one is dropped if nobody used it."""
 
 T = TypeVar("T", RunResult, Assessment)
 
 
 @st.cache_resource(show_spinner=False)
 def _sequences() -> Store[tuple[str, int, int], imrc.TaskSequence]:
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
@@ -31,12 +32,18 @@ def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return _sequences().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
-@st.cache_resource(max_entries=1, show_spinner="Loading the dataset …")
+@st.cache_resource(show_spinner=False)
+def _large() -> OneLarge[tuple[str, int, int], imrc.TaskSequence]:
+    return OneLarge(_IDLE_S)
+
+
 def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
-    return datasets.load(name, tasks=tasks, seed=seed)
+    with st.spinner("Loading the dataset …"):
+        return _large().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
-def _is_large(name: str) -> bool:
+def is_large(name: str) -> bool:
+    """Return whether a dataset takes long to load."""
     if name not in datasets.catalogue():
         return False
     facts = datasets.facts(name)
@@ -51,7 +58,7 @@ def title_of(name: str) -> str:
 def sequence_for(choice: Choice) -> imrc.TaskSequence:
     """Return the tasks of a choice of a dataset all visitors share; k is lowered to what there is."""
     entry = datasets.entry(choice.dataset)
-    load = _load_large if _is_large(choice.dataset) else _load
+    load = _load_large if is_large(choice.dataset) else _load
     return load(choice.dataset, min(choice.k, entry.max_tasks), choice.settings.seed if entry.seeded else 0)
 
 

@@ -13,9 +13,7 @@ from joblib import hash as content_hash
 
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.stacking import untitled
-from pages.ui.keeping import Store
-
-_KEEP_BYTES = 64_000_000
+from pages.ui.keeping import Store, server_budget
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Drawing:
 @st.cache_resource(show_spinner=False)
 def store() -> Store[str, Drawing]:
     """Return the one store of this server."""
-    return Store(_KEEP_BYTES, lambda drawing: drawing.size)
+    return Store(server_budget(), lambda drawing: drawing.size)
 
 
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:

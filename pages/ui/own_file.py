@@ -23,7 +23,7 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     if kept is None or kept[0] != key:
         try:
             with st.spinner("Reading the table …"):
-                kept = (key, datasets.open_table(read(), name=name))
+                kept = (key, datasets.open_upload(read(), name=name))
         except DataError as error:
             kept = (key, error)
         visit.own_table, visit.own_cut = kept, None
@@ -39,6 +39,7 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
 def choose() -> Table | None:
     """Draw the upload and the sample file; return the table, or None if there is none yet."""
     visit = state.visit()
+    datasets.prepare_reading()
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Parquet or ARFF, also zipped",
         key="own_upload",

@@ -15,9 +15,11 @@ class PageEntry:
         Script, relative to the folder of app.py. One level below ``pages/``: Streamlit's automatic discovery would
         serve scripts directly in ``pages/`` without the frame.
     title, icon, url_path : str
-        What navigation shows, and the address.
+        What navigation and the browser's tab show, and the address.
     default : bool
         Whether this is the landing page.
+    runs : bool
+        Whether it shows a run, so that the settings of a run have an effect on it.
     """
 
     file: str
@@ -25,14 +27,15 @@ class PageEntry:
     icon: str
     url_path: str
     default: bool = False
+    runs: bool = True
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("pages/views/explore.py", "Explore", ":material/grid_on:", "explore", default=True),
-    PageEntry("pages/views/ess.py", "Effective sample size", ":material/stacked_line_chart:", "effective-sample-size"),
-    PageEntry("pages/views/evolving.py", "Evolving?", ":material/troubleshoot:", "evolving"),
-    PageEntry("pages/views/compare.py", "Compare", ":material/leaderboard:", "compare"),
-    PageEntry("pages/views/how_it_works.py", "How it works", ":material/school:", "how-it-works"),
-    PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data"),
-    PageEntry("pages/views/the_paper.py", "The paper", ":material/article:", "the-paper"),
+    PageEntry("pages/views/explore.py", "Result", ":material/grid_on:", "explore", default=True),
+    PageEntry("pages/views/ess.py", "Why it helps", ":material/stacked_line_chart:", "effective-sample-size"),
+    PageEntry("pages/views/evolving.py", "Is it evolving?", ":material/troubleshoot:", "evolving"),
+    PageEntry("pages/views/compare.py", "Against others", ":material/leaderboard:", "compare"),
+    PageEntry("pages/views/how_it_works.py", "Learn", ":material/school:", "how-it-works", runs=False),
+    PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data", runs=False),
+    PageEntry("pages/views/the_paper.py", "The paper", ":material/article:", "the-paper", runs=False),
 )

@@ -11,20 +11,26 @@ from typing import Any
 import streamlit as st
 
 import imrc
+from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
-from pages.ui import data, state, stored
-from pages.ui.keeping import Store
+from pages.ui import data, queue, state, stored
+from pages.ui.choice import Choice
+from pages.ui.keeping import Store, server_budget
+from pages.ui.words import plain
 
-_KEEP_BYTES = 96_000_000
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
+_SHORT_S = 1.0
+"""A run that takes less starts while its values are still being changed."""
+_TRIAL_S = 0.4
+"""How long a run that would take longer is given to show that."""
 
 
 @st.cache_resource(show_spinner=False)
 def store() -> Store[state.RunKey, RunResult]:
     """Return the one store of this server."""
-    return Store(_KEEP_BYTES)
+    return Store(server_budget())
 
 
 class Compilation:
@@ -58,19 +64,86 @@ def _stop(key: state.RunKey) -> None:
     state.visit().stopped = key
 
 
-def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of the last Run: from the store, or computed now with progress and a Stop button.
+class _TooLongError(Exception):
+    """Ends a run that would not be short."""
+
+
+def run_if_short() -> None:
+    """Make what the widgets hold the choice if its run is short; otherwise note about how long it would take.
+
+    Nobody can tell beforehand how long tasks take that were never learnt, so the run itself is begun.
+    """
+    visit, held = state.visit(), state.widget_values()
+    if held == visit.choice.values() or held["dataset"] not in visit.known_datasets():
+        visit.slow = None
+        return
+    if (visit.slow is not None and visit.slow[0] == held) or visit.failure:
+        return
+    values = state.wanted_values()
+    if data.is_large(held["dataset"]) or not compilation().done:
+        visit.slow = held, 0.0
+        return
+    try:
+        choice, _, _ = visit.fitted(values)
+        sequence = visit.sequence_for(choice)
+    except DataError as error:
+        visit.failure = plain(str(error))
+        return
+    key = (sequence.fingerprint, choice.settings)
+    if store().get(key) is None and (kept := stored.lookup(sequence, choice.settings)) is not None:
+        store().put(key, kept)
+    elif store().get(key) is None:
+        steps: list[StepResult] = []
+        started = time.monotonic()
+
+        def give_up_if_long() -> None:
+            elapsed = time.monotonic() - started
+            if elapsed > _TRIAL_S and (not steps or elapsed * len(sequence) / len(steps) > _SHORT_S):
+                raise _TooLongError
+
+        def busy(first: int) -> None:
+            raise _TooLongError
+
+        needs = queue.run_needs(sequence, choice.settings)
+        if queue.limits().asks(needs):
+            visit.slow = held, needs.seconds
+            return
+        try:
+            trial = iter_run(sequence, choice.settings, tick=give_up_if_long)
+            with queue.line().turn(queue.visitor(), needs.bytes, busy), contextlib.closing(trial) as run:
+                for step in run:
+                    steps.append(step)
+                    give_up_if_long()
+        except _TooLongError:
+            elapsed = time.monotonic() - started
+            visit.slow = held, elapsed * len(sequence) / len(steps) if steps else 0.0
+            return
+        store().put(key, RunResult.from_steps(choice.settings, sequence, steps))
+    visit.run(values)
+
+
+def stored_result(choice: Choice) -> RunResult | None:
+    """Return the result of a choice if it is there already."""
+    sequence = state.visit().sequence_for(choice)
+    found = store().get((sequence.fingerprint, choice.settings))
+    return None if found is None else data.named(found, sequence)
+
+
+def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+    """Return the result of a choice: from the store, or computed now with progress and a Stop button.
 
     A run that was stopped gives what it reached, or None if it did not finish a single task.
 
     Parameters
     ----------
+    choice : Choice
+        What to run.
     **changes
-        Fields of the settings to replace, for a second run beside the visitor's own.
+        Fields of its settings to replace.
     """
     visit = state.visit()
-    settings = replace(visit.choice.settings, **changes)
-    sequence = visit.sequence()
+    settings = replace(choice.settings, **changes)
+    sequence = visit.sequence_for(choice)
     key = (sequence.fingerprint, settings)
     result = store().get(key)
     if result is None:
@@ -79,13 +152,25 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
         else:
             # What `imrc sweep` has kept is read, not computed.
             kept = stored.lookup(sequence, settings)
+            if kept is None and not queue.may_run(sequence, settings):
+                return None
             result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
-    if visit.say_timing is not None and result is not None and not changes:
-        visit.say_timing(
-            f"Last run: {result.time_s.sum():.2f} s for {result.n_tasks} tasks × "
-            f"{result.settings.repetitions} repetitions."
-        )
     return None if result is None else data.named(result, sequence)
+
+
+def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+    """Return the result of the last Run, see `result_of`.
+
+    Parameters
+    ----------
+    **changes
+        Fields of the settings to replace, for a second run beside the visitor's own.
+    """
+    visit = state.visit()
+    result = result_of(visit.choice, **changes)
+    if visit.show_result is not None and result is not None and not changes:
+        visit.show_result(result)
+    return result
 
 
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
@@ -95,7 +180,8 @@ def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: Ru
         st.warning("Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:")
         return None
     st.warning(
-        f"Stopped after task {len(steps)} of {len(sequence)}: results up to there. Press **Run** to start again.",
+        f"Stopped after {len(steps)} of {len(sequence)} tasks: everything here is about these. Press **Run** to start "
+        "again.",
         icon=":material/stop:",
     )
     return RunResult.from_steps(settings, sequence, steps)
@@ -107,7 +193,6 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
     state.visit().partial = key, steps
     slot = st.empty()
     bar = None
-    started = time.monotonic()
 
     def show() -> None:
         """Show how far the run is. Whatever is drawn here is also where a Stop or a closed tab ends the run."""
@@ -122,7 +207,8 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+        started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
             show()

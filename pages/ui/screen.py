@@ -33,3 +33,32 @@ def watch() -> None:
     """Let the browser report when its width is another than assumed."""
     report = st.components.v2.component("page_width", js=_SCRIPT)
     report(key=_KEY, data={"narrow": narrow()}, on_narrow_change=lambda: None)
+
+
+# Streamlit opens and closes the sidebar for an app only until a visitor has done so by hand once. So its own button is
+# pressed; each wish once, whatever is drawn again.
+_MOVER = """
+let done = 0;
+export default function ({ data }) {
+  if (data.number === done) return;
+  done = data.number;
+  const expand = document.querySelector('[data-testid="stExpandSidebarButton"]');
+  const collapse = document.querySelector('[data-testid="stSidebarCollapseButton"] button');
+  if (data.open && expand) expand.click();
+  if (!data.open && !expand && collapse) collapse.click();
+}
+"""
+
+
+def move_sidebar(number: int, is_open: bool) -> None:
+    """Open or close the sidebar of a phone.
+
+    Parameters
+    ----------
+    number : int
+        Number of the wish, from 1; 0: none yet.
+    is_open : bool
+        What is wished for.
+    """
+    move = st.components.v2.component("sidebar_mover", js=_MOVER)
+    move(key="sidebar_mover", data={"number": number, "open": is_open})

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+import imrc
 from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import FREQUENCIES, KINDS, SIGMA2
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import cards, data, exporting, screen, state
-from pages.ui.choice import CHOICE_NAMES, OWN, PRESET_TITLES, UI_PRESETS, Choice
+from pages.ui import bar, cards, copying, data, exporting, running, screen, state
+from pages.ui.choice import OWN, PRESET_TITLES
 
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
@@ -21,6 +22,10 @@ _INSTANCE_TITLES = {
     "recent": "about the last 100 samples",
     "all": "all samples so far",
 }
+_HALF_PX = 122
+"""Two numbers stand beside each other, also on a phone."""
+_GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
+_SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)"}
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
@@ -32,88 +37,115 @@ def _index(name: str, options: Sequence[str]) -> int:
     return list(options).index(st.session_state[name])
 
 
-def _number(name: str, high: int | None = None) -> None:
+def _number(name: str, most: int | None = None) -> None:
     parameter = PARAMETERS[name]
     st.number_input(
         parameter.label,
         min_value=parameter.low,
-        max_value=parameter.high if high is None else high,
+        max_value=parameter.high,
         value=st.session_state[name],
         step=1,
         key=name,
+        width=_HALF_PX if name in ("n", "k", "b", "W") else "stretch",
         placeholder="all" if parameter.by_preset else None,
-        help=f"{parameter.help} Range {parameter.low} to {parameter.high if high is None else high}."
+        # A number above what the dataset can give is taken, lowered and said: the browser alone would only turn red.
+        help=f"{parameter.help} Range {parameter.low:,} to {parameter.high if most is None else most:,}."
         + (" Empty: all, or the paper's 2." if parameter.by_preset else ""),
     )
 
 
-def _form(max_tasks: int) -> None:
-    with st.form("settings", border=False):
-        left, right = st.columns(2)
-        with left:
-            _number("n")
-            _number("b")
-        with right:
-            _number("k", max_tasks)
-            _number("W")
-        st.selectbox(
-            "Representation",
-            KINDS,
-            index=_index("features", KINDS),
-            format_func=TITLES.__getitem__,
-            key="features",
-            help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
+def _dataset(visit: state.Visit) -> None:
+    names = sorted(visit.listed_datasets(), key=_position)
+    known = visit.known_datasets()
+
+    def title(name: str) -> str:
+        # Lists have no headings in Streamlit: each entry begins with its group.
+        group = "Yours" if name == OWN else _GROUPS[datasets.entry(name).group]
+        return f"{group} · {data.title_of(name)}{'' if name in known else ' ⤓'}"
+
+    st.selectbox(
+        "Dataset",
+        names,
+        index=_index("dataset", names),
+        key="dataset",
+        format_func=title,
+        on_change=state.dataset_changed,
+        help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper and other real "
+        "data are read from files on this computer; those marked ⤓ are not here yet.",
+    )
+
+
+def _preset() -> None:
+    """Draw the presets as a switch; the rule for 0-1 loss is a variant of the recommended one."""
+    variant = "recommended_01" if st.session_state["preset"] == "recommended_01" else "recommended"
+    st.pills(
+        "Preset",
+        ("paper", variant, "custom"),
+        default=st.session_state["preset"],
+        format_func=_SWITCH_TITLES.__getitem__,
+        required=True,
+        key="preset",
+        help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
+        + "  \n**Custom**: the paper's choices with the values under *More* in place.",
+    )
+
+
+def _rule_changed() -> None:
+    st.session_state["preset"] = "recommended_01" if st.session_state["rule_01"] else "recommended"
+
+
+def _more() -> None:
+    """Draw what few visitors change; what has no effect now is left out and kept."""
+    state.keep_widgets(("frequencies", "sigma2", "max_iter"))
+    st.selectbox(
+        "Representation",
+        KINDS,
+        index=_index("features", KINDS),
+        format_func=TITLES.__getitem__,
+        key="features",
+        help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
+    )
+    if st.session_state["features"] in ("rff", "rff_median", "automatic"):
+        st.number_input(
+            "Frequencies N",
+            *FREQUENCIES,
+            value=st.session_state["frequencies"],
+            step=10,
+            key="frequencies",
+            help="Random frequencies; the map has 2 N features.",
         )
-        left, right = st.columns(2)
-        with left:
-            _number("repetitions")
-        with right:
-            _number("seed")
-        st.selectbox(
-            "Preset",
-            UI_PRESETS,
-            index=_index("preset", UI_PRESETS),
-            format_func=PRESET_TITLES.__getitem__,
-            key="preset",
-            help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
-            + "  \n**Custom**: the paper's choices with the values under *Custom values* in place.",
+    if st.session_state["features"] == "rff":
+        st.number_input(
+            "sigma²",
+            *SIGMA2,
+            value=st.session_state["sigma2"],
+            step=1.0,
+            key="sigma2",
+            help="Scale of random Fourier features on raw inputs; paper: 10.",
         )
-        with st.expander("Custom values"):
-            _custom_values()
-        st.form_submit_button(
-            "Run",
-            type="primary",
-            icon=":material/play_arrow:",
-            width="stretch",
-            on_click=state.run_pressed,
-            help="Runs the settings above; all pages then show their results. The link in the address bar follows.",
+    _number("repetitions")
+    _number("seed")
+    if st.session_state["preset"] in ("recommended", "recommended_01"):
+        st.session_state["rule_01"] = st.session_state["preset"] == "recommended_01"
+        st.toggle(
+            "Rule for 0-1 loss, with guarantees",
+            key="rule_01",
+            on_change=_rule_changed,
+            help=f"{PRESET_DESCRIPTIONS['recommended_01']} Off: {PRESET_DESCRIPTIONS['recommended']}",
         )
+    _custom_values()
 
 
 def _custom_values() -> None:
-    st.caption("Frequencies and sigma² belong to the representation; the rest is used with the preset *Custom*.")
-    st.number_input(
-        "Frequencies N",
-        *FREQUENCIES,
-        value=st.session_state["frequencies"],
-        step=10,
-        key="frequencies",
-        help="Random frequencies; the map has 2 N features.",
-    )
-    st.number_input(
-        "sigma²",
-        *SIGMA2,
-        value=st.session_state["sigma2"],
-        step=1.0,
-        key="sigma2",
-        help="Scale of random Fourier features on raw inputs; paper: 10.",
-    )
+    if st.session_state["preset"] != "custom":
+        st.caption("Changing one of these values selects *Custom*: the paper's choices with your values in place.")
     st.number_input(
         "lambda₀",
         *map(float, LIMITS["lambda0"]),
         value=st.session_state["lambda0"],
         step=0.1,
         key="lambda0",
+        on_change=state.custom_changed,
         help="Size of the uncertainty set: lambda = lambda₀ · √s. The paper uses 1; 0 trusts the mean vectors fully.",
     )
     st.selectbox(
@@ -122,6 +154,7 @@ def _custom_values() -> None:
         index=_index("instances", INSTANCES),
         format_func=_INSTANCE_TITLES.__getitem__,
         key="instances",
+        on_change=state.custom_changed,
         help="The maximum in problem (3) runs over these instances.",
     )
     st.selectbox(
@@ -130,76 +163,91 @@ def _custom_values() -> None:
         index=_index("solver", SOLVERS),
         format_func=_SOLVER_TITLES.__getitem__,
         key="solver",
+        on_change=state.custom_changed,
         help="**Subgradient**: the paper's accelerated scheme, stopped after K iterations. **Exact**: the optimum of "
         "problem (3), to a certified gap; slower, and without the effect of early stopping. Where the uncertainty set "
         "is empty, |mu| is bounded by 1.",
     )
-    st.number_input(
-        "Iterations K",
-        *LIMITS["max_iter"],
-        value=st.session_state["max_iter"],
-        step=100,
-        key="max_iter",
-        help="Iterations of the subgradient method. The paper's 2000 act as early stopping. Exact: not used.",
+    if st.session_state["solver"] == "subgradient":
+        st.number_input(
+            "Iterations K",
+            *LIMITS["max_iter"],
+            value=st.session_state["max_iter"],
+            step=100,
+            key="max_iter",
+            on_change=state.custom_changed,
+            help="Iterations of the subgradient method. The paper's 2000 act as early stopping.",
+        )
+
+
+def _run(visit: state.Visit, here: bool) -> None:
+    """Draw the button, and under it what it would do or what it did."""
+    st.button(
+        "Run",
+        type="primary" if here else "secondary",
+        icon=":material/play_arrow:",
+        width="stretch",
+        key="run",
+        disabled=not here,
+        on_click=state.run_pressed,
+        help="Short runs start by themselves while values change; longer ones wait for this button. All pages then "
+        "show the result, and the link in the address bar follows.",
     )
+    below = st.empty()
+    if visit.failure:
+        below.error(visit.failure, icon=":material/broken_image:")
+    elif here and visit.slow is not None:
+        seconds = visit.slow[1]
+        takes = (
+            "" if seconds == 0.0 else f": about {seconds:.0f} s" if seconds < 90 else f": about {seconds / 60:.0f} min"
+        )
+        below.markdown(f":small[:material/edit: **Not applied yet**{takes}]")
+    visit.show_result = None if visit.slow is not None or visit.failure else bar.timed(below)
 
 
-def show() -> None:
-    """Draw the sidebar and keep the link in step with the last Run."""
+def _settings(visit: state.Visit) -> None:
+    _dataset(visit)
+    name = st.session_state["dataset"]
+    here = cards.show(name)
+    if not here:
+        cards.offer(name)
+    with st.container(horizontal=True):
+        _number("n")
+        _number("k", len(visit.own_sequence) if name == OWN and visit.own_sequence else _most_tasks(name))
+        _number("b")
+        _number("W")
+    _preset()
+    _run(visit, here)
+    with st.expander("More"):
+        _more()
+    copying.buttons(visit.choice)
+    exporting.about_the_link(visit.choice)
+
+
+def _most_tasks(name: str) -> int:
+    return datasets.entry(datasets.DEFAULT if name == OWN else name).max_tasks
+
+
+def show(settings: bool) -> None:
+    """Draw the sidebar.
+
+    Parameters
+    ----------
+    settings : bool
+        Whether the page shows a run, so that its settings have an effect.
+    """
     visit = state.visit()
-    choice = visit.choice
-    names = sorted(visit.listed_datasets(), key=_position)
+    visit.show_result = None
     with st.sidebar:
         screen.watch()
-        st.markdown("### Evolving tasks")
-        st.selectbox(
-            "Dataset",
-            names,
-            index=_index("dataset", names),
-            key="dataset",
-            format_func=lambda name: f"{data.title_of(name)}  ·  {_group(name)}",
-            on_change=state.dataset_changed,
-            help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper are read "
-            "from files on this computer; what is missing can be downloaded.",
-        )
-        name = st.session_state["dataset"]
-        cards.show(name)
-        own = visit.own_sequence if name == OWN else None
-        _form(datasets.entry(name).max_tasks if own is None else len(own))
-        if state.widget_values() != choice.values():
-            st.info("Settings changed. Press **Run** to see their results.", icon=":material/edit:")
-        _copies(choice)
-        exporting.about_the_link(choice)
+        st.caption("Learn a sequence of tasks from few samples each, and see whether it pays.")
+        if settings:
+            running.run_if_short()
+            _settings(visit)
+        else:
+            state.keep_widgets()
         exporting.image_format()
-        visit.say_timing = st.empty().caption
-    wanted = choice.to_query()
-    # Parameters of the pages' own controls belong to their widgets and stay.
-    if any(st.query_params.get(name) != wanted.get(name) for name in CHOICE_NAMES):
-        for name in CHOICE_NAMES - set(wanted):
-            st.query_params.pop(name, None)
-        st.query_params.update(wanted)
-    for note in visit.notes:
-        st.warning(note, icon=":material/build:")
-
-
-def _copies(choice: Choice) -> None:
-    """Draw what repeats the last Run elsewhere: with the same numbers, for every control."""
-    texts = exporting.repeated_by(choice)
-    with st.popover(
-        "Copy as Python", icon=":material/content_copy:", width="stretch", help="A script that gives the same numbers."
-    ):
-        st.code(texts["Python"], language="python", wrap_lines=True)
-    with st.popover(
-        "Copy as command",
-        icon=":material/terminal:",
-        width="stretch",
-        help="A shell command that gives the same numbers.",
-    ):
-        st.code(texts["Command line"], language="bash", wrap_lines=True)
-
-
-def _group(name: str) -> str:
-    return "yours" if name == OWN else datasets.entry(name).group
+        st.caption(f"Version {imrc.__version__}")
 
 
 def _position(name: str) -> int:

@@ -5,21 +5,30 @@ Values of widgets stay where Streamlit keeps them, under the keys of the widgets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import contextlib
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 import imrc
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from imrc.evaluation import RunSettings, StepResult
+from imrc.evaluation import RunResult, RunSettings, StepResult
 from pages.ui import data
-from pages.ui.choice import NUMBERS, OWN, Choice, fit_to_dataset, from_values
+from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
+
+PIN = "pin"
+"""Name of the pinned run in a link."""
+
+_LINK_ARRIVES_S = 1.0
+"""A browser has shown a new link by then. Until then a click may still bring the link before."""
 
 WIDGETS = (
     "dataset",
@@ -48,6 +57,25 @@ class Visit:
         What the last Run asked for.
     notes : list of str
         What was corrected in it.
+    lowered : dict of str to int
+        Values of n and b that only the dataset of `choice` made smaller, as they were asked for: another dataset gets
+        them back.
+    failure : str
+        Why the last Run could not start, or empty.
+    slow : (dict, float) or None
+        Values of widgets that were not run at once, and about how many seconds they would take.
+    pinned : Choice or None
+        The run that stays beside the present one.
+    link : dict of str to str
+        What the address bar says of the choice and the pinned run.
+    link_waits : bool
+        Whether the address bar has yet to be told.
+    linked_at : float
+        When it was told last.
+    page : str
+        Title of the page that was drawn last.
+    sidebar : (int, bool)
+        How often a phone was asked to open or close its sidebar, and whether to open it the last time.
     own_sequence : TaskSequence or None
         The visitor's own tasks.
     own_source : (str, dict)
@@ -70,12 +98,21 @@ class Visit:
         The comparison that was stopped.
     clicked : int or None
         Task of the heatmap clicked last.
-    say_timing : callable or None
-        Writes under the sidebar how long the run took.
+    show_result : callable or None
+        Writes the result of the present run into the frame of the page.
     """
 
     choice: Choice = field(default_factory=Choice)
     notes: list[str] = field(default_factory=list)
+    lowered: dict[str, int] = field(default_factory=dict)
+    failure: str = ""
+    slow: tuple[dict[str, Any], float] | None = None
+    pinned: Choice | None = None
+    link: dict[str, str] = field(default_factory=dict)
+    link_waits: bool = False
+    linked_at: float = 0.0
+    page: str = ""
+    sidebar: tuple[int, bool] = (0, False)
     own_sequence: imrc.TaskSequence | None = None
     own_source: tuple[str, dict[str, Any]] = ("", {})
     own_head: imrc.TaskSequence | None = None
@@ -88,7 +125,7 @@ class Visit:
     partial: tuple[RunKey, list[StepResult]] | None = None
     compare_stopped: Hashable = None
     clicked: int | None = None
-    say_timing: Callable[[str], object] | None = None
+    show_result: Callable[[RunResult], object] | None = None
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
@@ -112,36 +149,97 @@ class Visit:
         """Return the tasks of the last Run."""
         return self.sequence_for(self.choice)
 
-    def adopt(self, values: dict[str, object]) -> None:
+    def adopt(self, values: Mapping[str, object]) -> None:
         """Make these values the choice, corrected where needed, and let the widgets show it."""
-        self.stopped = None
-        self.choice, self.notes = self._corrected(values)
-        st.session_state.update(self.choice.values())
-
-    def _corrected(self, values: dict[str, object]) -> tuple[Choice, list[str]]:
-        notes: list[str] = []
-        wanted, values = str(values.get("dataset", datasets.DEFAULT)), dict(values)
-        default, known = data.title_of(datasets.DEFAULT), self.known_datasets()
+        values, notes = dict(values), []
+        wanted, known = str(values.get("dataset", datasets.DEFAULT)), self.known_datasets()
+        default = data.title_of(datasets.DEFAULT)
         if wanted == OWN and OWN not in known:
             notes.append(
                 "This link was made with an uploaded file, and files are never part of a link. Its other settings are "
-                "restored; upload the file on the page *Your data* to use it. Until then, "
-                f"{default} is shown."
+                f"restored; upload the file on the page *Your data* to use it. Until then, {default} is shown."
             )
+        missing = wanted in datasets.names() and wanted not in known
+        if missing:
+            notes.append(f"{data.title_of(wanted)} is not on this computer; {default} is shown until it is.")
+        if missing or (wanted == OWN and OWN not in known):
             values["dataset"] = datasets.DEFAULT
             values.pop("k", None)
-        if wanted in datasets.names() and wanted not in known:
-            notes.append(f"{data.title_of(wanted)} is not on this computer; {default} is shown.")
-            values["dataset"] = datasets.DEFAULT
-        choice, more = from_values(values, known)
         try:
-            sequence = self.sequence_for(choice)
+            choice, asked, corrected = self.fitted(values)
         except DataError as error:
             notes.append(f"{plain(str(error))} {default} is shown.")
-            choice, more = from_values({**values, "dataset": datasets.DEFAULT}, known)
-            sequence = self.sequence_for(choice)
-        notes += more
-        return fit_to_dataset(choice, sequence, notes), notes
+            choice, asked, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
+        self._become(choice, asked, [*notes, *corrected.values()])
+        if missing:
+            # The dataset asked for stays selected: its download is then at hand.
+            st.session_state["dataset"] = wanted
+            self.fit_widgets()
+
+    def run(self, values: Mapping[str, object]) -> None:
+        """Make these values the choice; if their data cannot be read, say why and keep the present one."""
+        self.slow = None
+        if values["dataset"] not in self.known_datasets():
+            return
+        try:
+            choice, asked, notes = self.fitted(values)
+        except DataError as error:
+            self.failure = plain(str(error))
+            return
+        self._become(choice, asked, list(notes.values()))
+        self.link_to_present()
+
+    def fitted(self, values: Mapping[str, object]) -> tuple[Choice, Choice, dict[str, str]]:
+        """Return the choice these values make with its data, the choice they ask for, and what was corrected.
+
+        Raises
+        ------
+        DataError
+            If the data cannot be read.
+        """
+        asked, notes = from_values(values, self.known_datasets())
+        return fit_to_dataset(asked, self.sequence_for(asked), notes), asked, notes
+
+    def _become(self, choice: Choice, asked: Choice, notes: list[str]) -> None:
+        before, now, wanted = self.choice.values(), choice.values(), asked.values()
+        kept = {
+            name: value
+            for name, value in self.lowered.items()
+            if now["dataset"] == before["dataset"] and now[name] == before[name]
+        }
+        self.lowered = kept | {name: wanted[name] for name in ("n", "b") if now[name] < wanted[name]}
+        self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
+        st.session_state.update(now)
+
+    def fit_widgets(self) -> None:
+        """Give the number of tasks the value of the dataset selected, and values lowered for another what they were."""
+        self.failure, name = "", st.session_state["dataset"]
+        for lowered, wanted in self.lowered.items():
+            if st.session_state[lowered] == self.choice.values()[lowered]:
+                st.session_state[lowered] = wanted
+        own = self.own_sequence
+        st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
+
+    def link_to_present(self) -> None:
+        """Let the link say what is chosen and pinned now."""
+        self.link = self.choice.to_query()
+        if self.pinned is not None:
+            self.link[PIN] = urlencode(self.pinned.to_query())
+        self.link_waits = True
+
+    def follow_link(self, link: dict[str, str]) -> None:
+        """Make what a link says the choice and the pinned run."""
+        self.link, self.pinned = link, None
+        if pinned := dict(parse_qsl(link.get(PIN, "")[:2000])):
+            with contextlib.suppress(DataError):
+                if pinned.get("dataset") in self.known_datasets():
+                    self.pinned = self.fitted(pinned)[0]
+        self.adopt({name: value for name, value in link.items() if name != PIN})
+
+    def pin(self, choice: Choice | None) -> None:
+        """Pin a run, or none."""
+        self.pinned = choice
+        self.link_to_present()
 
 
 def visit() -> Visit:
@@ -149,9 +247,50 @@ def visit() -> Visit:
     found: Visit | None = st.session_state.get("visit")
     if found is None:
         found = Visit()
-        found.adopt(st.query_params.to_dict())
+        found.follow_link(_said_by_link())
         st.session_state["visit"] = found
     return found
+
+
+def _said_by_link() -> dict[str, str]:
+    """Return what the address bar says of the choice and the pinned run; controls of pages read theirs themselves."""
+    return {name: value for name, value in st.query_params.to_dict().items() if name in CHOICE_NAMES or name == PIN}
+
+
+def follow_address(page: str) -> None:
+    """Do what the address bar says if the visitor went back or forward.
+
+    Parameters
+    ----------
+    page : str
+        Title of the page drawn now.
+    """
+    mine, said = visit(), _said_by_link()
+    moved, mine.page = mine.page not in ("", page), page
+    if said == mine.link or mine.link_waits:
+        return
+    # Navigation drops the link, and a click soon after a Run may still carry the one before. All else is the browser
+    # going back or forward.
+    if (moved and not said) or time.monotonic() - mine.linked_at < _LINK_ARRIVES_S:
+        mine.link_waits = True
+    else:
+        mine.follow_link(said)
+
+
+def write_link() -> None:
+    """Tell the address bar what is chosen and pinned, if that has changed; the browser then has one step to go back."""
+    mine, said = visit(), _said_by_link()
+    if mine.link_waits and said != mine.link:
+        if len(said) == len(st.query_params):
+            # One change, one step to go back; in one order, because each way to write a link is a step of its own.
+            st.query_params.from_dict(mine.link)
+        else:
+            # Parameters of the pages' own controls belong to their widgets and stay.
+            for name in set(said) - set(mine.link):
+                del st.query_params[name]
+            st.query_params.update(mine.link)
+        mine.linked_at = time.monotonic()
+    mine.link_waits = False
 
 
 def widget_values() -> dict[str, Any]:
@@ -159,19 +298,40 @@ def widget_values() -> dict[str, Any]:
     return {name: st.session_state[name] for name in WIDGETS}
 
 
-def run_pressed() -> None:
-    """Make what the widgets hold the choice."""
-    mine, values = visit(), widget_values()
-    before = mine.choice.values()
+def wanted_values() -> dict[str, Any]:
+    """Return what the widgets of the sidebar ask for."""
+    before, values = visit().choice.values(), widget_values()
     if values["preset"] != before["preset"] and values["W"] == before["W"]:
         del values["W"]  # nobody set it: the new preset has its own
-    mine.adopt(values)
+    return values
+
+
+def keep_widgets(names: Iterable[str] = WIDGETS) -> None:
+    """Keep what widgets of the sidebar hold through a run of the script that may not draw them."""
+    st.session_state.update({name: st.session_state[name] for name in names})
+
+
+def run_pressed() -> None:
+    """Make what the widgets hold the choice; a phone closes the sidebar, which covers the result there."""
+    mine = visit()
+    mine.run(wanted_values())
+    mine.sidebar = (mine.sidebar[0] + 1, False)
+
+
+def settings_pressed() -> None:
+    """Open the sidebar of a phone."""
+    mine = visit()
+    mine.sidebar = (mine.sidebar[0] + 1, True)
+
+
+def custom_changed() -> None:
+    """Select the preset the changed value belongs to."""
+    st.session_state["preset"] = "custom"
 
 
 def dataset_changed() -> None:
-    """Give the number of tasks the value of the dataset selected."""
-    name, own = st.session_state["dataset"], visit().own_sequence
-    st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
+    """Let the widgets follow the dataset selected."""
+    visit().fit_widgets()
 
 
 def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> None:
@@ -187,10 +347,28 @@ def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any]) -> 
     mine = visit()
     mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
     # Many tasks take long; a person can ask for them all after the first look.
-    mine.adopt({**widget_values(), "dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)})
+    use_values({"dataset": OWN, "k": min(len(sequence), OWN_FIRST_TASKS)})
     mine.own_adopted = True
 
 
 def use_values(values: dict[str, object]) -> None:
     """Set the widgets to these values as if a visitor had, and had pressed Run."""
-    visit().adopt({**widget_values(), **values})
+    mine = visit()
+    mine.adopt({**widget_values(), **mine.lowered, **values})
+    mine.link_to_present()
+
+
+def show_notes() -> None:
+    """Say what was corrected, in one box, until the next change or until it is closed."""
+    mine = visit()
+    if mine.notes:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.warning("  \n".join(mine.notes), icon=":material/build:")
+        row.button(
+            "Close",
+            key="close_notes",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=mine.notes.clear,
+            help="Takes this message away.",
+        )

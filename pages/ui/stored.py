@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,19 +14,34 @@ from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
 from pages.ui import data, state
 from pages.ui.words import plain
 
+_BROKEN = (StoreError, OSError, RuntimeError)
 _LISTED = 1000
 """Runs in the list, newest first; more than that nobody scrolls through."""
 
 
+def _path() -> Path | None:
+    """Return where results are kept, None if nothing is there.
+
+    Raises
+    ------
+    OSError, RuntimeError
+        If that cannot be found out: a folder that may not be entered, or a user without a home.
+    """
+    path = default_store_path()
+    return path if path.is_file() else None
+
+
 def lookup(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     """Return a run from the results store; None without a store, if it is not there, or if the store is broken."""
-    path = default_store_path()
-    if len(settings.methods) != 1 or not path.is_file():
+    if len(settings.methods) != 1:
         return None
     try:
+        path = _path()
+        if path is None:
+            return None
         with ResultStore(path, read_only=True) as store:
             return store.result(sequence.fingerprint, settings)
-    except StoreError:  # said once, where the list would be
+    except _BROKEN:  # said once, where the list would be
         return None
 
 
@@ -66,15 +82,22 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
 
 def picker() -> None:
     """Let a visitor choose a run of the results store, where there is one; its result shows at once."""
-    path = default_store_path()
-    if not path.is_file():
-        return
     try:
+        path = _path()
+        if path is None:
+            return
         with ResultStore(path, read_only=True) as store:
-            found = store.runs()
-    except StoreError as error:
+            found, damaged = store.runs(), store.damaged
+    except _BROKEN as error:
         st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
         return
+    if damaged:
+        st.warning(
+            "1 stored run cannot be read and is left out."
+            if damaged == 1
+            else f"{damaged:,} stored runs cannot be read and are left out.",
+            icon=":material/database_off:",
+        )
     known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:

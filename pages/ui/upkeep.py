@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import sys
@@ -32,3 +33,12 @@ def settle() -> None:
         _settled = loaded
     finally:
         _lock.release()
+
+
+def give_back() -> None:
+    """Return memory that is free to the system, where the C library has a way to ask for that (glibc)."""
+    trim = None
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -156,3 +156,10 @@ def metrics(test: AppTest) -> dict[str, str]:
 def link(test: AppTest) -> dict[str, str]:
     """Return the query parameters; AppTest keeps what was typed as lists and what the app wrote as strings."""
     return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}
+
+
+def set_value(test: AppTest, name: str, value: object) -> None:
+    """Give a control of the sidebar a value, without a run of the script."""
+    groups = {"preset": test.button_group}
+    kind = groups.get(name) or (test.selectbox if isinstance(value, str) else test.number_input)
+    kind(key=name).set_value(value)

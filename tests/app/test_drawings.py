@@ -60,7 +60,7 @@ def test_every_control_changes_the_charts_as_if_nothing_were_kept(app, name, val
         if name == "dataset":
             test.run()
             test.number_input(key="k").set_value(5)
-        test = test.button(key="FormSubmitter:settings-Run").click().run()
+        test = test.button(key="run").click().run()
     assert not test.exception
     after = charts_of(test)
     assert after != before

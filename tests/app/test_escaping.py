@@ -65,7 +65,7 @@ def test_every_page_shows_names_as_they_stand(app, sequence, entry):
     test.session_state["visit"].own_source = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()
     test.selectbox(key="dataset").set_value("your_file").run()
-    test.button(key="FormSubmitter:settings-Run").click().run()
+    test.button(key="run").click().run()
     assert test.session_state["visit"].choice.dataset == "your_file"
     if entry.url_path == "compare":
         test.session_state["compare_methods"] = ["majority"]

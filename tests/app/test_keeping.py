@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import imrc
-from pages.ui import upkeep
-from pages.ui.keeping import Store, size_in_memory
+from pages.ui import assessing, data, drawings, running, upkeep
+from pages.ui.keeping import KEEP_BYTES, Budget, OneLarge, Store, server_budget, size_in_memory
 
 
 def sized(limit: int) -> Store[str, str]:
@@ -139,3 +139,51 @@ def test_what_visitors_leave_behind_is_still_collected_when_libraries_are_not():
         assert gone() is None
     finally:
         gc.unfreeze()
+
+
+def test_stores_of_one_budget_share_it():
+    budget = Budget(300)
+    names: Store[str, str] = Store(budget, len)
+    others: Store[str, str] = Store(budget, len)
+    names.put("a", "a" * 100)
+    others.put("a", "b" * 150)
+    assert (names.get("a"), others.get("a")) == ("a" * 100, "b" * 150)
+    others.put("c", "c" * 100)  # what was used least recently goes, whichever store it is in
+    assert (len(names), len(others)) == (0, 2)
+    assert budget.size == names.size + others.size == 250
+
+
+def test_all_stores_of_a_server_share_one_budget(app):
+    app(dataset="identical", k="4", n="5", b="1", repetitions="2")
+    stores = [running.store(), drawings.store(), data._sequences(), assessing._assessments(), assessing._plug_ins()]
+    assert sum(len(store) > 0 for store in stores) >= 3
+    assert sum(store.size for store in stores) == server_budget().size <= KEEP_BYTES
+
+
+def test_one_large_value_is_kept_while_it_is_used():
+    made: list[str] = []
+
+    def make(name: str):
+        return lambda: (made.append(name), np.zeros(1000))[1]
+
+    large: OneLarge[str, np.ndarray] = OneLarge(idle_s=0.3)
+    first = large.get_or_make("a", make("a"))
+    assert large.get_or_make("a", make("a")) is first
+    gone = weakref.ref(first)
+    del first
+    large.get_or_make("b", make("b"))
+    assert gone() is None
+    gone = weakref.ref(large.get_or_make("b", make("b")))
+    deadline = time.monotonic() + 10
+    while gone() is not None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert gone() is None  # nobody used it
+    assert made == ["a", "b"]
+
+
+def test_a_large_value_that_cannot_be_made_blocks_nobody():
+    large: OneLarge[str, str] = OneLarge(idle_s=60)
+    with pytest.raises(RuntimeError):
+        large.get_or_make("a", lambda: (_ for _ in ()).throw(RuntimeError("no")))
+    assert large.get_or_make("a", lambda: "value") == "value"
+    large.drop()

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from pages.ui.choice import OWN
 from pages.ui.registry import PAGES
-from tests.app.conftest import link, texts
+from tests.app.conftest import link, set_value, texts
 
 FILES = {entry.url_path: entry.file for entry in PAGES}
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
@@ -70,14 +70,18 @@ def held(test) -> dict[str, object]:
 def test_all_settings_go_there_and_back(app):
     test = app(**SMALL)
     test.selectbox(key="dataset").set_value(CHANGED["dataset"]).run()
+    test.selectbox(key="features").set_value(CHANGED["features"]).run()
     for name, value in CHANGED.items():
-        kind = test.selectbox if isinstance(value, str) else test.number_input
-        kind(key=name).set_value(value)
+        # A number of iterations has an effect, and is shown, with the other solver only.
+        if name != "max_iter":
+            set_value(test, name, value)
+    test.number_input(key="max_iter").set_value(CHANGED["max_iter"])
     next(button for button in test.button if button.label == "Run").click()
     test.run()
     assert not test.exception
     first = held(test)
-    assert {name: first[name] for name in CHANGED} == CHANGED
+    kept = {name: test.session_state[name] for name in CHANGED}
+    assert kept == CHANGED
     again = app(**link(test))
     assert not again.exception
     assert held(again) == first
@@ -99,7 +103,7 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
     # Choosing a stored run sets the controls of the sidebar, which are.
-    everywhere = {*CHANGED, "image_format", "stored_run"}
+    everywhere = {*CHANGED, "image_format", "stored_run", "rule_01"}
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 import pytest
 
 import imrc
 from imrc.evaluation.words import with_error
 from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
-from pages.ui import running
+from pages.ui import running, stored
 from tests.app.conftest import link, metrics, texts
 
 
@@ -56,7 +59,7 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
     assert picker(test)[0].value is None
     # Fewer repetitions of the same run are there too.
     test.number_input(key="repetitions").set_value(2)
-    test = test.button(key="FormSubmitter:settings-Run").click().run()
+    test = test.button(key="run").click().run()
     assert not test.exception
     fewer = imrc.evaluate(sequence, n=6, b=2, W=3, preset="paper", features="standardised", seed=4, repetitions=2)
     assert metrics(test)["Error, forward"] == with_error(fewer.headline()["forward"])
@@ -91,3 +94,45 @@ def test_a_broken_store_is_one_line_and_the_page_is_there(app, tmp_path, monkeyp
     assert "Stored results cannot be listed." in warning.value
     assert "is not a results store" in warning.value
     assert "\n" not in warning.value
+
+
+@pytest.mark.parametrize("settings", ["{", "[]", "null", '{"n": 5}', '{"n": "x", "features": {}}'])
+def test_one_damaged_row_hides_neither_the_page_nor_the_other_runs(app, kept, settings):
+    with ResultStore(kept) as store:
+        store._execute("UPDATE cells SET settings = ?, finished_at = x'ff' WHERE preset = 'paper'", (settings,))
+    test = app(dataset="identical", k="4", n="5")
+    assert not test.exception
+    assert "1 stored run cannot be read and is left out" in texts(test)
+    (box,) = picker(test)
+    assert len(box.options) == 1
+    assert metrics(test)
+
+
+class NoEntry(type(Path())):
+    """A path in a folder that may not be entered; permissions would not stop the superuser, as whom tests may run."""
+
+    def stat(self, **_options):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    def is_file(self):
+        self.stat()
+
+
+def test_a_store_in_a_folder_that_may_not_be_entered_hides_nothing(app, monkeypatch):
+    monkeypatch.setattr(stored, "default_store_path", lambda: NoEntry("/closed/results.sqlite"))
+    test = app(dataset="identical", k="4", n="5")
+    assert not test.exception
+    (warning,) = [one.value for one in test.warning if "Stored results" in one.value]
+    assert "Permission denied" in warning
+    assert metrics(test)
+
+
+def test_without_a_home_the_page_still_shows(app, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(stored, "default_store_path", no_home)
+    test = app(dataset="identical", k="4", n="5")
+    assert not test.exception
+    assert "Could not determine home directory" in texts(test)
+    assert metrics(test)

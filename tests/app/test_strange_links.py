@@ -39,10 +39,10 @@ def test_a_thousand_strange_links_become_choices_in_range():
             assert type(values[name]) is int
             assert PARAMETERS[name].low <= values[name] <= PARAMETERS[name].high
         # What was corrected is said in one line, whatever the link held.
-        assert all(20 < len(note) < 300 for note in notes)
+        assert all(20 < len(note) < 300 for note in notes.values())
         # The link the page writes in its place says the same thing and needs no correction.
         again, nothing = from_values(choice.to_query(), known)
-        assert nothing == []
+        assert not nothing
         assert again.to_query() == choice.to_query()
         assert again.settings.learner == choice.settings.learner
     assert corrected > 500
@@ -53,7 +53,8 @@ def test_a_thousand_strange_links_become_choices_in_range():
 )
 def test_a_note_about_a_link_shows_it_as_plain_text(value):
     for name in ("n", "dataset"):
-        _, (note,) = from_values({name: value}, {"identical", datasets.DEFAULT})
+        _, notes = from_values({name: value}, {"identical", datasets.DEFAULT})
+        (note,) = notes.values()
         for mark in "<>[]()$":
             assert mark not in note.split("is not")[0].replace(f"\\{mark}", "")
         assert "http:" not in note
@@ -80,7 +81,7 @@ def follow(test: AppTest, query: str, page: str) -> AppTest:
 
 @pytest.mark.parametrize("part", range(2))
 def test_strange_links_open_a_page(visitor, part):
-    # "Your data" draws the whole frame, the card of the dataset and the notes, and computes nothing.
+    # "Your data" computes nothing: many links can be opened.
     for query in strange_links(30, SEED + 1 + part):
         test = follow(visitor, query, "pages/views/your_data.py")
         assert not test.exception, query[:500]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -35,6 +38,31 @@ class Visitor:
         )
         self.link = {name: str(value) for name, value in query.items()}
         self.elements: list[Any] = []
+        self.session = ""
+        self._sent: tuple[str, str, int] | None = None
+
+    def upload(self, number: int, content: bytes, name: str = "table.csv") -> int:
+        """Send a file to the server as the page's upload does; return the status of the answer.
+
+        A page with an upload is told of the file with the next `send`.
+        """
+        self._sent = f"file-{number}", name, len(content)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar := CookieJar()))
+        opener.open(f"{self._url}/_stcore/health").close()
+        token = next(cookie.value or "" for cookie in jar if cookie.name == "_streamlit_xsrf").strip('"')
+        bound = "x" * 40
+        head = f'--{bound}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        request = urllib.request.Request(
+            f"{self._url}/_stcore/upload_file/{self.session}/file-{number}",
+            head.encode() + content + f"\r\n--{bound}--\r\n".encode(),
+            {"Content-Type": f"multipart/form-data; boundary={bound}", "X-Xsrftoken": token},
+            method="PUT",
+        )
+        try:
+            with opener.open(request, timeout=60) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
 
     def close(self) -> None:
         """Leave, as one does by closing the tab."""
@@ -59,6 +87,12 @@ class Visitor:
             elif kind == "button" and press is not None and element.button.label == press:
                 widget = state.widget_states.widgets.add()
                 widget.id, widget.trigger_value = element.button.id, True
+            elif kind == "file_uploader" and self._sent is not None:
+                widget = state.widget_states.widgets.add()
+                widget.id = element.file_uploader.id
+                sent = widget.file_uploader_state_value.uploaded_file_info.add()
+                sent.file_id, sent.name, sent.size = self._sent
+                sent.file_urls.file_id = sent.file_id
         self._socket.send(message.SerializeToString())
 
     def receive(self, seconds: float = 60.0, until: Callable[[Visitor], bool] | None = None) -> float:
@@ -69,6 +103,7 @@ class Visitor:
             message = ForwardMsg.FromString(self._socket.recv(timeout=left))
             kind = message.WhichOneof("type")
             if kind == "new_session":
+                self.session = message.new_session.initialize.session_id
                 paths.clear()
             elif kind == "navigation":
                 self._hash = message.navigation.page_script_hash

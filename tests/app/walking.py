@@ -83,7 +83,7 @@ def act(test: AppTest, rng: np.random.Generator) -> str:
         return f"page {page.title}"
     present = controls(test)
     # A form is only read when its button is pressed: it gets its share.
-    run = [widget for widget in present if widget.key == "FormSubmitter:settings-Run"]
+    run = [widget for widget in present if widget.key == "run"]
     widget = run[0] if run and rng.random() < 0.25 else present[rng.integers(len(present))]
     kind = type(widget).__name__
     if kind == "Button":

@@ -11,7 +11,8 @@ import sys
 import pytest
 
 import imrc
-from imrc.cli import app_file, main
+from imrc.cli import main
+from imrc.commands.main import app_file
 
 RUN = ["run", "identical", "-k", "4", "-n", "5", "--repetitions", "2"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from importlib.metadata import distributions, requires
@@ -59,3 +60,20 @@ def test_requirements_pin_the_dependencies_and_all_that_these_need():
         needed = map(Requirement, requires(name) or [])
         here = {canonicalize_name(one.name) for one in needed if not one.marker or one.marker.evaluate({"extra": ""})}
         assert here <= set(PINS), f"{name} needs more than is pinned"
+
+
+def test_what_is_compiled_while_building_is_what_there_is_to_compile():
+    (code,) = [shlex.split(line)[2] for line in instructions("RUN") if line.startswith("python -c")]
+    exec(compile(code, "Dockerfile", "exec"))  # the image could not be built if this failed
+
+
+def test_the_example_of_a_web_server_fits_what_the_explorer_does():
+    text = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    options = _parser().parse_args(["app", "--no-browser", "--port", "8501", "--allow-host", "explorer.example.org"])
+    assert f"127.0.0.1:{options.port}" in text
+    for command in re.findall(r"^imrc (.*)$", text, flags=re.MULTILINE):
+        _parser().parse_args(shlex.split(command))
+    # Uploads as large as the explorer takes pass, and the page's own connection does.
+    upload = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]["maxUploadSize"]
+    assert int(re.search(r"client_max_body_size (\d+)m", text)[1]) > upload
+    assert "proxy_set_header Upgrade" in text

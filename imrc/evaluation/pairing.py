@@ -1,0 +1,76 @@
+"""Two runs beside each other: by how much their errors differ, where they can be compared draw by draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from imrc.evaluation.results import HeadlineKind, RunResult
+from imrc.evaluation.significance import mean_interval
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """Errors of one run minus those of another, repetition by repetition.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        Mean difference, and the ends of its two-sided 95 % t interval (NaN with one repetition).
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval lies on one side of 0."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+def same_draws(first: RunResult, second: RunResult) -> bool:
+    """Return whether repetition r of both runs is tested on the same samples of the same tasks.
+
+    Test samples are set aside before anything is learnt, so only the tasks, the seed and the number of repetitions
+    decide; with another n or b the same samples are tested.
+    """
+    return (
+        first.fingerprint == second.fingerprint
+        and first.n_tasks == second.n_tasks
+        and first.settings.seed == second.settings.seed
+        and first.settings.repetitions == second.settings.repetitions
+    )
+
+
+def run_difference(
+    first: RunResult, second: RunResult, rule: str = "forward_backward", kind: HeadlineKind = "average"
+) -> RunDifference | None:
+    """Return the errors of one run minus those of another, or None if they were not tested on the same draws.
+
+    Parameters
+    ----------
+    first, second : RunResult
+        The runs.
+    rule : str
+        Rule or method both have.
+    kind : {"average", "newest", "lag"}
+        Which errors, see `imrc.evaluation.results.HEADLINES`.
+
+    Returns
+    -------
+    RunDifference or None
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
+    >>> few, many = (imrc.evaluate(sequence, n=n, repetitions=3) for n in (3, 20))
+    >>> run_difference(many, few).mean < 0
+    True
+    >>> other = imrc.evaluate(sequence, n=3, repetitions=3, seed=1)
+    >>> run_difference(many, other) is None
+    True
+    """
+    if not same_draws(first, second):
+        return None
+    return RunDifference(*mean_interval(first.per_repetition(rule, kind) - second.per_repetition(rule, kind)))

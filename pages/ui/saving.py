@@ -1,0 +1,39 @@
+"""Tables as files that spreadsheets open."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pandas as pd
+
+_BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def harmless(value: Any) -> Any:  # noqa: ANN401 - a cell of a table
+    """Return a cell as it is, but a text that a spreadsheet would take for a formula behind an apostrophe.
+
+    Names of tasks and classes come from files of anybody. Numbers stay numbers, also negative ones written as text.
+
+    >>> harmless("=HYPERLINK(1)"), harmless("-2"), harmless(-2), harmless("May"), harmless("-x")
+    ("'=HYPERLINK(1)", '-2', -2, 'May', "'-x")
+    """
+    if not isinstance(value, str) or not value.startswith(_BEGINS_A_FORMULA):
+        return value
+    with contextlib.suppress(ValueError):
+        float(value)
+        return value
+    return f"'{value}"
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    r"""Return a table as comma-separated values in which no text of a file is a formula.
+
+    >>> csv_text(pd.DataFrame({"=a": [-1.5], "task": ["@SUM(A1)"]}))
+    "'=a,task\n-1.5,'@SUM(A1)\n"
+    """
+    safe = frame.rename(columns=harmless)
+    for position, kind in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_datetime64_any_dtype(kind):
+            safe.isetitem(position, frame.iloc[:, position].astype(object).map(harmless))
+    return safe.to_csv(index=False, lineterminator="\n")

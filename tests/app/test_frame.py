@@ -1,0 +1,287 @@
+"""What surrounds every page: navigation, titles, the sidebar, the bar, pinned runs, Back and Forward."""
+
+from __future__ import annotations
+
+import base64
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+import imrc
+from imrc.evaluation.pairing import run_difference
+from imrc.evaluation.words import with_error
+from imrc.wording import decimal
+from pages.ui import state
+from pages.ui.registry import PAGES
+from tests.app.conftest import ROOT, link, metrics, texts
+
+SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
+QUERY = "?dataset=random_walk&k=6&n=5&repetitions=2"
+WITH_RUNS = [entry for entry in PAGES if entry.runs]
+WITHOUT_RUNS = [entry for entry in PAGES if not entry.runs]
+
+
+@pytest.mark.parametrize("entry", WITHOUT_RUNS, ids=lambda entry: entry.url_path)
+def test_pages_without_a_run_have_no_settings_and_lose_none(app, entry):
+    test = app(**{**SMALL, "b": "1"})
+    test = test.switch_page(entry.file).run()
+    assert not test.exception
+    assert not {widget.key for widget in (*test.sidebar.number_input, *test.sidebar.selectbox)} & {"n", "k", "dataset"}
+    assert "Learn a sequence of tasks" in texts(test)
+    test = test.switch_page(WITH_RUNS[1].file).run()
+    assert (test.number_input(key="b").value, test.number_input(key="n").value) == (1, 5)
+    assert test.selectbox(key="dataset").value == "random_walk"
+
+
+def test_a_first_visit_leaves_the_link_alone(app):
+    test = app()
+    assert not test.exception
+    assert link(test) == {}
+    test = app(**SMALL)
+    assert link(test) == SMALL
+
+
+def test_back_undoes_a_run_and_forward_redoes_it(app, monkeypatch):
+    monkeypatch.setattr(state, "_LINK_ARRIVES_S", 0.0)
+    test = app(**SMALL)
+    first = metrics(test)
+    test.number_input(key="n").set_value(9).run()
+    second, there = metrics(test), link(test)
+    assert second != first
+    for said, shown, n in ((SMALL, first, 5), (there, second, 9)):
+        test.query_params.clear()
+        test.query_params.update(said)
+        test.run()
+        assert not test.exception
+        assert metrics(test) == shown
+        assert test.number_input(key="n").value == n
+        assert link(test) == said
+
+
+def test_a_click_that_overtakes_the_new_link_is_not_back(app):
+    test = app(**SMALL)
+    test.number_input(key="n").set_value(9).run()
+    there = link(test)
+    test.query_params.clear()
+    test.query_params.update(SMALL)
+    test.run()
+    assert test.number_input(key="n").value == 9
+    assert link(test) == there
+
+
+def test_values_lowered_for_one_dataset_come_back_for_the_next(app):
+    test = app(**{**SMALL, "k": "3", "b": "3"})
+    assert test.number_input(key="b").value == 2
+    assert "b = 2 is used, not 3" in texts(test)
+    test.number_input(key="n").set_value(6).run()
+    assert test.number_input(key="b").value == 2
+    test.selectbox(key="dataset").set_value("identical").run()
+    assert not test.exception
+    assert test.number_input(key="b").value == 3
+    assert test.session_state["visit"].choice.settings.b == 3
+    # A value somebody set stays.
+    test.number_input(key="k").set_value(3).run()
+    test.number_input(key="b").set_value(1).run()
+    test.selectbox(key="dataset").set_value("trend").run()
+    assert test.number_input(key="b").value == 1
+
+
+def test_what_was_corrected_is_said_once_can_be_closed_and_goes_with_the_next_change(app):
+    test = app(**{**SMALL, "n": "5000", "b": "40"})
+    assert len(test.main.warning) == 1
+    assert "n = 200 is used, not 5,000" in test.main.warning[0].value
+    test.button(key="close_notes").click().run()
+    assert not test.main.warning
+    test = app(**{**SMALL, "b": "40"})
+    assert len(test.main.warning) == 1
+    test.number_input(key="n").set_value(6).run()
+    assert not test.main.warning
+
+
+def test_a_dataset_that_is_not_here_changes_nothing_but_offers_itself(app, tmp_path, monkeypatch):
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path / "cache"))
+    test = app(**SMALL)
+    before = metrics(test)
+    assert any(option == "Paper · Spam ⤓" for option in test.selectbox(key="dataset").options)
+    test.selectbox(key="dataset").set_value("spam").run()
+    assert not test.exception
+    assert metrics(test) == before
+    assert test.button(key="run").disabled
+    assert "Download (0.2 MB)" in [button.label for button in test.sidebar.button]
+    assert link(test) == SMALL
+    assert test.session_state["visit"].choice.dataset == "random_walk"
+    test.selectbox(key="dataset").set_value("random_walk").run()
+    assert not test.button(key="run").disabled
+
+
+def test_a_data_file_that_cannot_be_read_keeps_the_present_result(app, tmp_path, monkeypatch):
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
+    (tmp_path / "usenet1").mkdir()
+    (tmp_path / "usenet1" / "usenet1.csv").write_bytes(b"not the file")
+    test = app(**SMALL)
+    before = metrics(test)
+    test.selectbox(key="dataset").set_value("usenet1").run()
+    assert not test.exception
+    assert "is not the published file" in texts(test)
+    assert metrics(test) == before
+
+
+def test_a_custom_value_selects_the_preset_it_belongs_to(app):
+    test = app(**SMALL)
+    test.number_input(key="lambda0").set_value(0.4).run()
+    assert not test.exception
+    assert test.button_group(key="preset").value == "custom"
+    assert test.session_state["visit"].choice.settings.learner.lambda0 == 0.4
+    assert link(test)["W"] == "2"
+
+
+def test_the_rule_for_0_1_loss_is_a_variant_of_the_recommended_preset(app):
+    test = app(**SMALL)
+    test.toggle(key="rule_01").set_value(True).run()
+    assert not test.exception
+    assert link(test)["preset"] == "recommended_01"
+    again = app(**link(test))
+    assert metrics(again) == metrics(test)
+    assert again.toggle(key="rule_01").value
+    again.toggle(key="rule_01").set_value(False).run()
+    assert link(again)["preset"] == "recommended"
+
+
+def test_what_has_no_effect_is_not_shown_and_not_forgotten(app):
+    test = app(**SMALL, features="rff", sigma2="3", preset="custom", max_iter="300")
+    assert test.number_input(key="sigma2").value == 3.0
+    test.selectbox(key="features").set_value("standardised").run()
+    test.selectbox(key="solver").set_value("exact").run()
+    assert not {"frequencies", "sigma2", "max_iter"} & {widget.key for widget in test.number_input}
+    test.selectbox(key="features").set_value("rff").run()
+    test.selectbox(key="solver").set_value("subgradient").run()
+    assert (test.number_input(key="sigma2").value, test.number_input(key="max_iter").value) == (3.0, 300)
+
+
+def test_the_bar_says_what_is_shown_and_with_which_result(app):
+    test = app(**SMALL)
+    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=2).headline()
+    bar = next(one.value for one in test.main.markdown if "single task" in one.value)
+    assert "n = 5 · k = 6 · b = 3 · Recommended" in bar
+    for rule in ("single", "forward_backward"):
+        assert with_error(expected[rule]) in bar
+
+
+def test_a_pinned_run_stays_beside_the_present_one(app):
+    test = app(**SMALL)
+    test.button(key="pin").click().run()
+    assert not test.exception
+    assert "This run is pinned" in texts(test)
+    test.number_input(key="n").set_value(20).run()
+    sequence = imrc.datasets.load("random_walk", tasks=6)
+    few, many = (imrc.evaluate(sequence, n=n, repetitions=2) for n in (5, 20))
+    difference = run_difference(many, few)
+    said = texts(test).replace("−", "-")
+    assert with_error(few.headline()["single"]) in said
+    assert f"forward and backward {decimal(difference.mean)} (95 % interval {decimal(difference.low)}" in said
+    # The link brings both.
+    again = app(**link(test))
+    assert texts(again).replace("−", "-").count("Now minus pinned") == 1
+    # Other draws are no pairs.
+    test.number_input(key="seed").set_value(5).run()
+    assert "cannot be compared draw by draw" in texts(test)
+    test.button(key="pin").click().run()
+    assert "Now minus pinned" not in texts(test)
+    assert "pin" not in link(test)
+
+
+@pytest.mark.parametrize("pin", ["", "x", "dataset=../../etc/passwd", "n=1&n=2", "dataset=your_file", "%00" * 5000])
+def test_a_strange_pin_is_ignored(app, pin):
+    test = app(**SMALL, pin=pin)
+    assert not test.exception
+    assert test.session_state["visit"].pinned is None
+
+
+def test_every_page_has_its_title_and_asks_no_other_host(new_page, server):
+    page = new_page(1366, 768)
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
+    for entry in PAGES:
+        page.goto(f"{server}/{'' if entry.default else entry.url_path}{QUERY}")
+        expect(page).to_have_title(f"{entry.title} · Evolving tasks")
+        heading = page.locator("h1").first
+        expect(heading).to_be_visible()
+        assert heading.bounding_box()["y"] < 180, entry.title
+    assert asked <= {urlsplit(server).netloc, ""}
+
+
+def test_the_icon_of_the_tab_is_our_own(new_page, server):
+    page = new_page()
+    page.goto(f"{server}/{QUERY}")
+    expect(page.locator("h1").first).to_be_visible()
+    icon = base64.b64encode((ROOT / "pages" / "ui" / "icon.svg").read_bytes()[:60])[:72].decode()
+    assert icon in page.evaluate("document.querySelector('link[rel~=icon]').href")
+
+
+def settled(page) -> None:
+    page.wait_for_timeout(400)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_timeout(300)
+
+
+def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
+    page = new_page(1366, 768)
+    page.goto(f"{server}/{QUERY}")
+    expect(page.locator("h1").first).to_be_visible()
+    settled(page)
+    begun = page.evaluate("history.length")
+    arrived = page.url
+    # Everything one needs is in sight.
+    for name in ("Samples n", "Window W"):
+        expect(page.get_by_role("spinbutton", name=name)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Run").first).to_be_in_viewport()
+    n = page.get_by_role("spinbutton", name="Samples n")
+    n.fill("9")
+    n.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]n=9(&|$)"))
+    settled(page)
+    assert page.evaluate("history.length") == begun + 1
+    page.wait_for_timeout(1000)
+    page.go_back()
+    expect(n).to_have_value("5")
+    settled(page)
+    assert page.url == arrived
+    page.go_forward()
+    expect(n).to_have_value("9")
+    # One step for another page, too.
+    settled(page)
+    page.get_by_role("link", name="Is it evolving?").first.click()
+    expect(page).to_have_url(re.compile(r"evolving\?(.*&)?n=9(&|$)"))
+    settled(page)
+    assert page.evaluate("history.length") == begun + 2
+
+
+def test_settings_of_a_phone_open_by_name_and_close_after_run(new_page, server):
+    page = new_page(390, 844, has_touch=True, is_mobile=True)
+    page.goto(f"{server}/{QUERY}")
+    expect(page.locator("h1").first).to_be_visible()
+    run = page.get_by_role("button", name="Run").first
+    for n in ("7", "8"):
+        settled(page)
+        page.get_by_role("button", name="Settings").click()
+        settled(page)
+        page.get_by_role("spinbutton", name="Samples n").fill(n)
+        run.click()
+        expect(page).to_have_url(re.compile(rf"[?&]n={n}(&|$)"))
+        settled(page)
+        expect(run).not_to_be_in_viewport()
+        expect(page.locator("h1").first).to_be_in_viewport()
+
+
+def test_code_is_copied_with_one_click(new_page, server):
+    page = new_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{server}/{QUERY}")
+    page.get_by_role("button", name="Copy as command").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("imrc run random_walk")
+    expect(page.get_by_role("button", name="Copy as command")).to_be_visible()

@@ -1,0 +1,205 @@
+"""Nothing leaves the server or the page, and nobody enters under another name or from another host's page."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pandas as pd
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from pages.ui import guard
+from pages.ui.registry import PAGES
+from pages.ui.saving import csv_text
+from tests.app.conftest import ROOT, server_process
+from tests.app.visitor import visiting
+from tests.benchmarks.visitors import memory_mb
+
+
+def get(url: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
+    request = urllib.request.Request(url, headers={"Host": host} if host else {})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, dict(answer.headers), answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read().decode()
+
+
+def joined(url: str, **headers: str) -> bool:
+    """Return whether the server lets a page connect."""
+    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    try:
+        with connect(address, subprotocols=["streamlit"], additional_headers=headers, open_timeout=20) as _:
+            return True
+    except InvalidStatus:
+        return False
+
+
+def test_every_answer_says_what_a_page_may_do(server):
+    for path in ("/", "/_stcore/health", "/nothing-here"):
+        _, headers, _ = get(server + path)
+        lower = {name.lower(): value for name, value in headers.items()}
+        assert lower["x-content-type-options"] == "nosniff"
+        assert lower["x-frame-options"] == "DENY"
+        policy = lower["content-security-policy"]
+        for rule in ("default-src 'self'", "frame-ancestors 'none'", "object-src 'none'", "connect-src 'self'"):
+            assert rule in policy
+        assert "http" not in policy  # no other host
+        assert "*" not in policy
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example"]
+)
+def test_a_server_for_this_machine_answers_under_its_names_only(server, host):
+    port = urlsplit(server).port
+    for good in (f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}", f"LOCALHOST:{port}"):
+        assert get(server, good)[0] == 200
+    status, _, text = get(server, host)
+    assert status == 421
+    assert "--allow-host" in text
+
+
+def test_a_page_of_another_host_may_not_connect(server):
+    name = urlsplit(server).netloc
+    assert joined(server, Origin=f"http://{name}")
+    assert joined(server)  # not a browser
+    for origin in (
+        "http://evil.example",
+        "https://evil.example:443",
+        "null",
+        "http://[",
+        f"http://{name}.evil.example",
+    ):
+        assert not joined(server, Origin=origin), origin
+
+
+def answer_of(scope: dict, names: str, monkeypatch) -> list[dict]:
+    """Return what the guard before an application that agrees to everything sends."""
+    monkeypatch.setenv(guard.HOSTS, names)
+    sent = []
+
+    async def agree(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive():
+        return {"type": f"{scope['type']}.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(guard.Guard(agree)(scope, receive, send))
+    return sent
+
+
+@pytest.mark.parametrize(("names", "host", "status"), [
+    ("explorer.example.org", b"explorer.example.org", 200),
+    ("explorer.example.org", b"EXPLORER.example.org:8501", 200),
+    ("explorer.example.org", b"localhost", 421),
+    ("explorer.example.org", b"", 421),
+    ("explorer.example.org", b"x]", 421),
+    ("", b"anything.example", 200),
+])  # fmt: skip
+def test_names_that_are_allowed(monkeypatch, names, host, status):
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", host)]}
+    assert answer_of(scope, names, monkeypatch)[0]["status"] == status
+
+
+def test_uploads_nobody_asked_for_are_not_kept(compiled):
+    with server_process() as (url, process), visiting(url, "your-data") as visitor:
+        visitor.see()
+        before = memory_mb(process.pid)
+        assert [visitor.upload(number, bytes(40 << 20)) for number in range(8)] == [204] * 8
+        # Two files of 40 MB, and what passes through while they come in; eight are 320 MB.
+        assert memory_mb(process.pid) - before < 220
+
+
+def test_what_is_no_request_passes(monkeypatch):
+    assert answer_of({"type": "lifespan"}, "a.example", monkeypatch)[0]["status"] == 200
+
+
+@contextmanager
+def recorder():
+    """Stand between a program and everything outside, and write down what it asks for."""
+    asked = []
+
+    class Record(http.server.BaseHTTPRequestHandler):
+        def _note(self):
+            asked.append(f"{self.command} {self.path}")
+            self.send_error(502)
+
+        do_GET = do_POST = do_CONNECT = do_HEAD = _note
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Record) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        yield asked, f"http://127.0.0.1:{proxy.server_port}"
+        proxy.shutdown()
+
+
+@pytest.mark.timeout(120)
+def test_a_server_for_everybody_asks_nobody_and_says_who_can_reach_it(monkeypatch, compiled):
+    with recorder() as (asked, proxy):
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+            monkeypatch.setenv(name, proxy)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        seen = subprocess.run(
+            [sys.executable, "-c", "import requests; requests.get('http://example.org')"], check=True, timeout=60
+        )
+        assert seen.returncode == 0
+        assert asked == ["GET http://example.org/"]  # the recorder sees what such a server would ask for
+        asked.clear()
+        monkeypatch.setattr(urllib.request, "getproxies", dict)
+        start = ("-m", "imrc.cli", "app", "--no-browser", "--address", "0.0.0.0")
+        with server_process(*start) as (url, process):
+            assert not joined(url, Origin="http://evil.example")  # which would be looked up too
+            assert get(url, "anything.example")[0] == 200
+            process.terminate()
+            said = process.stdout.read().decode()
+        assert asked == []
+        assert "without a password" in said
+        assert "docs/deploy.md" in said
+        assert (ROOT / "docs" / "deploy.md").is_file()
+
+
+@pytest.mark.timeout(300)
+def test_no_page_asks_another_host_or_breaks_its_own_rules(server, new_page):
+    page = new_page()
+    hosts, complaints = set(), []
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page.on("console", lambda line: complaints.append(line.text) if "Content Security" in line.text else None)
+    for entry in PAGES:
+        page.goto(f"{server}/{'' if entry.default else entry.url_path}?dataset=identical&k=5&n=5&b=1&repetitions=2")
+        page.locator("h1").first.wait_for()
+        page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    assert page.locator(".js-plotly-plot").count() >= 0
+    assert complaints == []
+    assert hosts - {""} == {urlsplit(server).netloc}
+
+
+def test_no_text_of_a_file_is_a_formula_in_a_table_that_is_saved():
+    frame = pd.DataFrame(
+        {
+            "=task": ["=1+1", "+x", "-x", "@SUM(A1)", "\t=1", "May", "-3"],
+            "value": [-1.5, 2.0, -3.0, 0.0, 1.0, 2.0, 3.0],
+            "label": pd.Categorical(["-a", "b", "b", "b", "b", "b", "b"]),
+        }
+    )
+    lines = csv_text(frame).splitlines()
+    assert lines[0] == "'=task,value,label"
+    assert lines[1] == "'=1+1,-1.5,'-a"
+    assert [line.split(",")[0] for line in lines[2:]] == ["'+x", "'-x", "'@SUM(A1)", "'\t=1", "May", "-3"]
+    plain = pd.DataFrame({"task": ["a"], "n": [1], "none": [None], "error": [0.1]})
+    assert csv_text(plain) == plain.to_csv(index=False)

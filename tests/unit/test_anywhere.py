@@ -1,0 +1,195 @@
+"""The library and the command work where they were installed by somebody else, and on terminals of every kind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from imrc._folders import put_in_place
+from imrc.cli import main
+from imrc.evaluation import RunSettings
+from imrc.features import FeatureSpec
+from imrc.sweeps.cell import cell_key
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What a service's user, or a container that is read only, meets: nothing may be written but in the folder for
+# temporary files. As root, as tests may run, permissions alone would stop nothing.
+NOTHING_MAY_BE_WRITTEN = """
+import errno, os, sys, tempfile
+allowed, original = tempfile.gettempdir(), tempfile.TemporaryFile
+def refuse(*rest, dir=None, **options):
+    if dir is not None and not os.path.abspath(dir).startswith(os.path.join(allowed, "imrc-compiled-")):
+        raise PermissionError(errno.EACCES, "Permission denied", dir)
+    return original(*rest, dir=dir, **options)
+tempfile.TemporaryFile = refuse
+"""
+RUN = """
+import imrc
+sequence = imrc.datasets.load("identical", tasks=3, samples=60)
+imrc.evaluate(sequence, n=5, repetitions=1, preset="paper", max_iter=5)
+print(os.environ.get("NUMBA_CACHE_DIR"), sep="")
+"""
+
+
+def run_python(
+    code: str, *arguments: str, encoding: str = "utf-8", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own, with nothing of this one's settings."""
+    keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True, cwd=ROOT, env={**keep, **environment}, timeout=170, encoding=encoding,
+    )  # fmt: skip
+
+
+@pytest.mark.timeout(180)
+def test_it_computes_where_nothing_may_be_written_and_says_so_once(tmp_path):
+    done = run_python(NOTHING_MAY_BE_WRITTEN + RUN, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path))
+    assert done.stderr.count("Compiled code cannot be kept") == 1
+    assert "NUMBA_CACHE_DIR" in done.stderr
+    assert not list(tmp_path.iterdir())  # it goes with the process
+
+
+def test_where_it_may_be_written_nothing_is_said():
+    code = "import os\nimport imrc._compiled\nprint(os.environ.get('NUMBA_CACHE_DIR'))"
+    done = run_python(code)
+    assert (done.stdout.strip(), done.stderr) == ("None", "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1251", "cp932", "cp437"])
+def test_results_are_printed_where_characters_are_missing(encoding):
+    code = "import sys; from imrc.cli import main; sys.exit(main(sys.argv[1:]))"
+    run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
+    done = run_python(code, *run, encoding=encoding, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    sign = re.search(r"forward_backward +[0-9.]+ (\S) ", done.stdout)[1]
+    assert sign == ("?" if encoding == "ascii" else "±")
+    for options in (["list"], ["list", "--csv"], ["list", "--json"], ["info", "rotated_mnist"]):
+        done = run_python(code, "datasets", *options, encoding=encoding, PYTHONIOENCODING=encoding)
+        assert done.returncode == 0, done.stderr
+        usual = run_python(code, "datasets", *options)
+        if "--json" in options:
+            assert json.loads(done.stdout) == json.loads(usual.stdout)  # without any loss
+        else:
+            assert done.stdout == usual.stdout.encode(encoding, "replace").decode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--port", "99999"], "1 to 65535"),
+        (["--port", "0"], "1 to 65535"),
+        (["--port", "x"], "1 to 65535"),
+        (["--address", "nonsense.invalid"], "is not an address of this machine"),
+        (["--address", "300.1.1.1"], "is not an address of this machine"),
+        (["--address", "x" * 80], "is not an address of this machine"),
+        (["--address", "192.0.2.7"], "is not an address of this machine"),
+        (["--limit", "lots"], "gigabytes and minutes"),
+    ],
+)
+def test_a_server_that_cannot_be_started_says_why(options, message, monkeypatch, capsys):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("a server was started"))
+    try:
+        status = main(["app", *options])
+    except SystemExit as stopped:
+        status = stopped.code
+    error = capsys.readouterr().err
+    assert status == 2
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_a_port_in_use_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["app", "--port", str(port)]) == 2
+    assert f"Port {port} is in use" in capsys.readouterr().err
+
+
+def test_stopped_while_loading_there_is_no_traceback():
+    code = (
+        "import builtins, sys\n"
+        "original = builtins.__import__\n"
+        "def stop(name, *rest):\n"
+        "    if name.startswith('imrc.commands'):\n"
+        "        raise KeyboardInterrupt\n"
+        "    return original(name, *rest)\n"
+        "from imrc.cli import main\n"
+        "builtins.__import__ = stop\n"
+        "sys.exit(main(['datasets', 'list']))"
+    )
+    done = run_python(code)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", "imrc: stopped")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links that lead to themselves are made with POSIX")
+def test_a_store_that_is_a_link_to_itself(tmp_path, capsys):
+    loop = tmp_path / "results.sqlite"
+    loop.symlink_to(loop)
+    sweep = ["sweep", "--datasets", "identical", "-k", "3", "-n", "5", "-b", "0", "--repetitions", "1"]
+    for place in (loop, loop / "results.sqlite"):
+        assert main([*sweep, "--store", str(place)]) in (1, 2)
+        error = capsys.readouterr().err
+        assert "loop" not in error or os.strerror(errno.ELOOP) in error
+        assert str(loop) in error
+        assert "bug in imrc" not in error
+
+
+def test_the_key_of_a_cell_depends_on_values_only():
+    # Not on the release of Python, of a library or the order in which things were made: results would be computed again
+    # after every upgrade. The numbers are what this key was when the store's format was last changed.
+    settings = RunSettings(n=7, b=2, preset="paper", features=FeatureSpec("rff", 50, 0.3), seed=11)
+    assert cell_key("abc", settings, 4, code="1/1") == KEY
+
+
+KEY = "6a7ef2fe053207a9e8ebf490256ed4032b2eaab4f681fb3a4619ac2f9abbce7f"
+
+
+def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path, monkeypatch):
+    # What Windows does while another program has the file open.
+    part, file = tmp_path / "a.part", tmp_path / "a.csv"
+    file.write_text("old")
+    replace, refusals = os.replace, [PermissionError(errno.EACCES, "in use")] * 3
+
+    def refuse(*names):
+        if refusals:
+            raise refusals.pop()
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    part.write_text("new")
+    put_in_place(part, file)
+    assert file.read_text() == "new"
+    part.write_text("newer")
+    refusals.extend([PermissionError(errno.EACCES, "in use")] * 100)
+    with pytest.raises(PermissionError):
+        put_in_place(part, file)
+    assert (file.read_text(), part.read_text()) == ("new", "newer")
+
+
+def test_nothing_of_posix_alone_is_used_where_it_is_not_asked_for_first():
+    # There is only Linux here: what other systems do not have is looked for in the source.
+    missing = ("fork", "getppid", "getuid", "geteuid", "setsid", "killpg", "sched_getaffinity", "pthread_sigmask")
+    unguarded = []
+    for path in sorted([*(ROOT / "imrc").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            used = [name for name in missing if f"os.{name}(" in line or f"signal.{name}(" in line]
+            before = "\n".join(lines[max(number - 12, 0) : number])
+            if used and "os.name == " not in before and "hasattr(" not in before:
+                unguarded.append(f"{path.name}:{number + 1} {used}")
+    assert unguarded == []
