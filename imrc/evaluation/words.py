@@ -92,24 +92,6 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     return f"Borrowing was switched off in {share}; tasks count there with their own samples."
 
 
-def worth_sentence(worth: EffectiveSamples, title: str) -> str:
-    """State what the effective sample size of a run means, in Markdown.
-
-    Examples
-    --------
-    >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
-    'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
-    """
-    if worth.borrowing == 0:
-        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
-    interval = interval_text(worth)
-    interval = f"95 % interval {interval}" if " to " in interval else interval
-    return (
-        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
-        "if the tasks evolve."
-    )
-
-
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
     """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
 
@@ -292,6 +274,51 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     )
 
 
+def winner_sentence(table: pd.DataFrame) -> str:
+    """Say by how much the method with the fewest errors wins over the reference, and at what cost; empty if it is it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table`.
+    """
+    fair = table[table["method"] != "oracle"]
+    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    if best["method"] == reference["method"]:
+        if len(fair) < 2:
+            return ""
+        best, reference, verb = reference, fair.iloc[1], "makes fewer errors than the next,"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(reference["verdict"], "")
+        low, high = -reference["high"], -reference["low"]
+    else:
+        verb = "makes fewer errors than"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(best["verdict"], "")
+        low, high = best["low"], best["high"]
+    difference = best["error"] - reference["error"]
+    interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
+    text = f"{best['title']} {verb} {reference['title']}: {signed(difference)}{interval}{gap}. "
+    costs = [
+        _times(best[column], reference[column], noun)
+        for column, noun in (("seconds", "time per task"), ("state", "memory"))
+        if reference[column] > 0 and best[column] > 0
+    ]
+    return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
+
+
+def _times(cost: float, other: float, noun: str) -> str:
+    """Return a cost as a multiple of another.
+
+    Examples
+    --------
+    >>> [_times(cost, 10.0, "memory") for cost in (30.0, 2.5, 10.5)]
+    ['3.0 times the memory', '1/4.0 of the memory', 'about the same memory']
+    """
+    ratio = cost / other
+    if 0.9 < ratio < 1.1:
+        return f"about the same {noun}"
+    return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"1/{1 / ratio:,.1f} of the {noun}"
+
+
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison for display: values with their uncertainty, columns with titles.
 
@@ -306,7 +333,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
+            "Error": [with_spread(row["error"], row["stderr"]) for row in rows],
             "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],

@@ -21,6 +21,7 @@ from imrc.evaluation import (
     theorem_4,
 )
 from imrc.evaluation.decision import usual_answer
+from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.results import HEADLINES, HeadlineKind
 from imrc.evaluation.words import (
     as_command,
@@ -30,7 +31,6 @@ from imrc.evaluation.words import (
     samples_text,
     theorem_4_sentence,
     with_error,
-    worth_sentence,
 )
 from imrc.features._spec import TITLES
 from imrc.report import _page
@@ -81,7 +81,7 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
 
 def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None, title: str) -> list[str]:
     """Say what the effective samples mean, and what Theorem 4 gives beside them."""
-    out = [worth_sentence(found, title), borrowing_note(found)]
+    out = [worth_sentence(result, title), borrowing_note(found), measured_sentence(result, diagnosis)]
     if diagnosis is not None and diagnosis.change is not None:
         settings, ratio = result.settings, diagnosis.ratio_at(result.settings.n)
         limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (settings.b, None))
