@@ -59,8 +59,8 @@ class Variogram:
 
 
 def default_nlags(k: int) -> int:
-    """Return the number of lags to draw: min(10, k // 2 - 1), at least 1."""
-    return max(1, min(10, k // 2 - 1))
+    """Return the number of lags to draw: min(20, k // 2 - 1), at least 1."""
+    return max(1, min(20, k // 2 - 1))
 
 
 def _centred_components(means: Floats) -> Floats:
@@ -82,7 +82,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
     means : array-like of shape (k, m)
         Sample averages of the mean vector, one row per task.
     nlags : int or None
-        Largest lag, 1 to k - 1. None: min(10, k // 2 - 1), at least 1.
+        Largest lag, 1 to k - 1. None: min(20, k // 2 - 1), at least 1.
 
     Returns
     -------

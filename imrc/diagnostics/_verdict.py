@@ -52,6 +52,20 @@ TITLES: dict[VerdictName, str] = {
 }
 
 
+_FINDINGS: dict[VerdictName, str] = {
+    "no_change": "no change can be seen",
+    "too_few": "too few tasks or samples to see a change",
+    "differ": "tasks differ, but are too few to judge their order",
+    "recurring": "some tasks come back",
+    "iid": "tasks differ in no order",
+    "evolving": "tasks change step by step",
+    "mean_reverting": "tasks change and are pulled back",
+    "trend": "tasks move along a course",
+    "jump": "tasks change abruptly",
+    "periodic": "tasks repeat in a rhythm",
+}
+"""What a verdict says to anybody."""
+
 CHANGES: dict[ChangePattern, str] = {
     "unremarkable": "look independent and zero-mean",
     "direction": "drift in one direction",
@@ -89,6 +103,21 @@ class Verdict:
         if "evolving" in (self.name, self.second) and self.changes in ("unremarkable", None):
             return "supported" if self.second is None and self.name == "evolving" else "open"
         return "open" if self.name in ("no_change", "too_few", "differ") else "contradicted"
+
+    @property
+    def finding(self) -> str:
+        """The verdict for anybody, without its term."""
+        if self.name == "trend" and self.changes == "direction":
+            first = "changes keep one direction"
+        elif self.name == "trend" and self.changes == "same_way":
+            first = "changes keep their direction for a while"
+        else:
+            first = _FINDINGS[self.name]
+        if self.second is not None:
+            return f"{first}, or {_FINDINGS[self.second]}"
+        if self.name == "evolving" and self.changes in _FAILS:
+            return f"{first}, but the changes {CHANGES[self.changes]}"
+        return first
 
     @property
     def changes_text(self) -> str:

@@ -68,19 +68,30 @@ def step_changes(result: Assessment) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry
-        if nothing changed.
+        Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry if nothing
+        changed, and low, high: where 95 % of the single steps of a random walk with the estimated ratio would lie
+        (NaN without an estimate).
     """
     change = np.diagonal(result.distance, 1)
     h = _noise(result)
     components = result.m_noise or result.m_eff
-    se = np.sqrt(2.0) * (h[:-1] + h[1:]) / np.sqrt(components)
+    noise = h[:-1] + h[1:]
+    se = np.sqrt(2.0) * noise / np.sqrt(components)
+    low = high = np.full(len(change), np.nan)
+    if result.change is not None:
+        from scipy.special import chdtri
+
+        # Under the walk a squared distance is a mean of m_eff squares of normal numbers, minus its noise.
+        degrees = result.change.m_eff
+        low, high = ((result.change.ratio + noise) * chdtri(degrees, p) / degrees - noise for p in (0.975, 0.025))
     return pd.DataFrame(
         {
             "task": np.arange(2, result.k + 1),
             "label": list(result.labels[1:]),
             "change": change,
             "noise_se": se,
+            "low": low,
+            "high": high,
         }
     )
 

@@ -2,8 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from imrc.diagnostics._assess import Assessment
-from imrc.wording import number, p_text
+from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+from imrc.diagnostics._verdict import LEVEL
+from imrc.wording import decimal, number, p_text
+
+
+@dataclass(frozen=True)
+class Question:
+    """One step on the way to a verdict.
+
+    Attributes
+    ----------
+    text : str
+        The question.
+    answer : str
+        Yes, No, a few words, or why there is no answer.
+    evidence : str
+        The number behind it.
+    turns_at : str
+        Where the answer would be another one; empty without an answer.
+    """
+
+    text: str
+    answer: str
+    evidence: str
+    turns_at: str
+
+
+def questions(result: Assessment, n: float) -> list[Question]:
+    """Return the five questions that lead to a verdict, with the numbers behind the answers.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `imrc.diagnostics.assess`.
+    n : float
+        Samples per task to which the size of the change is converted.
+
+    Returns
+    -------
+    list of Question
+        In the order in which they are asked; the last two are about changes, which are only judged where the order of
+        the tasks matters.
+    """
+    level = f"p = {decimal(LEVEL, 2)}"
+    asked = []
+    for text, p in (("Are the tasks different?", result.p_same), ("Does their order matter?", result.p_order)):
+        answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
+        asked.append(Question(text, answer, p_text(p), level if p is not None else ""))
+    if result.change is not None:
+        ratio, low, high = result.ratio_at(n)
+        size = "Yes" if high < 1 else "No" if low > 1 else "Perhaps"
+        interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
+        asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
+    tests = result.innovations
+    if tests is None:
+        return asked
+    judged = result.verdict.changes is not None
+    drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
+    linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
+    for text, answer, z, limit in (
+        ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
+        ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
+    ):
+        evidence = f"z = {z:.1f}".replace("-", "−")
+        asked.append(
+            Question(text, answer, evidence, limit)
+            if judged
+            else Question(text, "Not judged", "the order does not matter", "")
+        )
+    return asked
 
 
 def regime_sentence(result: Assessment, n: float) -> str:

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from imrc.evaluation.effective import EffectiveSamples
-from imrc.evaluation.results import HeadlineKind, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline
+from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
-from imrc.wording import decimal, p_cell, with_spread
+from imrc.wording import decimal, p_cell, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,20 @@ def with_error(headline: Headline) -> str:
     '.405 ± .006'
     """
     return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)
+
+
+def interval_words(difference: Difference) -> str:
+    """Return a difference with the interval it is judged by; the difference alone if there was one repetition.
+
+    Examples
+    --------
+    >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
+    '−.066 (−.080 to −.052)'
+    """
+    text = signed(difference.mean)
+    if math.isfinite(difference.low):
+        text += f" ({signed(difference.low)} to {signed(difference.high)})"
+    return text.replace("-", "−")
 
 
 def samples_text(worth: EffectiveSamples) -> str:
@@ -78,24 +92,6 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     return f"Borrowing was switched off in {share}; tasks count there with their own samples."
 
 
-def worth_sentence(worth: EffectiveSamples, title: str) -> str:
-    """State what the effective sample size of a run means, in Markdown.
-
-    Examples
-    --------
-    >>> worth_sentence(EffectiveSamples(21.64, 19.9, 23.4, 10.0), "Digits")
-    'On *Digits*, each task would be worth 21.6 samples (95 % interval 19.9 to 23.4), not 10, if the tasks evolve.'
-    """
-    if worth.borrowing == 0:
-        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
-    interval = interval_text(worth)
-    interval = f"95 % interval {interval}" if " to " in interval else interval
-    return (
-        f"On *{title}*, each task would be worth {worth.mean:,.1f} samples ({interval}), not {worth.own:g}, "
-        "if the tasks evolve."
-    )
-
-
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
     """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
 
@@ -121,29 +117,6 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
         f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
         f"{result.settings.b} steps back (without that limit Theorem 4 gives {full:,.1f}); they differ because "
         f"{estimate}{off}."
-    )
-
-
-def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:
-    """Return one sentence on the gain of forward and backward learning, in Markdown.
-
-    A difference whose 95 % interval holds 0, see `RunResult.difference`, is called no clear difference.
-    """
-    headlines = result.headline(kind)
-    single, both = headlines["single"], headlines["forward_backward"]
-    difference = result.difference("forward_backward", "single", kind)
-    numbers = f"{with_error(both)} against {with_error(single)}"
-    if result.settings.repetitions > 1 and not difference.clear:
-        change = "makes **no clear difference** to"
-        return f"On *{title}*, learning forward and backward {change} learning each task alone ({numbers})."
-    if single.mean <= 0:
-        return f"On *{title}*, single-task rules already make no errors ({numbers})."
-    share = abs(difference.mean) / single.mean
-    word = "fewer" if difference.mean < 0 else "more"
-    caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
-    return (
-        f"On *{title}*, learning forward and backward makes **{100 * share:.0f}\u00a0% {word} errors** than learning "
-        f"each task alone ({numbers}).{caution}"
     )
 
 
@@ -178,11 +151,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         if settings.features != FeatureSpec(settings.features.kind):
             imports += "from imrc.features import FeatureSpec\n"
     arguments += [f"{name}={value!r}".replace("'", '"') for name, value in settings.overrides]
-    if file_options is None:
-        load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
-    else:
-        options = "".join(f", {name}={value!r}" for name, value in file_options.items())
-        load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+    load = _load(dataset, tasks, settings, file_options)
     # One repetition has no standard error.
     spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
     return (
@@ -191,6 +160,52 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         f"result = imrc.evaluate(sequence, {', '.join(arguments)})\n"
         "for rule, error in result.headline().items():\n"
         f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
+    )
+
+
+def _load(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> str:
+    if file_options is None:
+        return f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
+    options = "".join(f", {name}={value!r}" for name, value in file_options.items())
+    return f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+
+
+def model_as_python(
+    dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None
+) -> str:
+    """Return a script that fits a model on all samples, keeps it and predicts, with the parameters of `as_python`.
+
+    Examples
+    --------
+    >>> print(model_as_python("identical", 5, RunSettings(b=2)))
+    import imrc
+    import joblib
+    from imrc.evaluation import RunSettings, fit_model
+    from imrc.features import FeatureSpec
+    <BLANKLINE>
+    sequence = imrc.datasets.load("identical", tasks=5, seed=0)
+    features = FeatureSpec(kind="automatic")
+    settings = RunSettings(b=2, W=None, preset="recommended", seed=0, features=features, overrides={})
+    model = fit_model(sequence, settings)  # all samples, one task after the other
+    joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back
+    newest = sequence[-1]
+    print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")
+    """
+    spec, usual = asdict(settings.features), asdict(FeatureSpec())
+    spec = {name: value for name, value in spec.items() if name == "kind" or value != usual[name]}
+    features = ", ".join(f"{name}={value!r}" for name, value in spec.items())
+    arguments = ", ".join(f"{name}={getattr(settings, name)!r}" for name in ("b", "W", "preset", "seed"))
+    made = f"RunSettings({arguments}, features=features, overrides={dict(settings.overrides)!r})"
+    made = f"features = FeatureSpec({features})\nsettings = {made}".replace("'", '"')
+    return (
+        "import imrc\nimport joblib\nfrom imrc.evaluation import RunSettings, fit_model\n"
+        "from imrc.features import FeatureSpec\n\n"
+        f"sequence = {_load(dataset, tasks, settings, file_options)}\n"
+        f"{made}\n"
+        "model = fit_model(sequence, settings)  # all samples, one task after the other\n"
+        'joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back\n'
+        "newest = sequence[-1]\n"
+        'print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")'
     )
 
 
@@ -259,6 +274,51 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     )
 
 
+def winner_sentence(table: pd.DataFrame) -> str:
+    """Say by how much the method with the fewest errors wins over the reference, and at what cost; empty if it is it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.comparison.comparison_table`.
+    """
+    fair = table[table["method"] != "oracle"]
+    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    if best["method"] == reference["method"]:
+        if len(fair) < 2:
+            return ""
+        best, reference, verb = reference, fair.iloc[1], "makes fewer errors than the next,"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(reference["verdict"], "")
+        low, high = -reference["high"], -reference["low"]
+    else:
+        verb = "makes fewer errors than"
+        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(best["verdict"], "")
+        low, high = best["low"], best["high"]
+    difference = best["error"] - reference["error"]
+    interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
+    text = f"{best['title']} {verb} {reference['title']}: {signed(difference)}{interval}{gap}. "
+    costs = [
+        _times(best[column], reference[column], noun)
+        for column, noun in (("seconds", "time per task"), ("state", "memory"))
+        if reference[column] > 0 and best[column] > 0
+    ]
+    return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
+
+
+def _times(cost: float, other: float, noun: str) -> str:
+    """Return a cost as a multiple of another.
+
+    Examples
+    --------
+    >>> [_times(cost, 10.0, "memory") for cost in (30.0, 2.5, 10.5)]
+    ['3.0 times the memory', '1/4.0 of the memory', 'about the same memory']
+    """
+    ratio = cost / other
+    if 0.9 < ratio < 1.1:
+        return f"about the same {noun}"
+    return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"1/{1 / ratio:,.1f} of the {noun}"
+
+
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison for display: values with their uncertainty, columns with titles.
 
@@ -273,7 +333,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error ± std": [with_spread(row["error"], row["std"]) for row in rows],
+            "Error": [with_spread(row["error"], row["stderr"]) for row in rows],
             "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],

@@ -96,6 +96,9 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
 
     cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
     cells.insert(1, "title", [datasets.entry(name).title for name in cells["dataset"]])
+    # Rows without anything of ours at the end: in between they tear the others apart.
+    measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
+    cells = cells.loc[(~measured).sort_values(kind="stable").index].reset_index(drop=True)
     return cells.assign(gap=cells["ours"] - cells["printed"])
 
 
@@ -138,24 +141,36 @@ def agreement(cells: pd.DataFrame) -> str:
     )
 
 
-def both_readings() -> str:
-    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
+def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
+    """Return how many cells of all n agree with print, of how many: IMRC's ("imrc") and the other methods'."""
     import pandas as pd
 
-    near: dict[str, dict[str, int]] = {}
-    total: dict[str, int] = {}
-    for error in get_args(ErrorKind):
-        table = pd.concat([error_cells(n, error) for n in SIZES])
-        table = table[table["gap"].notna()]
-        own = table["column"] == title_of_method(imrc_key("paper"))
-        for name, part in (("imrc", table[own]), ("others", table[_published(table)])):
-            near.setdefault(name, {})[error] = int((part["gap"].abs() <= TOLERANCE).sum())
-            total[name] = len(part)
+    table = pd.concat([error_cells(n, error) for n in SIZES])
+    table = table[table["gap"].notna()]
+    own = table["column"] == title_of_method(imrc_key("paper"))
+    return {
+        name: (int((part["gap"].abs() <= TOLERANCE).sum()), len(part))
+        for name, part in (("imrc", table[own]), ("others", table[_published(table)]))
+    }
+
+
+def headline() -> str:
+    """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
+    (near, total), (others, all_others) = _near("released").values()
+    return (
+        f"IMRC's printed errors come out again in {near} of {total} cells, those of its rivals in {others} of "
+        f"{all_others}; {len(missing())} of {len(printed_datasets())} datasets are not at hand"
+    )
+
+
+def both_readings() -> str:
+    """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
+    near = {error: _near(error) for error in get_args(ErrorKind)}
     return (
         f"Within {decimal(TOLERANCE, 2)} of print, over all n: IMRC with the paper's choices in "
-        f"{near['imrc']['released']} of {total['imrc']} cells with the error of the authors' script, in "
-        f"{near['imrc']['average']} with the average the paper describes; the other methods in "
-        f"{near['others']['released']} and {near['others']['average']} of {total['others']}."
+        f"{near['released']['imrc'][0]} of {near['released']['imrc'][1]} cells with the error of the authors' script, "
+        f"in {near['average']['imrc'][0]} with the average the paper describes; the other methods in "
+        f"{near['released']['others'][0]} and {near['average']['others'][0]} of {near['released']['others'][1]}."
     )
 
 

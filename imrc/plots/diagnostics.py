@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
-from imrc.plots._axes import whole_numbers
+from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart
 from imrc.plots._panels import panels as in_a_row
 from imrc.plots._style import COLOURS, SEQUENTIAL, band
@@ -92,7 +92,7 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
     return in_a_row(
         traces,
         list(panels),
-        [axis("lag (tasks)", tickformat="d", dtick=1)] * len(panels),
+        [axis("lag (tasks)", **whole_numbers(max(len(pacf.lags) for pacf in panels.values()), 10))] * len(panels),
         [axis("partial autocorrelation"), *[axis()] * (len(panels) - 1)],
         gap=0.2 / len(panels),
         share_y=True,
@@ -201,11 +201,12 @@ def distance_heatmap(result: Assessment) -> go.Figure:
         "hoverongaps": False,
         "colorbar": {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
     }
-    both = {"constrain": "domain", "showgrid": False, **whole_numbers(result.k, 10)}
+    both = {"constrain": "domain", "showgrid": False}
+    ticks = [task_ticks(result.labels, ticks=number) for number in (5, 8)]
     return chart(
         [cells],
-        axis("task", **both),
-        axis("task", autorange="reversed", scaleanchor="x", **both),
+        axis("task", **both, **ticks[0]),
+        axis("task", autorange="reversed", scaleanchor="x", **both, **ticks[1]),
         title="Which tasks are alike?",
         height=460,
         legend=False,
@@ -213,7 +214,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
 
 
 def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
-    """Return the change at each step with the common estimate n rho.
+    """Return the change at each step with the common estimate n rho, and where single steps would lie.
 
     Parameters
     ----------
@@ -228,25 +229,24 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
     """
     traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
-    noise = table["noise_se"].to_numpy()
     few = len(x) <= 150
-    if len(x) > 1:
+    if result.change is not None and len(x) > 1:
         traces.add(
-            **band(x, -2 * noise, 2 * noise, COLOURS["single"], 0.35),
-            name="± 2 standard errors around no change at all",
+            **band(x, table["low"].to_numpy(), table["high"].to_numpy(), COLOURS["forward"], 0.25),
+            name="95 % of single steps at this rate",
+        )
+    if len(x) > 1:
+        noise = table["noise_se"].to_numpy()
+        traces.add(
+            **band(x, -1.96 * noise, 1.96 * noise, COLOURS["single"], 0.35),
+            name="95 % of steps if nothing changed",
         )
     if result.change is not None:
-        change = result.change
-        high = change.high if math.isfinite(change.high) else float(table["change"].max())
-        traces.add(
-            **band(x[[0, -1]], np.full(2, change.low), np.full(2, high), COLOURS["forward"], 0.25),
-            name="95 % interval of n ρ (random-walk model)",
-        )
         traces.add(
             x=x[[0, -1]],
-            y=[change.ratio, change.ratio],
+            y=[result.change.ratio, result.change.ratio],
             mode="lines",
-            name=f"{_ratio_text(result)}, one rate for all steps",
+            name=f"mean of all steps at this rate, {_ratio_text(result)}",
             line={"color": COLOURS["forward"], "width": 2.5, "dash": "dash"},
             hoverinfo="skip",
         )
@@ -262,7 +262,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
     )
     return chart(
         traces,
-        axis("step to task", **whole_numbers(len(x))),
+        axis("step to task", **task_ticks(table["label"].tolist(), first=2)),
         axis("squared change / noise of one average"),
         title="When do the tasks change?",
         height=380,
@@ -369,7 +369,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
     )
     return chart(
         traces,
-        axis("task", **whole_numbers(len(x))),
+        axis("task", **task_ticks(table["label"].tolist())),
         axis(html.escape(name)),
         title="How do single components change?",
         height=420,

@@ -17,9 +17,10 @@ from imrc._checks import check_int, check_real
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
-from imrc.plots._axes import whole_numbers
+from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart, panels
-from imrc.plots._style import COLOURS, NAMES, rgba
+from imrc.plots._style import COLOURS, DASHES, NAMES, rgba
+from imrc.wording import decimal
 
 Floats = NDArray[np.float64]
 
@@ -27,9 +28,9 @@ PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
 """Task j of k tasks: the pairs in the paper's figure."""
 
 BARS_UP_TO = 120
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-_GREENS = ("#009E73", "#4DBF9F", "#00674B", "#7FD1BA", "#2C8F73", "#00442F")
-_ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#8F6200", "#D98200", "#6E4B00")
+_GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
+_ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
+"""Shades of a rule's colour, one per pair; the line style says which rule it is."""
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
@@ -79,7 +80,7 @@ def ess_curve_table(
     return pd.concat(frames, ignore_index=True)
 
 
-def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
+def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
     """Return the paper's figure: ESS / n against n d^2 / sigma^2 on logarithmic axes, regimes marked.
 
     Parameters
@@ -88,6 +89,8 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
         From `ess_curve_table`.
     own : OwnRatio or None
         The sequence's own ratio, drawn as a line with its interval.
+    reached : EffectiveSamples or None
+        What a run reached: drawn at the own ratio, beside what the theorems promise there.
 
     Returns
     -------
@@ -99,19 +102,19 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
     if own is not None and own.high > 0:
         _mark_own(traces, own, low, high, top)
     tasks = sorted(table["j"].unique())
-    pairs = sorted({(j, k) for j, k in zip(table["j"], table["k"], strict=True)})
+    both = table[table["rule"] == "forward_backward"]
+    pairs = sorted({(j, k) for j, k in zip(both["j"], both["k"], strict=True)})
     for (rule, j, k), part in table.groupby(["rule", "j", "k"], sort=False):
         forward = rule == "forward"
-        dash = _DASHES[tasks.index(j) % len(_DASHES)]
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
-        name = f"forward, j = {j}" if forward else f"forward and backward, j = {j}, k = {k}"
+        name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
         traces.add(
             x=part["ratio"],
             y=part["ess"],
             mode="lines",
             name=name,
-            line={"color": shade, "width": 2.5, "dash": dash},
+            line={"color": shade, "width": 2.5, "dash": DASHES[str(rule)]},
             hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
         )
     borders = [1.0 / max(tasks) ** 2, 1.0]
@@ -121,9 +124,12 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
             y=[0.9, top],
             mode="lines",
             name=f"border of regimes, {name}",
+            showlegend=False,
             line={"color": COLOURS["reference"], "width": 1, "dash": "dot"},
             hoverinfo="skip",
         )
+    if own is not None and reached is not None and reached.own > 0:
+        _mark_reached(traces, float(np.clip(own.value, low, high)), reached)
     return chart(
         traces,
         axis(
@@ -140,8 +146,28 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None) -> go.Figure:
             tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
         ),
         title="How many times its own samples is a task worth?",
-        height=520,
+        height=510,
+        above=90,
         annotations=_regime_names(low, high, borders),
+    )
+
+
+def _mark_reached(traces: Traces, x: float, reached: EffectiveSamples) -> None:
+    """Draw what a run reached, in units of its own samples."""
+    known = math.isfinite(reached.low)
+    traces.add(
+        x=[x],
+        y=[reached.mean / reached.own],
+        mode="markers",
+        name=f"this run: {reached.mean:,.1f} samples, mean of all tasks",
+        marker={"symbol": "diamond", "size": 12, "color": COLOURS["truth"]},
+        error_y={
+            "type": "data",
+            "array": [(reached.high - reached.mean) / reached.own if known else 0.0],
+            "arrayminus": [(reached.mean - reached.low) / reached.own if known else 0.0],
+            "color": COLOURS["truth"],
+        },
+        hovertemplate=f"this run: {samples_text(reached)}<extra></extra>",
     )
 
 
@@ -154,7 +180,7 @@ def _mark_own(traces: Traces, own: OwnRatio, low: float, high: float, top: float
         fill="toself",
         mode="none",
         fillcolor=rgba(COLOURS["single"], 0.2),
-        name=f"{own.name}: 95 % interval",
+        name="its 95 % interval",
         hoverinfo="skip",
     )
     position = float(np.clip(own.value, low, high))
@@ -172,7 +198,7 @@ def _mark_own(traces: Traces, own: OwnRatio, low: float, high: float, top: float
 def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[str, Any]]:
     """Return the names of the three regimes, above the plot."""
     edges = [low, *borders, high]
-    names = ("proportional to k", "grows like 1/√(n d²/σ²)", "little to gain")
+    names = ("proportional<br>to k", "grows like<br>1/√(n d²/σ²)", "little<br>to gain")
     return [
         {
             "x": np.log10(np.sqrt(left * right)),
@@ -248,7 +274,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             )
     return chart(
         traces,
-        axis("task", **whole_numbers(len(table))),
+        axis("task", **task_ticks(table["label"].tolist())),
         axis("effective sample size", rangemode="tozero"),
         title="How many samples is each task worth?",
         height=400,
@@ -350,7 +376,7 @@ def ess_growth(
             mode="lines",
             name=names[rule],
             legendgroup=rule,
-            line={"color": COLOURS[rule], "width": 2.5, "dash": "dash" if rule == "forward" else "solid"},
+            line={"color": COLOURS[rule], "width": 2.5, "dash": DASHES[str(rule)]},
             hovertemplate="k = %{x}: ESS %{y:.1f}<extra></extra>",
             panel=1,
         )
@@ -427,7 +453,7 @@ def _mark_run(traces: Traces, run: EffectiveSamples, places: dict[int, float]) -
 
 
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
-    """Return the bound of Theorem 3 next to minimax risk and error, task by task.
+    """Return the bound of Theorem 3, minimax risk and error of each task as multiples of the risk of guessing.
 
     Parameters
     ----------
@@ -439,47 +465,46 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     Returns
     -------
     Figure
+        Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
     """
     traces = Traces()
-    for rule, dash in (("single", "dot"), ("forward", "dash"), ("forward_backward", "solid")):
+    for rule, dash in DASHES.items():
         traces.add(
             x=table["task"],
-            y=table[rule],
+            y=table[rule] / trivial,
             mode="lines+markers",
             name=f"bound, {NAMES[rule].lower()}",
             line={"color": COLOURS[rule], "width": 2, "dash": dash},
-            hovertemplate="task %{x}: bound %{y:.2f}<extra></extra>",
+            hovertemplate="task %{x}: bound %{y:,.3g} times guessing<extra></extra>",
         )
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
         traces.add(
             x=table["task"],
-            y=table[column],
+            y=table[column] / trivial,
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 8, "color": COLOURS["truth"]},
-            hovertemplate="task %{x}: %{y:.3f}<extra>" + name + "</extra>",
+            customdata=[decimal(value) for value in table[column]],
+            hovertemplate="task %{x}: %{customdata}<extra>" + name + "</extra>",
         )
-    ends = [float(table["task"].min()), float(table["task"].max())]
     traces.add(
-        x=ends,
-        y=[trivial, trivial],
+        x=[float(table["task"].min()), float(table["task"].max())],
+        y=[1.0, 1.0],
         mode="lines",
-        name=f"guessing, 1 − 1/C = {trivial:.2f}: a bound above says nothing",
+        name=f"guessing, {decimal(trivial, 2)}: a bound above says nothing",
         line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    values = table[["single", "forward", "forward_backward"]].to_numpy()
-    lowest = table[["risk", "error"]].to_numpy()
-    scale: dict[str, Any] = {}
-    if np.nanmin(lowest) > 0 and np.nanmax(values) > 3:
-        steps = (1, 2, 5) if np.nanmax(values) < 1000 else (1,)
-        ticks = [step * 10.0**power for power in range(-2, 13) for step in steps]
+    bounds, lowest = table[list(DASHES)].to_numpy(), table[["risk", "error"]].to_numpy()
+    scale: dict[str, Any] = {"rangemode": "tozero"}
+    if np.nanmin(lowest) > 0 and np.nanmax(bounds) > 3 * trivial:
+        ticks = [10.0**power for power in range(-3, 13)]
         scale = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.12g}" for tick in ticks]}
     return chart(
         traces,
         axis("task", **whole_numbers(len(table))),
-        axis("error probability", **scale),
-        title="Is the guarantee informative here?",
+        axis("times the risk of guessing", **scale),
+        title="How far is the guarantee from saying something?",
         height=420,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 import imrc
@@ -48,6 +50,19 @@ def feature_names(choice: Choice) -> tuple[str, ...]:
     """Return names of the features in the chosen representation, as far as they have some."""
     sequence, settings = state.visit().sequence_for(choice), choice.settings
     return output_names(make(settings.features, sequence, settings.seed), sequence)
+
+
+def in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
+    """Return a diagnosis whose components have names, and these; without names where the columns have none.
+
+    Random features of columns mean nothing to anybody: then the columns themselves, standardised, are diagnosed.
+    """
+    names = feature_names(choice)
+    sequence = state.visit().sequence_for(choice)
+    if names or not sequence.feature_names:
+        return assessment(choice), names
+    plain = replace(choice, settings=replace(choice.settings, features=FeatureSpec(kind="standardised")))
+    return assessment(plain), feature_names(plain)
 
 
 def stand_ins(choice: Choice) -> PlugIn:

@@ -22,7 +22,7 @@ _LARGEST_KAPPA = 1e9
 def show(
     stand_in: guarantees.PlugIn, sizes: Mapping[str, NDArray[np.float64]], run: RunResult, diagnosis: Assessment
 ) -> None:
-    """Draw the bounds for effective sample sizes by rule, with risks and errors of a run."""
+    """Say what the bounds are worth, and draw them for effective sample sizes by rule with what a run reached."""
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
@@ -61,7 +61,7 @@ def show(
         ess.with_reached(table, run),
         trivial,
         name="ess-bound",
-        alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, and the risk of "
-        f"guessing, {trivial:.2f}.",
+        alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, all as multiples "
+        f"of the risk of guessing, {trivial:.2f}.",
     )
     formulas.show("bound")

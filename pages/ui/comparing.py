@@ -8,15 +8,17 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
 from imrc.core.settings import resolve_settings
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
-from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference, title_of_method
 from imrc.evaluation.words import UNTUNED
-from imrc.wording import LOSSES
+from imrc.paper import shipped
+from imrc.wording import LOSSES, duration, with_spread
 from pages.ui import data, queue, state
 from pages.ui.running import ensure_compiled, store
 
@@ -45,9 +47,8 @@ def rules_sentence() -> str:
     """Say which rule each preset of IMRC learns, and what was tuned."""
     rules = [f"{preset}, {LOSSES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
     return (
-        f"Rules of IMRC shown: {'; '.join(rules)}. After ±: standard errors of the mean in the "
-        "sentence above and in the charts, standard deviations over repetitions in the table, as in the paper. "
-        f"{UNTUNED} IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."
+        f"Rules of IMRC shown: {'; '.join(rules)}. After ±: one standard error. Charts show 95 % intervals. {UNTUNED} "
+        "IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."
     )
 
 
@@ -60,13 +61,92 @@ def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResul
     return tuple(data.named(result, sequence) for result in found if result is not None)
 
 
+IDEAS = {
+    "gem": (
+        "Keeps samples of earlier tasks and never takes a step that would make errors on them worse.",
+        "Many tasks that must all be remembered and do not contradict each other.",
+        "256 samples per task, and a linear rule.",
+    ),
+    "mer": (
+        "Learns a small network on a mixture of new samples and a reservoir of old ones, with steps that favour what "
+        "tasks have in common.",
+        "Tasks so alike that one rule serves all: it pools everything, with a flexible rule.",
+        "A reservoir of up to 5,120 samples, and a network.",
+    ),
+    "ella": (
+        "Describes the rule of each task by a few building blocks that all tasks share.",
+        "Many tasks that are variations of few themes, in any order.",
+        "A rule per task, and the shared blocks.",
+    ),
+    "ewc": (
+        "Goes on learning one rule and holds back the weights that mattered for earlier tasks.",
+        "Few tasks, and no room to keep samples.",
+        "A network, and how much each weight matters.",
+    ),
+    "condor": (
+        "Keeps up to 25 earlier rules and starts the new one from a weighted mixture of them.",
+        "Abrupt changes, with old situations that come back.",
+        "25 linear rules.",
+    ),
+    "driftsurf": (
+        "Watches the error; after a suspicion it trains a fresh rule beside the old one and keeps the better.",
+        "Long stable phases with rare jumps.",
+        "Two or three linear rules, and the samples since the last jump.",
+    ),
+    "aue": (
+        "A committee of ten trees, one per block of data, weighted by how well they do on the newest block.",
+        "Slow and abrupt change with many samples per task.",
+        "Ten trees.",
+    ),
+    "majority": (
+        "Always answers the class that was most frequent so far. What cannot beat it has learnt nothing.",
+        "Never, except where nothing can be learnt or one class is rare.",
+        "Counts of the classes.",
+    ),
+    "logistic_single": (
+        "Logistic regression on the samples of one task alone.",
+        "Tasks with many samples, or tasks that have nothing in common.",
+        "A linear rule per task.",
+    ),
+    "logistic_recent": (
+        "Logistic regression on the last b + 1 tasks together.",
+        "Steady change: old tasks no longer matter.",
+        "The samples of the last b + 1 tasks.",
+    ),
+    "logistic_seen": (
+        "Logistic regression on all samples so far: what anybody would try first.",
+        "Tasks that hardly change.",
+        "All samples.",
+    ),
+    "oracle": (
+        "Logistic regression with all samples of a task, not only n: no method can have them.",
+        "Not a rival: it shows what more samples would give.",
+        "A linear rule per task.",
+    ),
+}
+"""Of each method: its idea, when it wins, and what it keeps."""
+
+
 def about_methods(names: tuple[str, ...]) -> None:
-    """Say what the methods are, and where their implementation here differs from the published one."""
-    with st.expander("What the methods are, and where this implementation differs", icon=":material/menu_book:"):
-        for method in dict.fromkeys(parse_method(name)[0] for name in names):
-            cls = registry[method]
+    """Show a card per method; where its implementation here differs from the published one is folded."""
+    st.markdown("### What are these methods?")
+    columns = st.columns(2)
+    for position, method in enumerate(dict.fromkeys(parse_method(name)[0] for name in names)):
+        cls, (idea, wins, keeps) = registry[method], IDEAS[method]
+        with columns[position % 2].container(border=True):
+            st.markdown(f"**{cls.title}**. {idea}")
+            st.caption(f"**Wins with:** {wins}  \n**Keeps:** {keeps}")
             needs = "needs the task of a sample" if cls.needs_task_id else "one rule for every task"
-            st.markdown(f"**{cls.title}** ({needs}). {cls.paper}  \n" + " ".join(cls.deviations))
+            with st.expander("Source, and where this implementation differs"):
+                st.markdown(f"{cls.paper or 'No publication'} ({needs}).  \n" + " ".join(cls.deviations))
+
+
+def measured_earlier(dataset: str, n: int) -> pd.DataFrame:
+    """Return errors of this dataset and n that came with the program, mean ± standard error, best first."""
+    known = shipped.table("errors").query("dataset == @dataset and n == @n and error_kind == 'average'")
+    known = known.sort_values("error")
+    errors = [with_spread(mean, spread) for mean, spread in zip(known["error"], known["stderr"], strict=True)]
+    return pd.DataFrame({"Method": [title_of_method(name) for name in known["method"]], "Error": errors})
 
 
 def curves_shown(ranking: list[str]) -> list[str]:
@@ -81,7 +161,7 @@ def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "Error ± std": text(width=100, help=f"{SCORE_KINDS[kind]}, ± standard deviation over repetitions."),
+        "Error": text(width=100, help=f"{SCORE_KINDS[kind]}, ± one standard error of the mean over repetitions."),
         "Paper": text(width=90, help="Mean ± standard deviation the paper prints for this dataset and n."),
         "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
         "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),
@@ -120,12 +200,15 @@ def _estimates() -> dict[str, float]:
 
 
 def compared_results(
-    sequence: imrc.TaskSequence, settings: RunSettings, names: tuple[str, ...]
+    sequence: imrc.TaskSequence,
+    settings: RunSettings,
+    names: tuple[str, ...],
+    show: Callable[[list[RunResult]], None] | None = None,
 ) -> tuple[list[RunResult], list[str], dict[str, float]]:
     """Run IMRC and the named methods, or take them from the store.
 
     How long a method takes is known after its first task. One that would take longer than `LONG_S` ends there and
-    nothing of it is kept, until the visitor asks for it.
+    nothing of it is kept, until the visitor asks for it. `show` gets what is there, at once and after each method.
 
     Returns the results, the names of methods left out because the visitor pressed Stop, and the methods stopped after
     their first task with the seconds all of their tasks would take.
@@ -138,9 +221,15 @@ def compared_results(
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)
+
+    def there() -> list[RunResult]:
+        found = [store().get((sequence.fingerprint, job)) for job in jobs]
+        return [data.named(result, sequence) for result in found if result is not None]
+
     allowed = all(queue.may_run(sequence, job) for job in missing)
     if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
+        began = time.monotonic()
         with slot.container():
             bar = st.progress(0.0)
             st.button(
@@ -151,9 +240,11 @@ def compared_results(
                 args=(mine,),
             )
         for position, job in enumerate(missing):
+            if show is not None:
+                show(there())
             name = job.methods[0]
             may_stop = name != "imrc" and name not in long
-            result = _run(sequence, job, bar.progress, position, len(missing), may_stop)
+            result = _run(sequence, job, bar.progress, position, len(missing), may_stop, began)
             if isinstance(result, RunResult):
                 store().put((sequence.fingerprint, job), result)
             else:
@@ -182,16 +273,17 @@ def _run(
     position: int,
     count: int,
     may_stop: bool,
+    began: float,
 ) -> RunResult | float:
     """Return the result; or, if the method may be stopped and is long, about how many seconds it would take."""
     steps: list[StepResult] = []
-    started = time.monotonic()
 
     def show() -> None:
         number, total = len(steps), len(sequence)
-        left = f", about {(time.monotonic() - started) / number * (total - number):.0f} s left for it" if number else ""
+        done, spent = (position + number / total) / count, time.monotonic() - began
+        left = f"; {duration(spent)} so far, about {duration(spent / done - spent)} left in all" if done > 0.1 else ""
         draw(
-            (position + number / total) / count,
+            done,
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
 

@@ -7,58 +7,35 @@ from typing import Literal
 import streamlit as st
 
 import imrc
-from imrc.diagnostics import Assessment, tracks
-from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+from imrc.diagnostics import Assessment, tracks, words
 from imrc.plots import diagnostics as pictures
-from imrc.wording import number, p_text
 from pages.ui import charts, links
 
+_TESTS = """
+1. p-value of *all tasks share one distribution*. Q = {q:.3g} is the variance between tasks over its expectation for
+   identical tasks (1 if nothing changes).
+2. Exact permutation test of *every order of the tasks is equally likely*; it looks for similar neighbours, slow change
+   and periods. With fewer than 5 tasks no order is unusual enough.
+3. Change per step over the noise of one average of n samples, n ρ with the rate of change ρ = d² / σ², and its 95 %
+   interval; estimated on all samples and converted to n. Effective sample sizes follow from it: the smaller, the more
+   neighbours help.
+4. On changes with the sampling noise filtered out: do they drift in one direction throughout? A negative value means
+   that they partly cancel.
+5. Are changes 2 to 5 tasks apart correlated? Positive: they go on in the same way for a while; negative: they turn
+   back. The last two count only where the order of the tasks matters.
+"""
 
-def cards(result: Assessment, n: int) -> None:
-    """Show the main tests and the size of the change as cards."""
-    row = st.container(horizontal=True)
-    row.metric(
-        "Are the tasks different?",
-        p_text(result.p_same),
-        border=True,
-        help=f"p-value of *all tasks share one distribution* ({result.same_method}). Q = {result.q:.3g} is the "
-        "variance between tasks over its expectation for identical tasks (1 if nothing changes).",
-    )
-    row.metric(
-        "Does their order matter?",
-        p_text(result.p_order),
-        border=True,
-        help="Exact permutation test of *every order of the tasks is equally likely*; it looks for similar "
-        "neighbours, slow change and periods. With fewer than 5 tasks no order is unusual enough.",
-    )
-    if result.change is not None:
-        ratio, low, high = result.ratio_at(n)
-        row.metric(
-            f"n d² / σ² at n = {n}",
-            number(ratio),
-            f"{number(low)} to {number(high)}",
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-            help="Change per step over the noise of one sample average, n ρ with the rate of change ρ = d² / σ², and "
-            "its 95 % interval; estimated on all samples and converted to n. The effective sample sizes of Theorems 2 "
-            "and 4 follow from it.",
-        )
-    if result.innovations is not None:
-        tests = result.innovations
-        row.metric(
-            "Changes: direction, dependence",
-            f"z = {tests.z_mean:.1f}, {tests.largest:.1f}".replace("-", "−"),
-            result.verdict.changes_text,
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-            help="On increments with the sampling noise filtered out. First: do changes drift in one direction "
-            f"throughout (reported above {MEAN_LIMIT})? Second: are changes 2 to 5 tasks apart correlated "
-            f"(reported beyond ± {FLAG_LIMIT:g})? Both count only where the order of the tasks matters. "
-            f"Raw increments have a lag-1 correlation of {tests.raw_correlation:.2f}; "
-            f"noise and n ρ alone give {tests.expected_raw_correlation:.2f}.",
-        )
+
+def path(result: Assessment, n: int) -> None:
+    """Show the five questions that lead to the verdict, with their answers and where these would turn."""
+    rows = [
+        f"| {number} | {asked.text} | **{asked.answer}** | {asked.evidence} | {asked.turns_at} |"
+        for number, asked in enumerate(words.questions(result, n), start=1)
+    ]
+    st.markdown("\n".join(["| | Question | Answer | Evidence | Would turn at |", "|---|---|---|---|---|", *rows]))
+    with st.expander("How these are tested", icon=":material/science:"):
+        st.markdown(_TESTS.format(q=result.q))
+        st.caption(words.setting_sentence(result))
 
 
 def component_browser(

@@ -34,11 +34,11 @@ FORMULAS: dict[str, Formula] = {
             r"\tfrac{(1+\alpha)^{2j-1}-1-\alpha}{\alpha(1+\alpha)^{2j-1}+\alpha}\Big)",
             r"n_j^{\rightleftharpoons k} \ge n_j^{\rightharpoonup} + n\,"
             r"\tfrac{(1+\alpha)^{2(k-j)+1}-1-\alpha}{\alpha(1+\alpha)^{2(k-j)+1}+\alpha}",
-            r"\alpha = \tfrac{2}{\sqrt{1+4/(n d^2)}-1}",
+            r"\alpha = \tfrac{2}{\sqrt{1+4\,\sigma^2/(n d^2)}-1}",
         ),
-        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks, here divided by "
-        "the variance $\\sigma^2$ of a sample: the paper's condition for leaving $\\sigma^2$ out, $M \\le 1$, should "
-        "read $\\sigma^2 \\ge 1$. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
+        "$n$: samples per task. $d^2$: largest expected quadratic change between consecutive tasks. $\\sigma^2$: "
+        "variance of a sample; the paper's condition for leaving it out, $M \\le 1$, should read "
+        "$\\sigma^2 \\ge 1$. $j$: the task. $k$: tasks so far. $n_j^{\\rightharpoonup}$, "
         "$n_j^{\\rightleftharpoons k}$: effective sample sizes (ESS) with forward, and forward and backward learning.",
     ),
     "ess_recursion": Formula(
@@ -150,31 +150,31 @@ FORMULAS: dict[str, Formula] = {
 
 REGIME_NOTES = """
 The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
-at n d² = 1/j² (for the largest j shown) and n d² = 1. In these notes d² is in units of σ².
+at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 
-* **n d² < 1/j²**: the ESS is proportional to the number of tasks; n d² → 0 pools all k tasks, ESS = k n.
-* **1/j² ≤ n d² < 1**: the gain grows like 1/√(n d²).
-* **n d² ≥ 1**: the gain is at most of the order 1/(n d²); n d² → ∞ leaves ESS = n.
+* **n d²/σ² < 1/j²**: the ESS is proportional to the number of tasks; n d²/σ² → 0 pools all k tasks, ESS = k n.
+* **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
+* **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
 
 The simplified bounds printed under Theorem 4 are not used here. Those of the first regime hold. The middle one,
-n_fb ≥ n_f + √(n/d²)/5, is false for few succeeding tasks: r of them cannot add more than r n samples. For j = 57,
-k = 58 and n d² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n. It holds once
-r √(n d²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²))) with the golden ratio φ,
-which holds with at least one succeeding task; so does that of the last regime.
+n_fb ≥ n_f + √(n/d²)/5 with d² in units of σ², is false for few succeeding tasks: r of them cannot add more than r n
+samples. For j = 57, k = 58 and n d²/σ² = 3.2·10⁻⁴ it claims an increase of 11.2 n where the closed form gives 1.0 n.
+It holds once r √(n d²/σ²) ≥ 0.21. The proof in the appendix gives a different bound, n/(φ (1 + √(n d²/σ²))) with the
+golden ratio φ, which holds with at least one succeeding task; so does that of the last regime.
 
-The paper states both theorems in n d² "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20 tasks
-Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page divides
-by σ² (n d² / σ², that is n ρ with ρ = d² / σ²), and then both theorems agree for every σ².
+The paper states both theorems without σ², "for M ≤ 1". They need the opposite, σ² ≥ 1: for n = 10, d² = 0.01 and 20
+tasks Theorem 1 gives 21.6 samples at σ² = 0.25 where Theorem 2, as printed, gives 37.0 as a lower bound. This page
+divides by σ² (n d²/σ², that is n ρ with ρ = d²/σ²), and then both theorems agree for every σ².
 """
 
 
 def show(name: str) -> None:
-    """Show one formula, source and symbols beside it (below it on narrow pages)."""
+    """Fold one formula away under its source, symbols beside it (below it on narrow pages)."""
     formula = FORMULAS[name]
-    with st.container(border=True):
+    with st.expander(f"Formula: {formula.source}", icon=":material/function:"):
         row = st.container(horizontal=True, vertical_alignment="center")
         with row.container(width=390):
             for line in formula.latex:
                 st.latex(line)
         with row.container(width=490):
-            st.caption(f"**{formula.source}.** {formula.symbols}")
+            st.caption(formula.symbols)

@@ -110,8 +110,9 @@ def errors() -> None:
         alt=f"Our errors and, in brackets, the printed ones for n = {n}. {cells.agreement(table)}",
     )
     st.caption(
-        "Ours above, printed below in brackets; green: ours is lower, brown: higher; in grey without colour: not "
-        f"measured here. {cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
+        "Ours above, printed below in brackets; green: ours is lower, brown: higher, and for a rival either means that "
+        "what we measure is not what was printed; in grey without colour: not measured here. "
+        f"{cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")
     charts.show(
@@ -254,7 +255,7 @@ def _ess() -> None:
         name="paper-ess",
         alt="Effective sample size over n against n d² for the paper's pairs of j and k.",
     )
-    st.caption("The closed forms of Theorems 2 and 4; page *Effective sample size* draws them for any j and k.")
+    st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for any j and k.")
     st.code(
         f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()",
         language="python",

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from imrc.baselines import method_title
+from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import (
     SCORE_KINDS,
     comparison_table,
@@ -10,7 +11,7 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
-from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
+from imrc.evaluation.words import comparison_summary, comparison_view, significance_note, winner_sentence
 from imrc.paper.printed import with_printed
 from imrc.plots import method_differences, method_errors
 from imrc.wording import duration
@@ -21,7 +22,9 @@ choice = visit.choice
 sequence, title = visit.sequence(), data.title_of(choice.dataset)
 settings = choice.settings
 headline = st.container()
-names = st.multiselect(
+slot = headline.empty()
+chosen = st.expander("Methods and error", icon=":material/tune:")
+names = chosen.multiselect(
     "Methods",
     comparing.choices(),
     default=comparing.DEFAULT_METHODS,
@@ -32,7 +35,7 @@ names = st.multiselect(
     "there. All see the same training and test samples in the same representation.",
 )
 kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own", "released": "As released"}
-kind = st.radio(
+kind = chosen.radio(
     "Error",
     list(kinds),
     horizontal=True,
@@ -41,7 +44,23 @@ kind = st.radio(
     bind="query-params",
     help="  \n".join(f"**{kinds[name]}**: {words}." for name, words in SCORE_KINDS.items()),
 )
-results, left_out, long = comparing.compared_results(sequence, settings, tuple(names))
+
+
+def partly(there: list[RunResult]) -> None:
+    """Show what is known while methods are still being run: what was measured earlier, and who is ahead so far."""
+    with slot.container():
+        st.markdown(f"# Comparing {len(names) + len(comparing.PRESETS)} methods on *{title}*")
+        if there:
+            ahead = comparison_table(score_table(there), kind=kind)
+            st.markdown(f"So far: {comparison_summary(ahead, title)}")
+            st.dataframe(comparison_view(ahead)[["Method", "Error", "ms per task"]], hide_index=True)
+        elif len(earlier := comparing.measured_earlier(sequence.name, settings.n)):
+            st.markdown("Measured earlier, with other draws; these are measured now:")
+            st.dataframe(earlier, hide_index=True)
+
+
+results, left_out, long = comparing.compared_results(sequence, settings, tuple(names), partly)
+slot.empty()
 for name, seconds in long.items():
     st.button(
         f"Run {method_title(name)} (about {duration(seconds)})",
@@ -74,6 +93,7 @@ reference = st.selectbox(
 )
 table = with_printed(comparison_table(scores, kind=kind, reference=reference))
 headline.markdown(f"# {comparison_summary(table, title)}")
+headline.markdown(winner_sentence(table))
 headline.caption(comparing.rules_sentence())
 charts.show(method_errors, table, name="method-errors", alt="Errors of all methods, with bands.")
 charts.table(
@@ -87,7 +107,7 @@ if len(table) > 1:
         method_differences,
         table,
         name="method-differences",
-        alt="Differences to the reference, with bands; hollow where a corrected paired test sees no clear difference.",
+        alt="Differences to the reference with the intervals they are judged by; hollow where the interval holds 0.",
     )
     st.caption(significance_note(table, settings.repetitions))
 

@@ -1,4 +1,4 @@
-"""Effective sample size: what the theorems promise for the chosen sequence."""
+"""Why it helps: how many samples a task is worth, promised by the theorems and reached by the run."""
 
 import numpy as np
 import streamlit as st
@@ -6,60 +6,68 @@ import streamlit as st
 from imrc.core import theory
 from imrc.diagnostics import words
 from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.words import borrowing_note, theorem_4_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, state
+from pages.ui import assessing, bounds, charts, data, formulas, links, state
 from pages.ui.running import current_result, guaranteed_result
 
 visit = state.visit()
 choice = visit.choice
 settings = choice.settings
 sequence = visit.sequence()
-title, n = data.title_of(choice.dataset), settings.n
+title, n, k = data.title_of(choice.dataset), settings.n, len(sequence)
 headline = st.container()
 result = assessing.assessment(choice)
 run = current_result()
+worth = effective_samples(run) if run is not None else None
 ratio = result.ratio_at(n) if result.change is not None else None
 own = ess.OwnRatio(*ratio, title) if ratio else None
 
-PAIRS = tuple(f"{j}, {k}" for j, k in ess.PAIRS)
-texts = st.multiselect(
-    "Pairs (task j, tasks k)",
-    PAIRS,
-    default=PAIRS,
-    accept_new_options=True,
-    max_selections=6,
-    key="ess_pairs",
-    bind="query-params",
-    help="Type two numbers, for example `12, 40`: the 12th of 40 tasks. At most six pairs.",
-)
-pairs, wrong = ess.parse_pairs(texts)
+OWN_PAIR, PAIRS = f"{max(1, k // 2)}, {k}", tuple(f"{j}, {k}" for j, k in ess.PAIRS)
+links.start_anew(k, ess_pairs=[OWN_PAIR])
+chart = st.container()
+with st.expander("Other tasks, and the paper's curves", icon=":material/stacked_line_chart:"):
+    texts = st.multiselect(
+        "Pairs (task j, tasks k)",
+        list(dict.fromkeys((OWN_PAIR, *PAIRS))),
+        default=[OWN_PAIR],
+        accept_new_options=True,
+        max_selections=6,
+        key="ess_pairs",
+        bind="query-params",
+        placeholder="Type two numbers, such as 12, 40",
+        help="Type two numbers, for example `12, 40`: the 12th of 40 tasks. At most six pairs.",
+    )
+    every = st.toggle("The six curves of the paper", key="ess_paper", bind="query-params", help="Also j = 10 and 100.")
+    st.markdown(formulas.REGIME_NOTES)
+pairs, wrong = ess.parse_pairs([*texts, *(PAIRS if every else ())])
 if wrong:
     st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
+pairs = pairs or [(max(1, k // 2), k)]
 alt = (
-    "Effective sample size over n against n d² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {', '.join(texts)}. " + (words.regime_sentence(result, n) if own else "")
+    "Effective sample size over n against n d² / σ² on logarithmic axes, forward and forward and backward, for the "
+    f"pairs {pairs}. " + (words.regime_sentence(result, n) if own else "")
 )
-charts.show(ess.ess_curves, ess.ess_curve_table(pairs or [(10, 20)]), own, name="ess-curves", alt=alt)
-formulas.show("ess_closed")
-with st.expander("Notes on the three regimes", icon=":material/info:"):
-    st.markdown(formulas.REGIME_NOTES)
+with chart:
+    charts.show(ess.ess_curves, ess.ess_curve_table(pairs), own, worth, name="ess-curves", alt=alt)
+    formulas.show("ess_closed")
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
-if run is None:
+if run is None or worth is None:
     headline.markdown(f"# {title}: effective sample size" if ratio else f"# {TOO_FEW}")
     st.stop()
 
-worth = effective_samples(run)
 with headline:
-    st.markdown(f"# {worth_sentence(worth, title)}")
-    for text in filter(None, (borrowing_note(worth), "" if ratio else TOO_FEW)):
+    st.markdown(f"# {worth_sentence(run, title)}")
+    for text in filter(None, (measured_sentence(run, result), borrowing_note(worth), "" if ratio else TOO_FEW)):
         st.markdown(text)
     if ratio:
         theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
         st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
-        st.markdown(words.regime_sentence(result, n))
-    st.caption(f"{words.setting_sentence(result)} Verdict on the page *Evolving?*: {result.verdict.title}.")
+    st.caption(
+        f"The number is the effective sample size. Verdict on the page *Is it evolving?*: {result.verdict.title}."
+    )
 
 SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
 source = st.radio(
@@ -70,8 +78,8 @@ source = st.radio(
     bind="query-params",
     format_func=SOURCES.get,
     help="**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
-    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Evolving?*), the same for all components and "
-    "steps.",
+    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Is it evolving?*), the same for all components "
+    "and steps.",
 )
 own_n = np.full(run.n_tasks, float(n))
 by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, settings.b) if ratio else None
@@ -94,10 +102,26 @@ if ratio:
     charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
 
-guaranteed = guaranteed_result()
-if guaranteed is not None:
-    bounded = by_theorem if source == "diagnosis" else ess.run_parts(guaranteed)
-    sizes = {"single": bounded[:, 0], "forward": bounded[:, :2].sum(axis=1), "forward_backward": bounded.sum(axis=1)}
-    bounds.show(assessing.stand_ins(choice), sizes, guaranteed, result)
+st.markdown("### What do the theorems guarantee?")
+if st.toggle(
+    "Show the bound",
+    key="ess_bound",
+    bind="query-params",
+    help="Solves the tasks with all samples first, which can take some seconds.",
+):
+    guaranteed = guaranteed_result()
+    if guaranteed is not None:
+        bounded = by_theorem if source == "diagnosis" else ess.run_parts(guaranteed)
+        sizes = {
+            "single": bounded[:, 0],
+            "forward": bounded[:, :2].sum(axis=1),
+            "forward_backward": bounded.sum(axis=1),
+        }
+        bounds.show(assessing.stand_ins(choice), sizes, guaranteed, result)
+else:
+    st.markdown(
+        "The errors above are measured. The theorems also bound the error probability beforehand, but in practice the "
+        "bound is far above guessing: it explains why more samples help, not how small the error is."
+    )
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)

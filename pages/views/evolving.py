@@ -14,13 +14,13 @@ title, n = data.title_of(choice.dataset), choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
 
-st.markdown(f"# {title}: {verdict.title}")
-st.markdown(verdict.sentence + (" " + words.meaning_sentence(result, n) if result.change is not None else ""))
+st.markdown(f"# {title}: {verdict.finding}")
+meaning = " " + words.meaning_sentence(result, n) if result.change is not None else ""
+st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.){meaning}")
 for note in verdict.notes:
     st.info(note, icon=":material/info:")
-st.caption(words.setting_sentence(result))
 
-evidence.cards(result, n)
+evidence.path(result, n)
 
 if result.variogram is None:
     st.stop()
@@ -62,11 +62,12 @@ charts.show(
     tracks.step_changes(result),
     result,
     name="evolving-change",
-    alt=f"Change at each step minus noise, and the common n ρ = {result.change.ratio:.2g} with its interval.",
+    alt=f"Change at each step minus noise, the common n ρ = {result.change.ratio:.2g}, and where 95 % of single steps "
+    "would lie at that rate.",
 )
 formulas.show("ratio")
 row = st.container(horizontal=True)
-with row.container(width=480):
+with row.container(width=440):
     charts.show(
         pictures.distance_heatmap,
         result,
@@ -74,7 +75,7 @@ with row.container(width=480):
         alt=f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise.",
     )
 if result.models:
-    with row.container(width=480):
+    with row.container(width=440):
         charts.show(
             pictures.model_gaps,
             result,
@@ -84,7 +85,12 @@ if result.models:
         )
     formulas.show("models")
 
-evidence.component_browser(result, sequence, assessing.feature_names(choice), in_link=choice.dataset != OWN)
+shown, names = assessing.in_columns(choice)
+evidence.component_browser(shown, sequence, names, in_link=choice.dataset != OWN)
+if shown is not result:
+    st.caption(
+        "Shown are the columns of the data, standardised. The rules learn from features that mix them, without names."
+    )
 formulas.show("tracks")
 st.download_button(
     "Download the evidence as JSON",

@@ -7,7 +7,7 @@ from pages.ui import paper
 
 PARTS = {"errors": "Errors", "settings": "W and b", "times": "Running time", "figures": "Figures"}
 
-st.markdown("# The paper's results, measured again beside the printed values")
+st.markdown(f"# {cells.headline()}")
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "

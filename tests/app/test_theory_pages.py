@@ -13,12 +13,13 @@ from imrc import report
 from imrc.cli import main
 from imrc.diagnostics import assess
 from imrc.evaluation import effective_samples, guarantees, theorem_4
-from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
 from imrc.plots import ess
 from imrc.wording import number, p_text
 from pages.ui.registry import PAGES
-from tests.app.conftest import metrics, texts
+from tests.app.conftest import texts
 from tests.app.test_copies import page_result
 
 ESS, EVOLVING = (f"pages/views/{name}.py" for name in ("ess", "evolving"))
@@ -50,7 +51,8 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     sequence = imrc.datasets.load("random_walk", tasks=12, seed=0)
     run = imrc.evaluate(sequence, n=8, b=2, repetitions=2)
     found = effective_samples(run)
-    assert f"# {worth_sentence(found, 'Drifting means (random walk)')}" in texts(test)
+    assert f"# {worth_sentence(run, 'Drifting means (random walk)')}" in texts(test)
+    assert measured_sentence(run, assess(sequence, features=FeatureSpec())) in texts(test)
     ratio = assess(sequence, features=FeatureSpec()).ratio_at(8)
     limited, full = theorem_4(8, ratio, 12, 2), theorem_4(8, ratio, 12, None)
     assert limited.low < limited.mean < limited.high < 8 * 12
@@ -68,7 +70,29 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     assert "As estimated in the run" in test.radio(key="ess_source").options
     assert np.mean(ess.run_parts(run).sum(axis=1)) == pytest.approx(found.mean)
     assert f"this run, forward and backward: {samples_text(found)}" in [trace.get("name") for trace in growth["data"]]
-    assert len(titles(test)) == 4
+    assert len(titles(test)) == 3
+
+
+def test_the_visitors_own_tasks_come_first_and_the_papers_curves_on_demand(app):
+    test = app(dataset="random_walk", k="12", n="8", repetitions="2").switch_page(ESS).run()
+    curves = {trace["name"] for trace in charts(test)[0]["data"]}
+    assert {"forward, task 6", "forward and backward, task 6 of 12"} <= curves
+    assert not any("task 100" in name for name in curves)
+    assert any(name.startswith("this run: ") for name in curves)
+    test = test.toggle(key="ess_paper").set_value(True).run()
+    more = {trace["name"] for trace in charts(test)[0]["data"]}
+    paper = {f"forward and backward, task {j} of {k}" for j, k in ess.PAIRS} | {"forward, task 10", "forward, task 100"}
+    assert more == curves | paper
+    assert {trace["line"]["dash"] for trace in charts(test)[0]["data"] if trace["name"] in paper} == {"dash", "solid"}
+
+
+def test_links_to_pairs_still_work_and_another_number_of_tasks_brings_its_own(app):
+    test = app(dataset="random_walk", k="6", n="5", repetitions="1", ess_pairs="10, 13").switch_page(ESS).run()
+    assert not test.exception
+    assert test.multiselect(key="ess_pairs").value == ["10, 13"]
+    test.number_input(key="k").set_value(8)
+    test = test.button(key="FormSubmitter:settings-Run").click().run()
+    assert test.multiselect(key="ess_pairs").value == ["4, 8"]
 
 
 def test_ess_page_can_show_one_ratio_for_all_steps(app):
@@ -102,7 +126,8 @@ def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
     assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
     test = test.switch_page(ESS).run()
     if found.borrowing > 0:
-        assert f"would be worth {number} samples ({'95 % interval ' * (' to ' in interval)}{interval})" in texts(test)
+        worth = f"worth {number} samples instead of {query['n']} ({'95 % interval ' * (' to ' in interval)}{interval})"
+        assert worth in texts(test)
     words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
     words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
     capsys.readouterr()
@@ -139,6 +164,8 @@ def test_bad_pairs_are_said(app, pair):
 
 def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(ESS).run()
+    assert "The bound is vacuous" not in texts(test)
+    test = test.toggle(key="ess_bound").set_value(True).run()
     assert "The bound is vacuous" in texts(test)
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
     stand_in = guarantees.plug_in(sequence, FeatureSpec())
@@ -153,7 +180,7 @@ def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
 
 @pytest.mark.parametrize(("dataset", "holds"), [("random_walk", True), ("trend", False)])
 def test_the_order_of_the_bounds_needs_the_assumption(app, dataset, holds):
-    test = app(dataset=dataset, k="20", n="5", repetitions="1").switch_page(ESS).run()
+    test = app(dataset=dataset, k="20", n="5", repetitions="1", ess_bound="true").switch_page(ESS).run()
     assert ("provided that the tasks evolve as assumed" in texts(test)) == holds
     assert ("neither these bounds nor their order is guaranteed" in texts(test)) != holds
     assert "without reserve" not in texts(test)
@@ -162,7 +189,7 @@ def test_the_order_of_the_bounds_needs_the_assumption(app, dataset, holds):
 def test_errata_of_theorems_2_and_4_are_on_the_page(app):
     shown = texts(app(dataset="identical", k="4", n="5", repetitions="1").switch_page(ESS).run())
     assert "They need the opposite, σ² ≥ 1" in shown
-    assert "r √(n d²) ≥ 0.21" in shown
+    assert "r √(n d²/σ²) ≥ 0.21" in shown
 
 
 def test_evolving_page_gives_the_verdict_of_the_library(app):
@@ -171,10 +198,10 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     result = assess(
         imrc.datasets.load("periodic", tasks=24, seed=0), features=FeatureSpec(), representation="automatic"
     )
-    assert f"Periodic: {result.verdict.title}" in texts(test)
-    assert result.verdict.sentence in texts(test)
-    assert metrics(test)["Does their order matter?"] == p_text(result.p_order)
-    assert metrics(test)["n d² / σ² at n = 10"] == number(result.ratio_at(10)[0])
+    assert f"Periodic: {result.verdict.finding}" in texts(test)
+    assert f"{result.verdict.sentence} (Verdict: **{result.verdict.title}**.)" in texts(test)
+    assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
+    assert f"| n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
     assert len(titles(test)) == 6
 
 
@@ -183,8 +210,8 @@ def test_changing_n_converts_rho_and_keeps_the_verdict(app):
     more = app(dataset="random_walk", k="10", n="100", repetitions="1").switch_page(EVOLVING).run()
     result = assess(imrc.datasets.load("random_walk", tasks=10, seed=0), features=FeatureSpec())
     for n, test in ((10, few), (100, more)):
-        assert metrics(test)[f"n d² / σ² at n = {n}"] == number(result.ratio_at(n)[0])
-    assert metrics(few)["Does their order matter?"] == metrics(more)["Does their order matter?"]
+        assert f"| n d² / σ² = {number(result.ratio_at(n)[0])} (" in texts(test)
+        assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} |" in texts(test)
 
 
 @pytest.mark.parametrize("k", ["2", "3", "4", "5"])
@@ -193,7 +220,7 @@ def test_short_sequences_open_and_say_so(app, k):
     assert not test.exception
     assert "only" in texts(test) or "too few" in texts(test)
     if int(k) < 5:
-        assert metrics(test)["Does their order matter?"] == "not testable"
+        assert "| Does their order matter? | **Not testable** |" in texts(test)
     test = test.switch_page(ESS).run()
     assert not test.exception
 
@@ -242,4 +269,4 @@ def test_own_representation_reaches_the_diagnosis(app):
 def test_formulas_are_set_and_their_source_named(app, file, said):
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
     assert len(test.latex) >= 3
-    assert said in texts(test)
+    assert any(said in folded.label for folded in test.expander)

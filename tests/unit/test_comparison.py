@@ -310,7 +310,7 @@ class TestTables:
         assert "**IMRC (paper)** makes the fewest errors (.310 ± .006)" in sentence  # the oracle does not compete
         assert "none of the other methods is clearly better, 1 clearly worse; none cannot" in sentence
         view = comparison_view(table)
-        assert view["Error ± std"].tolist()[1] == ".310 ± .010"
+        assert view["Error"].tolist()[1] == ".310 ± .006"
         assert "Paper" not in view  # nothing printed for this dataset
         assert "the others among the 2 are corrected" in significance_note(table, 3)
         assert title_of_method("imrc:recommended") == "IMRC (recommended)"

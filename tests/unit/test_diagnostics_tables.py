@@ -89,8 +89,8 @@ def test_ess_table_and_figure():
     figure = ess.ess_curves(table, ess.OwnRatio(0.4, 0.3, 0.5, "Digits"))
     shown = names(figure)
     assert "Digits: n d² / σ² = 0.40" in shown
-    assert "forward and backward, j = 10, k = 20" in shown
-    assert "border of regimes, n d² / σ² = 1/10²" in shown
+    assert "forward and backward, task 10 of 20" in shown
+    assert {trace.line.dash for trace in figure.data if trace.name.startswith("forward, task")} == {"dash"}
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
@@ -177,7 +177,8 @@ def test_bound_chart_names_everything_and_what_the_run_reached():
     shown = names(ess.bound_chart(table, trivial))
     assert shown[:3] == ["bound, single task", "bound, forward", "bound, forward and backward"]
     assert shown[3:5] == ["minimax risk reached", "test error"]
-    assert "0.50" in shown[5]
+    assert "guessing, .50" in shown[5]
+    np.testing.assert_allclose(ess.bound_chart(table, trivial).data[2].y, table["forward_backward"] / trivial)
 
 
 def test_tables_of_given_means():

@@ -12,8 +12,9 @@ import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess
 from imrc.evaluation import LagTable, effective_samples, guarantees, theorem_4
+from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.significance import mean_interval
-from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence, worth_sentence
+from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +39,19 @@ def test_mean_and_interval_are_over_repetitions(run):
 
 
 def test_one_repetition_has_no_interval(run):
-    found = effective_samples(with_values(run, [[10.0, 20.0]]))
+    one = with_values(run, [[10.0, 20.0]])
+    found = effective_samples(one)
     assert found.mean == 15.0
     assert np.isnan([found.low, found.high]).all()
     assert samples_text(found) == "15.0"
-    assert "(one repetition)" in worth_sentence(found, "x")
+    assert "(one repetition)" in worth_sentence(one, "x")
 
 
 def test_equal_repetitions_show_no_interval_of_width_zero(run):
-    found = effective_samples(with_values(run, [[10.0, 20.0], [10.0, 20.0], [10.0, 20.01]]))
+    equal = with_values(run, [[10.0, 20.0], [10.0, 20.0], [10.0, 20.01]])
+    found = effective_samples(equal)
     assert samples_text(found) == "15.0"
-    assert "15.0 samples (the same in all repetitions)" in worth_sentence(found, "x")
+    assert "15.0 samples instead of 10 (the same in all repetitions)" in worth_sentence(equal, "x")
 
 
 def test_intervals_cover_at_their_level():
@@ -64,8 +67,8 @@ def test_steps_without_borrowing_are_counted_and_said(run):
     assert found.borrowing == pytest.approx(3 / 8)
     assert borrowing_note(found).startswith("Borrowing was switched off in 62 % of the steps")
     assert borrowing_note(effective_samples(run, "single")) == ""
-    never = effective_samples(with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]]))
-    assert "in every step" in borrowing_note(never)
+    never = with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]])
+    assert "in every step" in borrowing_note(effective_samples(never))
     assert "its own 10 samples" in worth_sentence(never, "x")
     for share, text in ((0.999, "1 %"), (0.001, "99 %")):
         assert f"in {text} of the steps" in borrowing_note(replace(found, borrowing=share))
@@ -124,3 +127,29 @@ def test_identical_tasks_allow_no_finite_kappa_for_changes():
     result = assess(sequence, features="identity")
     limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "identity"), result)
     assert np.isinf(limit.from_changes) == (result.change.ratio == 0)
+
+
+GAINS = {"fewer": (-0.1, "is worth", "% fewer errors"), "more": (0.1, "errors do not show it", "% more errors")}
+
+
+@pytest.mark.parametrize(("shift", "title", "measured"), GAINS.values(), ids=GAINS)
+def test_the_promise_is_a_fact_only_where_the_errors_fall(run, shift, title, measured):
+    tables = dict(run.error_tables)
+    noise = 0.001 * np.arange(run.settings.repetitions)[:, None, None]
+    changed = tables["single"].values + shift + noise
+    tables["forward_backward"] = replace(tables["single"], values=changed)
+    # Constant differences would have no spread to test against.
+    shifted = replace(run, error_tables=tables)
+    assert title in worth_sentence(shifted, "x")
+    assert measured in measured_sentence(shifted)
+    level = replace(run, error_tables=tables | {"forward_backward": tables["single"]})
+    assert "would be worth" in worth_sentence(level, "x")
+    assert "no clear difference" in measured_sentence(level)
+
+
+def test_labels_that_flip_are_named_as_the_reason(run):
+    flips = np.tile([1.0, -1.0], 5)[:, None] * np.array([3.0, 2.0, 1.0]) + 0.01 * np.arange(30).reshape(10, 3)
+    level = replace(run, error_tables=run.error_tables | {"forward_backward": run.error_tables["single"]})
+    assert "labels flip back and forth" in measured_sentence(level, assess(flips, 0.1))
+    walk = np.cumsum(np.random.default_rng(0).normal(size=(10, 3)), axis=0)
+    assert "labels flip back and forth" not in measured_sentence(level, assess(walk, 0.01))

@@ -125,6 +125,10 @@ def test_both_readings_of_the_error_are_counted():
     assert f"in {counts['average', 'imrc'][0]} with the average" in said
     assert f"in {counts['released', 'others'][0]} and {counts['average', 'others'][0]} of" in said
     assert counts["released", "imrc"][1] == counts["average", "imrc"][1]
+    first = cells.headline()
+    assert "in {} of {} cells, those".format(*counts["released", "imrc"]) in first
+    assert "rivals in {} of {};".format(*counts["released", "others"]) in first
+    assert f"{len(cells.missing())} of 12 datasets" in first
 
 
 @pytest.mark.parametrize("kind", ["average", "released"])
