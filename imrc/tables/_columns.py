@@ -175,8 +175,9 @@ def _text(name: str, cells: pa.Array, mark: Mark, marked: bool) -> Column:
     short = pc.if_else(pc.less_equal(pc.binary_length(cells), 8), cells, "x")
     missing = pc.is_in(pc.utf8_lower(short), value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
     if missing.all():
-        words = _categories(name, cells, marked) if pc.any(pc.not_equal(cells, "")).as_py() else None
-        return words if words is not None and words.distinct > 1 else _numeric(name, "empty", np.full(len(missing), np.nan))
+        if pc.any(pc.not_equal(cells, "")).as_py() and (words := _categories(name, cells, marked)).distinct > 1:
+            return words
+        return _numeric(name, "empty", np.full(len(missing), np.nan))
     figures = read_numbers(cells, missing, mark, MOSTLY)
     if figures.values is not None:
         return _finite(name, figures.values, cells, figures.notes)

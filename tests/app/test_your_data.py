@@ -171,18 +171,19 @@ def test_coming_back_shows_the_choices_and_they_can_be_changed(page):
     assert len(test.session_state["visit"].own_sequence) == 5
 
 
-def test_many_tasks_begin_with_the_first_and_that_is_said(page):
-    rows = "".join(f"{i // 6},{i % 7},{'ab'[i % 2]}\n" for i in range(420))
+def test_many_tasks_begin_with_the_first_and_that_is_said(page, monkeypatch):
+    monkeypatch.setattr("pages.ui.state.OWN_FIRST_TASKS", 5)
+    rows = "".join(f"{i // 6},{i % 5},{'ab'[i % 2]}\n" for i in range(42))
     test = page(f"batch,x,y\n{rows}".encode(), "line 4.csv")
-    assert "begins with the first 60 of 70 tasks" in " ".join(warning.value for warning in test.warning)
+    assert "begins with the first 5 of 7 tasks" in " ".join(warning.value for warning in test.warning)
     test.button(key="own_use").click().run()
-    assert test.session_state["visit"].choice.k == 60
-    assert any("The first 60 of 70 tasks of line 4" in note for note in test.session_state["visit"].notes)
+    assert test.session_state["visit"].choice.k == 5
+    assert any("The first 5 of 7 tasks of line 4" in note for note in test.session_state["visit"].notes)
     test.switch_page(PAGE).run()
     test.button_group(key="own_all").set_value("all").run()
     assert not test.warning
     test.button(key="own_use").click().run()
-    assert test.session_state["visit"].choice.k == 70
+    assert test.session_state["visit"].choice.k == 7
 
 
 def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_they_give(page):
