@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.ui import streamlit_private
 
@@ -46,8 +50,18 @@ def test_private_modules_of_streamlit_are_imported_in_one_file():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             private = {name for name in names if name.startswith("streamlit") and name not in public}
             if private:
-                found[file.name] = private
-    assert found == {"streamlit_private.py": {"streamlit.runtime.pages_manager"}}
+                found.setdefault(file.name, set()).update(private)
+    assert found == {"streamlit_private.py": {"streamlit.runtime.pages_manager", "streamlit.runtime.scriptrunner"}}
+
+
+def test_streamlit_still_drops_the_uploads_of_a_visitor():
+    context = SimpleNamespace(session_id="a", uploaded_file_mgr=MemoryUploadedFileManager("/upload"))
+    for session in "ab":
+        context.uploaded_file_mgr.add_file(session, UploadedFileRec("1", "x.csv", "text/csv", b"x"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamlit_private, "get_script_run_ctx", lambda: context)
+        streamlit_private.drop_uploads()
+    assert list(context.uploaded_file_mgr.file_storage) == ["b"]
 
 
 def test_the_helpers_of_the_pages_import_each_other_in_one_direction():
