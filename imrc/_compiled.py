@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
+import contextlib
 import logging
 import os
-import shutil
+import stat
 import tempfile
+from pathlib import Path
 
 import numba
 from numba import njit
@@ -16,12 +17,23 @@ def _sample() -> None:
     """Stand for all functions of this package."""
 
 
-def _keep_somewhere() -> None:
-    """Let Numba keep compiled code in a folder of this process if it may not beside the package nor for the user.
+def _own_folder() -> Path:
+    """Return a folder for temporary files that nobody but this user can write to: compiled code is loaded from it."""
+    if os.name == "posix":
+        folder = Path(tempfile.gettempdir()) / f"imrc-compiled-{os.geteuid()}"
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+            return folder
+    # Somebody else has made one of that name.
+    return Path(tempfile.mkdtemp(prefix="imrc-compiled-"))
 
-    It would refuse to compile anything otherwise, as for a service's own user or in a container that is read only. The
-    folder is made for this user alone, because compiled code is loaded from it again: worker processes are told of it,
-    and it goes with the process that made it.
+
+def _keep_somewhere() -> None:
+    """Let Numba keep compiled code in a folder for temporary files if it may not beside the package nor for the user.
+
+    It would refuse to compile anything otherwise, as for a service's own user or in a container that is read only.
     """
     try:
         njit(cache=True)(_sample)
@@ -29,18 +41,13 @@ def _keep_somewhere() -> None:
         pass
     else:
         return
-    folder, owner = tempfile.mkdtemp(prefix="imrc-compiled-"), os.getpid()
-    os.environ["NUMBA_CACHE_DIR"] = folder
+    folder = str(_own_folder())
+    os.environ["NUMBA_CACHE_DIR"] = folder  # for worker processes
     setattr(numba.config, "CACHE_DIR", folder)  # noqa: B010 - made from the environment when Numba was loaded
-
-    def remove() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
     logging.getLogger("imrc").warning(
-        "Compiled code cannot be kept beside the package or in this user's folder for caches, so it is compiled anew "
-        "in every start, which takes some seconds. Name a folder that may be written in NUMBA_CACHE_DIR to keep it."
+        "Compiled code cannot be kept beside the package or in this user's folder for caches, so it is kept in %s and "
+        "compiled again, for some seconds, when that has been emptied. NUMBA_CACHE_DIR names another folder.",
+        folder,
     )
 
 

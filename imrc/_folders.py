@@ -18,6 +18,19 @@ def named_by(variable: str) -> Path | None:
     return Path(value).expanduser() if value else None
 
 
+def _put_in_place(part: Path, file: Path) -> None:
+    # On Windows a file that somebody has open cannot be replaced: it is tried again for two seconds.
+    for left in reversed(range(20)):
+        try:
+            os.replace(part, file)
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a file to write; it takes the place of `path` in one step when the block ends well, and else is removed.
@@ -29,7 +42,7 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     try:
         yield Path(name)
-        put_in_place(Path(name), path)
+        _put_in_place(Path(name), path)
     finally:
         with contextlib.suppress(OSError):
             Path(name).unlink(missing_ok=True)
@@ -52,24 +65,3 @@ def default_store_path() -> Path:
     Support/imrc``; Windows: ``%LOCALAPPDATA%\imrc``. Nothing is created here.
     """
     return named_by("IMRC_STORE") or user_data_path("imrc", appauthor=False) / "results.sqlite"
-
-
-def put_in_place(part: Path, file: Path) -> None:
-    """Let a finished file take the place of another in one step: who reads meanwhile sees the old one or the new one.
-
-    On Windows a file that somebody has open cannot be replaced, so it is tried again for two seconds.
-
-    Raises
-    ------
-    OSError
-        If it cannot be replaced.
-    """
-    for left in reversed(range(20)):
-        try:
-            os.replace(part, file)
-        except PermissionError:
-            if not left:
-                raise
-            time.sleep(0.1)
-        else:
-            return

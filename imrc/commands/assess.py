@@ -1,4 +1,4 @@
-"""The command ``imrc assess``: the diagnosis of the page *Evolving?* on the command line."""
+"""The command ``imrc assess``: the diagnosis of the page *Is it evolving?* on the command line."""
 
 from __future__ import annotations
 

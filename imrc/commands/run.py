@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
 from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
+from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.results import HEADLINES, RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
 from imrc.evaluation.words import borrowing_note, samples_text
 from imrc.features import KINDS, FeatureSpec
+from imrc.wording import decimal, with_spread
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
 CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change")
@@ -64,14 +65,24 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
     )
 
 
+def _errors_of(result: RunResult, method: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for kind in HEADLINES:
+        headline = result.headline(kind)[method]
+        found[f"error_{kind}"], found[f"stderr_{kind}"] = headline.mean, headline.stderr
+    return found
+
+
+def reference_rows(references: RunResult) -> list[dict[str, Any]]:
+    """Return one row per reference of a decision: errors with standard errors."""
+    return [{"rule": name, **_errors_of(references, method)} for name, method in REFERENCES.items()]
+
+
 def rows_of(result: RunResult) -> list[dict[str, Any]]:
     """Return one row per rule: errors with standard errors, minimax risk, effective samples with interval."""
     rows = []
     for rule in result.error_tables:
-        row: dict[str, Any] = {"rule": rule}
-        for kind in HEADLINES:
-            headline = result.headline(kind)[rule]
-            row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
+        row: dict[str, Any] = {"rule": rule, **_errors_of(result, rule)}
         row["risk"] = float(result.risk_tables[rule].average().mean())
         worth = effective_samples(result, rule)
         row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
@@ -79,28 +90,22 @@ def rows_of(result: RunResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _with_spread(error: float, stderr: float) -> str:
-    return f"{error:.3f}" + (f" ± {stderr:.3f}" if math.isfinite(stderr) else "")
-
-
-def _print(result: RunResult) -> None:
+def _print(result: RunResult, references: RunResult, decision: Decision) -> None:
     settings = result.settings
     print(
         f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.b}, "
         f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}, {result.time_s.sum():.2f} s"
     )
-    rows = [
-        [
-            row["rule"],
-            *(_with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN),
-            f"{row['risk']:.3f}",
-            samples_text(effective_samples(result, row["rule"])),
-        ]
-        for row in rows_of(result)
-    ]
+    rows = []
+    for row in (*rows_of(result), *reference_rows(references)):
+        rule = row["rule"]
+        promised = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if "risk" in row else ["", ""]
+        errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN]
+        rows.append([rule, *errors, *promised])
     print_table(["rule", "average", "newest", "lag b", "risk", "ESS"], rows)
-    if note := borrowing_note(effective_samples(result)):
-        print(note)
+    for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
+        if text:
+            print(text.replace("*", ""))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -109,11 +114,15 @@ def run(options: argparse.Namespace) -> int:
     with ProgressLine() as line:
         line.show("reading")
         sequence = sequence_of(options)
-        steps = []
-        for step in iter_run(sequence, settings):
-            steps.append(step)
-            line.show(sequence.name, step.number, step.total)
-    result = RunResult.from_steps(settings, sequence, steps)
+        runs = []
+        for job, what in ((settings, ""), (reference_settings(settings), ", references")):
+            steps = []
+            for step in iter_run(sequence, job):
+                steps.append(step)
+                line.show(sequence.name + what, step.number, step.total)
+            runs.append(RunResult.from_steps(job, sequence, steps))
+    result, references = runs
+    decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
     if options.save:
         result.save(options.save)
     if options.json:
@@ -124,10 +133,16 @@ def run(options: argparse.Namespace) -> int:
                 "settings": settings.to_json(),
                 "borrowing": effective_samples(result).borrowing,
                 "rules": rows_of(result),
+                "references": reference_rows(references),
+                "decision": {
+                    "advised": decision.advised,
+                    "sentence": decision.sentence.replace("*", ""),
+                    "action": decision.action,
+                },
             }
         )
     elif options.csv:
-        print_csv(rows_of(result))
+        print_csv([*rows_of(result), *reference_rows(references)])
     else:
-        _print(result)
+        _print(result, references, decision)
     return 0

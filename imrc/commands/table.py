@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser.add_argument(
         "--error",
         choices=SCORE_KINDS,
-        help=f"which error (default: released; with --methods average, as on page Compare). {errors}",
+        help=f"which error (default: released; with --methods average, as on page Against others). {errors}",
     )
     for name, usual in (("b", "%(default)s"), ("W", "the preset's"), ("k", "all")):
         parser.add_argument(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from imrc.evaluation.decision import Decision, Strategy, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.model import FittedModel, fit_model
 from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import HEADLINES, RunResult
 from imrc.evaluation.run import StepResult, evaluate, iter_run
@@ -14,20 +16,26 @@ from imrc.evaluation.splits import draw_task, held_out, largest_n
 __all__ = [
     "HEADLINES",
     "PARAMETERS",
+    "Decision",
     "Difference",
     "EffectiveSamples",
+    "FittedModel",
     "Headline",
     "LagTable",
     "Parameter",
     "RunResult",
     "RunSettings",
     "StepResult",
+    "Strategy",
+    "decide",
     "draw_task",
     "effective_samples",
     "evaluate",
+    "fit_model",
     "held_out",
     "iter_run",
     "join_repetitions",
     "largest_n",
+    "run_references",
     "theorem_4",
 ]

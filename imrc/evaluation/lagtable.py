@@ -68,6 +68,23 @@ class LagTable:
         """Return the mean over steps of the mean over the tasks seen, shape (repetitions,)."""
         return np.asarray(self.by_step().mean(axis=1))
 
+    def weights(self) -> Floats:
+        """Return by how much each value counts in `average`, shape (tasks, lags); 0 where there is none.
+
+        Examples
+        --------
+        >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).weights()
+        array([[0.5 , 0.25],
+               [0.25, 0.  ]])
+        """
+        # At step q (from 0) each of the q + 1 tasks seen counts alike, and all steps count alike.
+        by_step = 1.0 / (self.tasks * np.arange(1, self.tasks + 1))
+        later = np.append(np.cumsum(by_step[::-1])[::-1], 0.0)
+        there = np.minimum(np.arange(self.tasks)[:, None] + np.arange(self.lags), self.tasks)
+        weights = np.append(by_step, 0.0)[there]
+        weights[:, -1] = later[there[:, -1]]
+        return np.asarray(weights)
+
     def newest(self) -> Floats:
         """Return each task's value at its own step, shape (repetitions, tasks)."""
         return self.values[:, :, 0]

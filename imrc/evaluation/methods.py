@@ -27,6 +27,8 @@ class MethodRecord:
     ----------
     errors : dict of int to float
         Error per task tested now. Tasks whose rule cannot have changed are not tested again.
+    misses : dict of int to float
+        Test samples of the rare class given another one, per task tested now; empty where no class is rare.
     before : float
         Error on the newest task of the state before it was learnt (test then train); NaN at the first step.
     time_s : float
@@ -36,6 +38,7 @@ class MethodRecord:
     """
 
     errors: dict[int, float]
+    misses: dict[int, float]
     before: float
     time_s: float
     state_size: int
@@ -86,11 +89,19 @@ class ComparedMethods:
         Classes, and mapped features without intercept.
     repetition : SeedSequence
         Seed of the repetition.
+    rare : int or None
+        The rare class, if there is one.
     """
 
     def __init__(
-        self, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
+        self,
+        settings: RunSettings,
+        n_classes: int,
+        n_features: int,
+        repetition: np.random.SeedSequence,
+        rare: int | None = None,
     ) -> None:
+        self._rare = rare
         self._learners = {
             name: make_method(name, settings, n_classes, n_features, repetition) for name in settings.compared
         }
@@ -121,15 +132,22 @@ class ComparedMethods:
             started = time.thread_time()
             learner.partial_fit_task(task, *data)
             spent = time.thread_time() - started
-            records[name] = MethodRecord(self._test(learner, task, X, tests), before, spent, learner.state_size())
+            wrong = self._test(learner, task, X, tests)
+            errors = {j: float(part.mean()) for j, part in wrong.items()}
+            misses = (
+                {}
+                if self._rare is None
+                else {j: float(part[self._labels[j] == self._rare].sum()) for j, part in wrong.items()}
+            )
+            records[name] = MethodRecord(errors, misses, before, spent, learner.state_size())
         return records
 
-    def _test(self, learner: Baseline, task: int, X: Floats, tests: list[Floats]) -> dict[int, float]:
-        """Errors on the tasks seen whose rule may have changed."""
+    def _test(self, learner: Baseline, task: int, X: Floats, tests: list[Floats]) -> dict[int, NDArray[np.bool_]]:
+        """Which answers are wrong, on the tasks seen whose rule may have changed."""
         if learner.fixed_old_rules:
-            return {task: float(np.mean(learner.predict(tests[-1], task=task) != self._labels[task]))}
+            return {task: learner.predict(tests[-1], task=task) != self._labels[task]}
         if learner.keeps_old_rules:
-            return {j: float(np.mean(learner.predict(tests[j], task=j) != self._labels[j])) for j in range(task + 1)}
+            return {j: learner.predict(tests[j], task=j) != self._labels[j] for j in range(task + 1)}
         wrong = learner.predict(X) != np.concatenate(self._labels)
         ends = np.cumsum([len(labels) for labels in self._labels])
-        return {j: float(part.mean()) for j, part in enumerate(np.split(wrong, ends[:-1]))}
+        return dict(enumerate(np.split(wrong, ends[:-1])))

@@ -12,7 +12,7 @@ from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 
-_TABLES = ("error_tables", "risk_tables", "ess_tables")
+_TABLES = ("error_tables", "risk_tables", "ess_tables", "miss_tables")
 _COLUMNS = ("before", "method_time_s", "state_sizes", "choices")
 
 
@@ -64,6 +64,8 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
     kept |= {name: _by_key([getattr(part, name) for part in results], _joined_table) for name in _TABLES}
     kept |= {name: _by_key([getattr(part, name) for part in results], np.concatenate) for name in _COLUMNS}
     kept["settings"] = settings
+    if first.rare_counts is not None:
+        kept["rare_counts"] = _joined_table([part.rare_counts for part in results if part.rare_counts is not None])
     kept["majority"] = _joined_table([part.majority for part in results])
     kept["time_s"] = np.sum([part.time_s for part in results], axis=0)
     return RunResult(**kept)

@@ -81,6 +81,12 @@ class RunResult:
         Per method: numbers kept after each task.
     choices : dict of str to ndarray of shape (repetitions, tasks)
         What the learner chose from past data at each step: "rate" of change, "transfer" (1 or 0), "penalty".
+    miss_tables : dict of str to LagTable
+        Per rule: test samples of the rare class given another one. Empty where no class is rare.
+    rare_counts : LagTable or None
+        Test samples of the rare class per task.
+    rare_class : str
+        Its name; empty where no class is rare, see `imrc.evaluation.splits.rare_class`.
     """
 
     settings: RunSettings
@@ -97,6 +103,9 @@ class RunResult:
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
     choices: dict[str, Floats] = field(default_factory=dict)
+    miss_tables: dict[str, LagTable] = field(default_factory=dict)
+    rare_counts: LagTable | None = None
+    rare_class: str = ""
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
@@ -157,6 +166,11 @@ class RunResult:
             method_time_s=columns("method_time_s"),
             state_sizes=columns("state_sizes"),
             choices=columns("choices"),
+            miss_tables=tables("misses"),
+            rare_counts=LagTable(np.stack([step.rare for step in steps if step.rare is not None], axis=1)[:, :, None])
+            if steps[0].rare is not None
+            else None,
+            rare_class=steps[0].rare_class,
         )
 
     @property
@@ -205,6 +219,46 @@ class RunResult:
         lag = {"newest": 0, "lag": self.settings.b, "released": max(self.settings.b - 1, 0)}[kind]
         return np.asarray(table.at_lag(lag).mean(axis=1))
 
+    def misses(self, rule: str) -> Floats | None:
+        """Return the share of the rare class given another one for each repetition; None where no class is rare.
+
+        Counted like the average error: over the tasks seen at each step, over all steps.
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+
+        Returns
+        -------
+        ndarray of shape (repetitions,) or None
+        """
+        if self.rare_counts is None or rule not in self.miss_tables or not (self.rare_counts.average() > 0).all():
+            return None
+        return self.miss_tables[rule].average() / self.rare_counts.average()
+
+    def balanced(self, rule: str) -> Floats | None:
+        """Return the balanced error for each repetition; None where no class is rare.
+
+        The mean of two error rates: on samples of the rare class, see `misses`, and on all others.
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+
+        Returns
+        -------
+        ndarray of shape (repetitions,) or None
+        """
+        missed = self.misses(rule)
+        if missed is None or self.rare_counts is None:
+            return None
+        samples = self.test_samples[None, :, None]
+        wrong = LagTable(self.error_tables[rule].values * samples - self.miss_tables[rule].values)
+        others = LagTable(samples - self.rare_counts.values)
+        return np.asarray(0.5 * (missed + wrong.average() / others.average()))
+
     def headline(self, kind: HeadlineKind = "average") -> dict[str, Headline]:
         """Return the error of each rule as one number with its uncertainty.
 
@@ -250,7 +304,9 @@ class RunResult:
         """Return a tidy table: one row per rule, repetition, task and lag.
 
         Columns: rule, repetition (from 1), task (from 1), label, step (from 1, the step at which the value was
-        learnt), lag, error, risk, ess, test_samples. After the last lag listed a value stays as it is.
+        learnt), lag, error, risk, ess, test_samples, weight. After the last lag listed a value stays as it is, and
+        counts in the average at all later steps: the errors of a rule and repetition times their weights add up to the
+        average error of the headline.
         """
         import pandas as pd
 
@@ -269,6 +325,7 @@ class RunResult:
                     "risk": self._values(self.risk_tables, rule, table),
                     "ess": self._values(self.ess_tables, rule, table),
                     "test_samples": self.test_samples[task],
+                    "weight": table.weights()[task, lag],
                 }
             )
             frames.append(frame[frame["error"].notna()])
@@ -298,7 +355,9 @@ class RunResult:
     def _write(self, file: BinaryIO) -> None:
         arrays: dict[str, Any] = {"majority": self.majority.values, "time_s": self.time_s}
         arrays["test_samples"] = self.test_samples
-        for kind in ("error", "risk", "ess"):
+        if self.rare_counts is not None:
+            arrays["rare_counts"] = self.rare_counts.values
+        for kind in ("error", "risk", "ess", "miss"):
             for rule, table in getattr(self, f"{kind}_tables").items():
                 arrays[f"{kind}/{rule}"] = table.values
         for kind in _COLUMNS:
@@ -310,6 +369,7 @@ class RunResult:
             "name": self.name,
             "fingerprint": self.fingerprint,
             "labels": list(self.labels),
+            "rare_class": self.rare_class,
         }
         np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
 
@@ -386,6 +446,9 @@ class RunResult:
             error_tables=tables("error"),
             risk_tables=tables("risk"),
             ess_tables=tables("ess"),
+            miss_tables=tables("miss"),
+            rare_counts=LagTable(arrays["rare_counts"]) if "rare_counts" in arrays else None,
+            rare_class=header.get("rare_class", ""),
             majority=LagTable(arrays["majority"]),
             time_s=arrays["time_s"],
             **{kind: columns(kind) for kind in _COLUMNS},

@@ -19,7 +19,7 @@ from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import OVERRIDES, RunSettings
-from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
+from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, learns, make
 from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
@@ -59,6 +59,12 @@ class StepResult:
         Per compared method: numbers kept after the step.
     choices : dict of str to ndarray of shape (repetitions,)
         What the learner chose from past data, see `StepUpdate`.
+    misses : dict of str to dict of int to ndarray of shape (repetitions,)
+        Like `errors`: test samples of the rare class given another one. Empty where no class is rare.
+    rare : ndarray of shape (repetitions,) or None
+        Test samples of the rare class in the newest task.
+    rare_class : str
+        Its name.
     """
 
     step: int
@@ -72,6 +78,9 @@ class StepResult:
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
     choices: dict[str, Floats] = field(default_factory=dict)
+    misses: dict[str, dict[int, Floats]] = field(default_factory=dict)
+    rare: Floats | None = None
+    rare_class: str = ""
 
     @property
     def number(self) -> int:
@@ -191,6 +200,8 @@ class _Done:
     """
 
     errors: dict[str, dict[int, float]]
+    misses: dict[str, dict[int, float]]
+    rare: int
     risks: dict[str, dict[int, float]]
     ess: dict[str, dict[int, float]]
     choices: dict[str, float]
@@ -219,7 +230,8 @@ class _Repetition:
         self._mapped = mapped.learnt_from(self.draw(0).pool, keep=keep)
         imrc = "imrc" in settings.methods
         self._learner = Learner(settings.learner, sequence.n_classes, threads=threads) if imrc else None
-        self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed)
+        self._rare = rare_class(sequence)
+        self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
 
@@ -231,6 +243,7 @@ class _Repetition:
         draw, y = self.draw(task), self._sequence.encoded(task)
         records = self._compared.step(task, draw, y, self._mapped.rows)
         errors: dict[str, dict[int, float]] = {}
+        misses: dict[str, dict[int, float]] = {}
         time_s = {name: record.time_s for name, record in records.items()}
         sizes = {name: record.state_size for name, record in records.items()}
         risks: dict[str, dict[int, float]] = {}
@@ -246,28 +259,36 @@ class _Repetition:
             sizes["imrc"] = self._learner.state_size()
             self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
             self._tests.pop(task - self._learner.settings.b - 1, None)
-            errors = self._imrc_errors(task, update)
+            wrong = self._imrc_wrong(task, update)
+            errors = {rule: {j: float(part.mean()) for j, part in parts.items()} for rule, parts in wrong.items()}
+            if self._rare is not None:
+                misses = {
+                    rule: {j: float(part[self._tests[j][1] == self._rare].sum()) for j, part in parts.items()}
+                    for rule, parts in wrong.items()
+                }
             risks, ess = _numbers(update, "risk"), _numbers(update, "ess")
             choices = update.choices
         errors.update({name: record.errors for name, record in records.items()})
+        misses.update({name: record.misses for name, record in records.items() if record.misses})
+        rare = 0 if self._rare is None else int((y[draw.test] == self._rare).sum())
         self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
         majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
         before = {name: record.before for name, record in records.items()}
-        return _Done(errors, risks, ess, choices, majority, time_s, sizes, before)
+        return _Done(errors, misses, rare, risks, ess, choices, majority, time_s, sizes, before)
 
-    def _imrc_errors(self, task: int, update: StepUpdate) -> dict[str, dict[int, float]]:
-        errors = {
-            "single": {task: self._error(task, update.single)},
-            "forward": {task: self._error(task, update.forward)},
+    def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
+        wrong = {
+            "single": {task: self._wrong(task, update.single)},
+            "forward": {task: self._wrong(task, update.forward)},
         }
-        errors["forward_backward"] = dict(errors["forward"])
+        wrong["forward_backward"] = dict(wrong["forward"])
         for earlier, estimate in update.revised.items():
-            errors["forward_backward"][earlier] = self._error(earlier, estimate)
-        return errors
+            wrong["forward_backward"][earlier] = self._wrong(earlier, estimate)
+        return wrong
 
-    def _error(self, task: int, estimate: TaskEstimate) -> float:
+    def _wrong(self, task: int, estimate: TaskEstimate) -> NDArray[np.bool_]:
         X1, y = self._tests[task]
-        return float(np.mean(scores(X1, estimate.coef, self._sequence.n_classes).argmax(axis=1) != y))
+        return np.asarray(scores(X1, estimate.coef, self._sequence.n_classes).argmax(axis=1) != y)
 
 
 def _numbers(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
@@ -371,6 +392,7 @@ def iter_run(
     available = cores() if threads is None else check_int("threads", threads, 1)
     workers = max(1, min(len(chosen), available))
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
+    rare = rare_class(sequence)
     # Cores left over by the repetitions solve the problems of a step side by side.
     keep = MAPPED_LIMIT // len(chosen)
     with single_thread():
@@ -385,6 +407,9 @@ def iter_run(
                 step=task,
                 total=len(sequence),
                 errors=_gather(done, "errors"),
+                misses=_gather(done, "misses"),
+                rare=np.array([one.rare for one in done], dtype=np.float64) if rare is not None else None,
+                rare_class="" if rare is None else sequence.class_names[rare],
                 risks=_gather(done, "risks"),
                 ess=_gather(done, "ess"),
                 majority=np.array([one.majority for one in done]),

@@ -69,6 +69,31 @@ def largest_n(sequence: TaskSequence) -> int:
     return int(min(size - held_out(int(size)) for size in sizes))
 
 
+def rare_class(sequence: TaskSequence) -> int | None:
+    """Return the position of the rarest class if it is rare, else None: below 20 % of two classes.
+
+    Of more classes, one is rare if it has less than 40 % of what it would have if all had the same share.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> import imrc
+    >>> rare_class(imrc.datasets.load("identical", tasks=2)) is None
+    True
+    """
+    counts = sequence.class_counts().sum(axis=0)
+    rarest = int(counts.argmin())
+    return rarest if 0 < counts[rarest] < 0.4 * counts.sum() / len(counts) else None
+
+
 def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """Positions of n entries of y with class shares as close as possible to those of y."""
     counts = np.bincount(y, minlength=n_classes)

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from imrc.evaluation.effective import EffectiveSamples
-from imrc.evaluation.results import HeadlineKind, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline
+from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
 from imrc.wording import decimal, p_cell, signed, with_spread
 
@@ -34,6 +34,20 @@ def with_error(headline: Headline) -> str:
     '.405 ± .006'
     """
     return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)
+
+
+def interval_words(difference: Difference) -> str:
+    """Return a difference with the interval it is judged by; the difference alone if there was one repetition.
+
+    Examples
+    --------
+    >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
+    '−.066 (−.080 to −.052)'
+    """
+    text = signed(difference.mean)
+    if math.isfinite(difference.low):
+        text += f" ({signed(difference.low)} to {signed(difference.high)})"
+    return text.replace("-", "−")
 
 
 def samples_text(worth: EffectiveSamples) -> str:
@@ -106,29 +120,6 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
     )
 
 
-def summary(result: RunResult, title: str, kind: HeadlineKind = "average") -> str:
-    """Return one sentence on the gain of forward and backward learning, in Markdown.
-
-    A difference whose 95 % interval holds 0, see `RunResult.difference`, is called no clear difference.
-    """
-    headlines = result.headline(kind)
-    single, both = headlines["single"], headlines["forward_backward"]
-    difference = result.difference("forward_backward", "single", kind)
-    numbers = f"{with_error(both)} against {with_error(single)}"
-    if result.settings.repetitions > 1 and not difference.clear:
-        change = "makes **no clear difference** to"
-        return f"On *{title}*, learning forward and backward {change} learning each task alone ({numbers})."
-    if single.mean <= 0:
-        return f"On *{title}*, single-task rules already make no errors ({numbers})."
-    share = abs(difference.mean) / single.mean
-    word = "fewer" if difference.mean < 0 else "more"
-    caution = "" if result.settings.repetitions > 1 else " One repetition only: the difference may be chance."
-    return (
-        f"On *{title}*, learning forward and backward makes **{100 * share:.0f}\u00a0% {word} errors** than learning "
-        f"each task alone ({numbers}).{caution}"
-    )
-
-
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
     """Return a script that reproduces a run.
 
@@ -160,11 +151,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         if settings.features != FeatureSpec(settings.features.kind):
             imports += "from imrc.features import FeatureSpec\n"
     arguments += [f"{name}={value!r}".replace("'", '"') for name, value in settings.overrides]
-    if file_options is None:
-        load = f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
-    else:
-        options = "".join(f", {name}={value!r}" for name, value in file_options.items())
-        load = f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+    load = _load(dataset, tasks, settings, file_options)
     # One repetition has no standard error.
     spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
     return (
@@ -173,6 +160,52 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         f"result = imrc.evaluate(sequence, {', '.join(arguments)})\n"
         "for rule, error in result.headline().items():\n"
         f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
+    )
+
+
+def _load(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> str:
+    if file_options is None:
+        return f'imrc.datasets.load("{dataset}", tasks={tasks}, seed={settings.seed})'
+    options = "".join(f", {name}={value!r}" for name, value in file_options.items())
+    return f"imrc.datasets.read_table({dataset!r}{options}).head({tasks})"
+
+
+def model_as_python(
+    dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None
+) -> str:
+    """Return a script that fits a model on all samples, keeps it and predicts, with the parameters of `as_python`.
+
+    Examples
+    --------
+    >>> print(model_as_python("identical", 5, RunSettings(b=2)))
+    import imrc
+    import joblib
+    from imrc.evaluation import RunSettings, fit_model
+    from imrc.features import FeatureSpec
+    <BLANKLINE>
+    sequence = imrc.datasets.load("identical", tasks=5, seed=0)
+    features = FeatureSpec(kind="automatic")
+    settings = RunSettings(b=2, W=None, preset="recommended", seed=0, features=features, overrides={})
+    model = fit_model(sequence, settings)  # all samples, one task after the other
+    joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back
+    newest = sequence[-1]
+    print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")
+    """
+    spec, usual = asdict(settings.features), asdict(FeatureSpec())
+    spec = {name: value for name, value in spec.items() if name == "kind" or value != usual[name]}
+    features = ", ".join(f"{name}={value!r}" for name, value in spec.items())
+    arguments = ", ".join(f"{name}={getattr(settings, name)!r}" for name in ("b", "W", "preset", "seed"))
+    made = f"RunSettings({arguments}, features=features, overrides={dict(settings.overrides)!r})"
+    made = f"features = FeatureSpec({features})\nsettings = {made}".replace("'", '"')
+    return (
+        "import imrc\nimport joblib\nfrom imrc.evaluation import RunSettings, fit_model\n"
+        "from imrc.features import FeatureSpec\n\n"
+        f"sequence = {_load(dataset, tasks, settings, file_options)}\n"
+        f"{made}\n"
+        "model = fit_model(sequence, settings)  # all samples, one task after the other\n"
+        'joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back\n'
+        "newest = sequence[-1]\n"
+        'print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")'
     )
 
 

@@ -85,6 +85,30 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
     )
 
 
+def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
+    """Return the numbers of `preset_table` in full: one row per error, rule and preset, mean and standard error apart.
+
+    Parameters
+    ----------
+    paper, other : RunResult
+        As for `preset_table`.
+
+    Returns
+    -------
+    DataFrame
+        Columns error, rule, preset, mean, stderr.
+    """
+    return pd.DataFrame(
+        [
+            {"error": kind, "rule": rule, "preset": run.settings.preset, "mean": one.mean, "stderr": one.stderr}
+            for kind in _KINDS
+            for rule in NAMES
+            for run in (paper, other)
+            for one in [run.headline(kind)[rule]]
+        ]
+    )
+
+
 def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:
     """Return the errors of two presets on the same draws side by side, ready to show.
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from imrc.plots._panels import axis, chart
 
-_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
+CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
 """Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
 
 
@@ -30,9 +30,9 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
     classes = [column for column in table.columns if column.startswith("class ")]
     counts = table[classes].to_numpy()
     names = [html.escape(column.removeprefix("class ")) for column in classes]
-    if len(classes) > len(_COLOURS):
+    if len(classes) > len(CLASS_COLOURS):
         order = np.argsort(-counts.sum(axis=0), kind="stable")
-        first, rest = order[: len(_COLOURS) - 1], order[len(_COLOURS) - 1 :]
+        first, rest = order[: len(CLASS_COLOURS) - 1], order[len(CLASS_COLOURS) - 1 :]
         counts = np.column_stack([counts[:, first], counts[:, rest].sum(axis=1)])
         names = [*(names[j] for j in first), f"{len(rest)} other classes"]
     labels = [html.escape(str(name)) for name in table["name"]]
@@ -43,7 +43,7 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
             "x": table["task"],
             "y": counts[:, j],
             "name": name,
-            "marker": {"color": _COLOURS[j], "line": {"width": 0}},
+            "marker": {"color": CLASS_COLOURS[j], "line": {"width": 0}},
             "customdata": np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
             "hovertemplate": "Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
         }

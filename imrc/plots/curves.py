@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._panels import axis, band_key, on_panel, panels
+from imrc.plots._axes import decimals, task_ticks, whole_numbers
+from imrc.plots._panels import axis, band_key, chart, on_panel, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, band, hover_spread
 
-_MAJORITY = "Majority class"
+_LOOKS = {**COLOURS, "majority": "#747B87", "pooled": "#0072B2"}
+_NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
+_DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 
-def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
-    """Describe one rule: line with markers, and before it its band of two standard errors where there is one."""
-    name = NAMES.get(rule, _MAJORITY if rule == "majority" else html.escape(rule))
-    colour = COLOURS.get(rule, COLOURS["reference"])
-    x, value = table["x"].to_numpy(), table["value"].to_numpy()
-    spread = 2.0 * table["stderr"].to_numpy()
-    few = len(x) <= 40
+def curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
+    """Return the traces of one rule: line with markers, and before it its band where there is one."""
+    name = _NAMES.get(rule, html.escape(rule))
+    colour = _LOOKS.get(rule, COLOURS["reference"])
+    x, value, half = (table[column].to_numpy() for column in ("x", "value", "half"))
+    own = rule in NAMES
     line = {
         "type": "scatter",
         "x": x,
         "y": value,
-        "mode": "lines+markers" if few and rule != "majority" else "lines",
+        "mode": "lines+markers" if len(x) <= 40 and own else "lines",
         "name": name,
         "legendgroup": rule,
         "showlegend": legend,
-        "line": {
-            "color": colour,
-            "width": 1.5 if rule == "majority" else 2.5,
-            "dash": "dash" if rule == "majority" else DASHES.get(rule, "solid"),
-        },
+        "line": {"color": colour, "width": 2.5 if own else 1.5, "dash": _DASHES.get(rule, "solid")},
         "marker": {"size": 6},
-        "customdata": np.where(np.isfinite(spread), spread, 0.0),
-        "hovertemplate": "%{y:.3f}" + hover_spread(spread) + "<extra>" + name + "</extra>",
+        "customdata": np.where(np.isfinite(half), half, 0.0),
+        "hovertemplate": "%{y:.3f}" + hover_spread(half) + "<extra>" + name + "</extra>",
     }
-    if rule == "majority" or not np.isfinite(spread).all():
+    if not own or not np.isfinite(half).all():
         return [line]
     around = {
         "type": "scatter",
-        **band(x, value - spread, value + spread, colour, 0.16),
+        **band(x, value - half, value + half, colour, 0.16),
         "legendgroup": rule,
         "name": f"{name}, confidence band",
         "showlegend": False,
@@ -51,74 +50,72 @@ def _curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, An
     return [around, line]
 
 
-def _two_panels(
-    parts: list[pd.DataFrame],
-    titles: tuple[str, str],
-    x_titles: tuple[str, str],
-    **layout: Any,  # noqa: ANN401 - Plotly's properties
-) -> go.Figure:
-    """Two panels with one legend; one line per rule in each."""
-    traces = [
-        on_panel(trace, number)
-        for number, part in enumerate(parts, start=1)
-        for rule in part["rule"].unique()
-        for trace in _curve(part[part["rule"] == rule], rule, legend=number == 1)
-    ]
-    return panels(
-        [*traces, *band_key(parts[0])],
-        titles,
-        [axis(text, tickformat="d", nticks=8) for text in x_titles],
-        [axis(tickformat=".2f") for _ in x_titles],
-        gap=0.1,
-        **layout,
-    )
+def limits(table: pd.DataFrame) -> dict[str, Any]:
+    """Return range and ticks of the vertical axis for lines with their bands."""
+    half = np.nan_to_num(table["half"].to_numpy()) * table["rule"].isin(list(NAMES)).to_numpy()
+    value = table["value"].to_numpy()
+    return decimals(np.concatenate([value - half, value + half]))
 
 
-def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame) -> go.Figure:
+def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[str] = ()) -> go.Figure:
     """Return errors by step (mean over the tasks seen) and by task (at the last step) with bands.
 
     Parameters
     ----------
     by_step, by_task : DataFrame
         From `step_table` and `task_table`.
+    labels : sequence of str
+        Names of the tasks; empty: they have none.
 
     Returns
     -------
     Figure
     """
-    return _two_panels(
-        [by_step, by_task],
+    parts = (by_step, by_task)
+    labels = labels or [str(task) for task in range(1, int(by_task["x"].max()) + 1)]
+    traces = [
+        on_panel(trace, number)
+        for number, part in enumerate(parts, start=1)
+        for rule in part["rule"].unique()
+        for trace in curve(part[part["rule"] == rule], rule, legend=number == 1)
+    ]
+    return panels(
+        [*traces, *band_key(by_step)],
         ("Mean error of the tasks seen", "Error at the last step"),
-        ("step (tasks learnt)", "task"),
+        [axis("step (tasks learnt)", **whole_numbers(len(labels), 8)), axis("task", **task_ticks(labels, ticks=6))],
+        [axis(**limits(part)) for part in parts],
+        gap=0.1,
         title="Do errors fall as tasks arrive, and for which tasks?",
-        height=400,
+        height=420,
         hovermode="x unified",
     )
 
 
-def task_story(table: pd.DataFrame, task: int, label: str, risk: str = "Minimax risk") -> go.Figure:
-    """Return error and minimax risk of one task as steps go by, one line per rule.
+def task_story(table: pd.DataFrame, task: int, label: str, tasks: int) -> go.Figure:
+    """Return the error, or the risk, of one task as steps go by, one line per rule.
 
     Parameters
     ----------
     table : DataFrame
-        From `story_table`.
+        From `story_table`, one quantity.
     task : int
         Task from 1, for the title.
     label : str
         Its name.
-    risk : str
-        What the rules minimise, for the title of the right panel.
+    tasks : int
+        Tasks of the run, for the ticks.
 
     Returns
     -------
     Figure
     """
     name = "" if label == str(task) else f" ({html.escape(label)})"
-    return _two_panels(
-        [table[table["quantity"] == quantity] for quantity in ("error", "risk")],
-        ("Test error", risk),
-        ("step (tasks learnt)", "step (tasks learnt)"),
+    rules = table["rule"].unique()
+    return chart(
+        [trace for rule in rules for trace in curve(table[table["rule"] == rule], rule, legend=True)] + band_key(table),
+        axis(f"step (of {tasks})", **whole_numbers(int(table["x"].nunique()), 8)),
+        axis(**limits(table)),
         title=f"What do later tasks add to task {task}{name}?",
         height=380,
+        hovermode="x unified",
     )

@@ -11,8 +11,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc._checks import check_choice
+from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import axis, on_panel, panels
 from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES
+from imrc.plots.ladder import marked_row
 from imrc.plots.tables import QUANTITIES, Quantity
 
 TITLES: dict[Quantity, str] = {
@@ -52,7 +54,10 @@ def _hover(table: pd.DataFrame, unit: str) -> list[str]:
 
 
 def error_heatmaps(
-    tables: Mapping[str, pd.DataFrame], quantity: Quantity = "error", risk: str = "minimax risk"
+    tables: Mapping[str, pd.DataFrame],
+    quantity: Quantity = "error",
+    risk: str = "minimax risk",
+    marked: int | None = None,
 ) -> go.Figure:
     """Return heatmaps side by side with one colour scale.
 
@@ -65,6 +70,8 @@ def error_heatmaps(
         Decides title and colour scale.
     risk : str
         What the rules minimise, for the name of that quantity.
+    marked : int or None
+        Task, from 1, whose row is marked.
 
     Returns
     -------
@@ -111,14 +118,18 @@ def error_heatmaps(
             axis(
                 text if i == middle else None,
                 range=[offset - 0.5, offset + columns - 0.5],
-                tickformat="d",
-                nticks=6,
                 showgrid=False,
+                **whole_numbers(columns, 6),
             )
             for i in range(len(tables))
         ],
         [
-            axis("task" if i == 0 else None, range=[tasks + 0.5, 0.5], tickformat="d", nticks=10, showgrid=False)
+            axis(
+                "task" if i == 0 else None,
+                range=[tasks + 0.5, 0.5],
+                showgrid=False,
+                **task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10),
+            )
             for i in range(len(tables))
         ],
         gap=0.025,
@@ -126,7 +137,7 @@ def error_heatmaps(
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
         subtitle=f"colour: {html.escape(unit)}",
-        height=470 if tasks <= 60 else 600,
+        height=470 if tasks <= 30 else 560,
         legend=False,
         above=86,
         below=104,
@@ -147,7 +158,7 @@ def error_heatmaps(
                 "nticks": 6,
             },
         },
-        dragmode=False,
+        shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )
 

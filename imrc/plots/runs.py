@@ -9,23 +9,33 @@ from imrc.plots._style import NAMES
 from imrc.plots.choices import choices_chart, choices_table
 from imrc.plots.curves import error_curves, task_story
 from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.ladder import ladder_chart, ladder_table
 from imrc.plots.tables import Quantity, matrix_table, step_table, story_table, task_table
 
 
-def run_heatmaps(result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk") -> go.Figure:
+def run_heatmaps(
+    result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk", marked: int | None = None
+) -> go.Figure:
     """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
     rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
-    return error_heatmaps({rule: matrix_table(result, rule, quantity) for rule in rules}, quantity, risk)
+    return error_heatmaps({rule: matrix_table(result, rule, quantity) for rule in rules}, quantity, risk, marked)
 
 
-def run_curves(result: RunResult) -> go.Figure:
-    """Return `error_curves` of a run."""
-    return error_curves(step_table(result), task_table(result))
+def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
+    """Return `ladder_chart` of a run."""
+    return ladder_chart(ladder_table(result), marked)
 
 
-def run_story(result: RunResult, task: int, risk: str = "Minimax risk") -> go.Figure:
+def run_curves(result: RunResult, references: RunResult | None = None) -> go.Figure:
+    """Return `error_curves` of a run, with its references where they were run."""
+    return error_curves(step_table(result, references), task_table(result, references), result.labels)
+
+
+def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.Figure:
     """Return `task_story` of one task of a run; tasks count from 1."""
-    return task_story(story_table(result, task - 1), task, result.labels[task - 1], risk)
+    table = story_table(result, task - 1)
+    shown = table[table["quantity"] == ("risk" if quantity == "risk" else "error")]
+    return task_story(shown, task, result.labels[task - 1], result.n_tasks)
 
 
 def run_choices(result: RunResult) -> go.Figure:

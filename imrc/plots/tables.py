@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc.evaluation import LagTable, RunResult
+from imrc.evaluation.decision import REFERENCES
+from imrc.evaluation.significance import half_width
 
 Quantity = Literal["error", "difference", "risk"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
@@ -77,34 +79,46 @@ def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> 
 
 def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
     mean, stderr = mean_and_stderr(values)
-    return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr})
+    half = half_width(stderr, len(values))
+    return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr, "half": half})
 
 
-def step_table(result: RunResult) -> pd.DataFrame:
-    """Return the mean error over the tasks seen, by step, for each rule and the majority class.
+def _with_references(result: RunResult, references: RunResult | None) -> dict[str, LagTable]:
+    """Return the errors of all strategies; without references the most frequent class of each task's own step."""
+    if references is None:
+        return {**result.error_tables, "majority": result.majority}
+    return {**result.error_tables, **{name: references.error_tables[key] for name, key in REFERENCES.items()}}
+
+
+def step_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
+    """Return the mean error over the tasks seen, by step, for each rule and the references.
 
     Parameters
     ----------
     result : RunResult
         A run.
+    references : RunResult or None
+        From `imrc.evaluation.run_references`.
 
     Returns
     -------
     DataFrame
-        Columns rule, x (step from 1), value, stderr.
+        Columns rule, x (step from 1), value, stderr, half (of the width of the 95 % interval).
     """
     steps = np.arange(1, result.n_tasks + 1)
-    tables = {**result.error_tables, "majority": result.majority}
+    tables = _with_references(result, references)
     return pd.concat([_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True)
 
 
-def task_table(result: RunResult) -> pd.DataFrame:
-    """Return each task's error at the last step for each rule and the majority class.
+def task_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
+    """Return each task's error at the last step for each rule and the references.
 
     Parameters
     ----------
     result : RunResult
         A run.
+    references : RunResult or None
+        From `imrc.evaluation.run_references`.
 
     Returns
     -------
@@ -112,7 +126,7 @@ def task_table(result: RunResult) -> pd.DataFrame:
         Columns as `step_table`; x is the task from 1.
     """
     tasks = np.arange(1, result.n_tasks + 1)
-    tables = {**result.error_tables, "majority": result.majority}
+    tables = _with_references(result, references)
     return pd.concat([_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True)
 
 
@@ -129,7 +143,7 @@ def story_table(result: RunResult, task: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns quantity ("error" or "risk"), rule, x (step from 1), value, stderr. Steps after the last backward
+        Columns quantity ("error" or "risk"), rule, x (step from 1), value, stderr, half. Steps after the last backward
         step, where nothing changes any more, are left out except for three.
     """
     shown = min(result.n_tasks - task, result.settings.b + 4)

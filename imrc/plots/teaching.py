@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,20 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc.plots._axes import whole_numbers
-from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._panels import End, Traces, axis, chart, line_ends, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, band
 from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 Floats = NDArray[np.float64]
 
-_HEIGHT, _LARGE_HEIGHT = 430, 400
+_HEIGHT, _LARGE_HEIGHT = 430, 385
 """With room for the title; with all that stands above it, a picture ends within 720 pixels."""
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
 _PLAYER_PX = 75
 """Play and the slider above a picture take this."""
-_LARGE = 1.45
-_LABEL_PX = 92
-"""Room at the right for the names of lines."""
+_LARGE = 1.3
+_AROUND_PX = 130
+"""Of these, title, ticks and names of axes."""
 _REACH = (5.0, 3.2)
 """Half the width and height of the picture of one task, in standard deviations inside a class."""
 
@@ -54,23 +53,13 @@ def _note(text: str, x: float, y: float, colour: str, **own: Any) -> dict[str, A
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": 13, "color": colour}, **own}
 
 
-def _names_at_the_end(
-    ends: Sequence[tuple[str, float]],
-    x: float,
-    limits: tuple[float, float],
-    **own: Any,  # noqa: ANN401 - Plotly's properties
-) -> list[dict[str, Any]]:
-    """Return the names of lines beside their last points, moved apart where they would lie on each other."""
-    notes, lowest, line = [], -np.inf, 0.055 * (limits[1] - limits[0])
-    for rule, y in sorted(ends, key=lambda end: end[1]):
-        half = line if rule == "forward_backward" else line / 2.0
-        lowest = max(y, lowest + half)
-        words = {"truth": "truth"}.get(rule) or NAMES[rule].replace("Forward and ", "Forward and<br>")
-        notes.append(
-            _note(words, x, lowest, COLOURS[rule], xanchor="left", xshift=8, align="left", yanchor="middle", **own)
-        )
-        lowest += half
-    return notes
+def _ends(values: dict[str, float], limits: tuple[float, float], panel: int = 1) -> list[dict[str, Any]]:
+    """Return the names of lines, beside the plot at the height of their last points."""
+    names = {**NAMES, "truth": "truth"}
+    # Black would not be seen on a dark page.
+    colours = {**COLOURS, "truth": COLOURS["reference"]}
+    ends = [End(names[rule], colours[rule], y) for rule, y in values.items()]
+    return line_ends(ends, limits, _HEIGHT - _AROUND_PX, panel=panel, width=12)
 
 
 def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> go.Figure:
@@ -179,7 +168,6 @@ def sequence_chart(
         line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
         hovertemplate="task %{x}: %{y:.2f}<extra>truth</extra>",
     )
-    ends = [("truth", float(truth[newest]))]
     for rule in rules:
         mean, half = found[rule][0][:, 0, 2], np.sqrt(found[rule][1][:, 0, 2])
         alone = rule == "single"
@@ -210,23 +198,18 @@ def sequence_chart(
     low, high = float(truth.min() - spread), float(truth.max() + spread)
     most = 1.12 * max(float(2.0 / mse.min()) for _, mse in track(world, b).values())
     at_end = {rule: float(2.0 / found[rule][1][newest, 0, 2]) for rule in rules}
-    if "forward_backward" in at_end:  # the newest task has no later ones yet: both lines end in one point
-        del at_end["forward"]
     across = axis("task", **whole_numbers(k, 8), range=[0.5, k + 0.5])
     figure = panels(
         traces,
-        ("One average, and what is believed of it", "Samples each task is worth"),
+        ("One average, truth and belief", "Samples each task is worth"),
         [across, across],
         [axis(None, range=[low, high]), axis(None, range=[0.0, most])],
         gap=0.2,
         title=f"Task {newest + 1} has just arrived",
         height=_HEIGHT - _PLAYER_PX,
         legend=False,
-        margin={"l": 40, "r": _LABEL_PX, "t": 84, "b": 48},
+        ends=_ends({"truth": float(truth[newest])}, (low, high)) + _ends(at_end, (0.0, most), panel=2),
     )
-    notes = _names_at_the_end(ends, newest + 1, (low, high), xref="x", yref="y")
-    notes += _names_at_the_end(list(at_end.items()), newest + 1, (0.0, most), xref="x2", yref="y2")
-    figure.update_layout(annotations=[*figure.layout.annotations, *notes])
     return _sized(figure, large)
 
 
@@ -248,7 +231,8 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
     -------
     Figure
     """
-    traces, ends = Traces(), []
+    traces = Traces()
+    ends: dict[str, float] = {}
     last = max(DRIFTS[-1], drift)
     for rule, name in NAMES.items():
         line = table[table["rule"] == rule]
@@ -278,7 +262,7 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
             marker={"color": COLOURS[rule], "size": 12},
             hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
         )
-        ends.append((rule, float(errors.iloc[-1]) if len(line) else point))
+        ends[rule] = float(errors.iloc[-1]) if len(line) else point
     top = 125.0 * float(now["avoidable"].max())
     figure = chart(
         traces,
@@ -287,8 +271,7 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
         title="What is left above the best possible",
         height=_HEIGHT,
         legend=False,
-        margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
-        annotations=_names_at_the_end(ends, last if len(table) else drift, (0.0, top)),
+        ends=_ends(ends, (0.0, top)),
     )
     return _sized(figure, large)
 
@@ -313,7 +296,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
     reach = 1.05 * float(max(table["off_1"].abs().max(), table["off_2"].abs().max()))
     for panel, (rule, name) in enumerate(NAMES.items(), start=1):
         part = table[table["rule"] == rule]
-        titles.append(f"{name}: {part['holds'].mean():.0%} hold it".replace("%", " %"))
+        titles.append(f"{name}<br>{part['holds'].mean():.0%} hold the truth".replace("%", " %"))
         a, b = part["half_1"].median(), part["half_2"].median()
         for holds, colour, symbol in ((True, COLOURS[rule], "circle"), (False, "#8A93A0", "x-thin-open")):
             points = part[part["holds"] == holds]
@@ -354,6 +337,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         [axis("off by, second feature", **limits), axis(**limits), axis(**limits)],
         gap=0.04,
         share_y=True,
+        above=112,
         title="Where the estimate lies around the truth",
         height=_HEIGHT,
         legend=False,
@@ -375,7 +359,8 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
     -------
     Figure
     """
-    traces, ends = Traces(), []
+    traces = Traces()
+    ends: dict[str, float] = {}
     for rule, name in NAMES.items():
         part = table[table["rule"] == rule]
         errors, half = (
@@ -393,7 +378,7 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
             line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
             hovertemplate="task %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
         )
-        ends.append((rule, float(errors[-1])))
+        ends[rule] = float(errors[-1])
     k, top = int(table["task"].max()), 112.0 * float(table["avoidable"].max())
     figure = chart(
         traces,
@@ -402,7 +387,6 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         title="What each task pays above the best possible",
         height=_HEIGHT,
         legend=False,
-        margin={"l": 56, "r": _LABEL_PX, "t": 64, "b": 48},
-        annotations=_names_at_the_end(ends, k, (0.0, top)),
+        ends=_ends(ends, (0.0, top)),
     )
     return _sized(figure, large)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from imrc.diagnostics import Assessment, tracks
-from imrc.evaluation import RunResult, effective_samples
+from imrc.evaluation import Decision, RunResult, effective_samples
 from imrc.plots import compare, diagnostics, ess, runs
+from imrc.plots.decision import decision_chart
 from imrc.plots.tables import QUANTITIES
 from imrc.wording import RISKS
 
@@ -32,12 +33,14 @@ class Section:
     figures: tuple[tuple[str, go.Figure], ...]
 
 
-def _errors(result: RunResult) -> Iterator[tuple[str, go.Figure]]:
+def _errors(result: RunResult, decision: Decision, references: RunResult | None) -> Iterator[tuple[str, go.Figure]]:
     risk = RISKS[result.loss]
-    for quantity in QUANTITIES:
+    yield "decision", decision_chart(decision)
+    for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
         yield f"heatmaps-{quantity}", runs.run_heatmaps(result, quantity, risk.lower())
-    yield "error-curves", runs.run_curves(result)
-    yield "task-story", runs.run_story(result, max(1, result.n_tasks // _STORY), risk)
+    yield "ladder", runs.run_ladder(result)
+    yield "error-curves", runs.run_curves(result, references)
+    yield "task-story", runs.run_story(result, max(1, result.n_tasks // _STORY))
     if result.choices:
         yield "choices", runs.run_choices(result)
 
@@ -79,7 +82,13 @@ def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
     yield "method-curves", compare.method_curves(by_step[by_step["method"].isin(best)])
 
 
-def sections(result: RunResult, diagnosis: Assessment | None, compared: Sequence[RunResult]) -> list[Section]:
+def sections(
+    result: RunResult,
+    diagnosis: Assessment | None,
+    compared: Sequence[RunResult],
+    decision: Decision,
+    references: RunResult | None,
+) -> list[Section]:
     """Return the charts of a report by topic.
 
     Parameters
@@ -90,13 +99,17 @@ def sections(result: RunResult, diagnosis: Assessment | None, compared: Sequence
         Of the same sequence.
     compared : sequence of RunResult
         Runs of compared methods on the same draws; may be empty.
+    decision : Decision
+        Of the run.
+    references : RunResult or None
+        Of the decision.
 
     Returns
     -------
     list of Section
     """
     out = [
-        Section("Errors", tuple(_errors(result))),
+        Section("Errors", tuple(_errors(result, decision, references))),
         Section("Effective sample size", tuple(_effective(result, diagnosis))),
     ]
     if diagnosis is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,15 +11,24 @@ from typing import Any
 
 from imrc import datasets
 from imrc.diagnostics import Assessment, assess, words
-from imrc.evaluation import EffectiveSamples, RunResult, effective_samples, theorem_4
+from imrc.evaluation import (
+    Decision,
+    EffectiveSamples,
+    RunResult,
+    decide,
+    effective_samples,
+    run_references,
+    theorem_4,
+)
+from imrc.evaluation.decision import usual_answer
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.results import HEADLINES, HeadlineKind
 from imrc.evaluation.words import (
     as_command,
     as_python,
     borrowing_note,
+    interval_words,
     samples_text,
-    summary,
     theorem_4_sentence,
     with_error,
 )
@@ -79,8 +89,23 @@ def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | N
     return out
 
 
+def _strategies(decision: Decision) -> str:
+    """Return what a practitioner could do, as a table."""
+    rows = [
+        [
+            one.title,
+            with_error(one.error),
+            f"{decimal(one.low)} to {decimal(one.high)}" if math.isfinite(one.low) else "",
+        ]
+        for one in decision.strategies
+    ]
+    return _page.grid(["What to do", "Error", "95 % interval"], rows)
+
+
 def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
-    columns = ["Rule", *(_KINDS.values()), "Difference to single task", RISKS[result.loss], "ESS"]
+    # Minimax log loss is no bound on the error, and lowest where nothing is shared: it would mislead beside errors.
+    promised = [RISKS["0-1"]] if result.loss == "0-1" else []
+    columns = ["Rule", *(_KINDS.values()), "Difference to single task", *promised, "ESS"]
     rows = []
     for rule, name in RULES.items():
         difference = result.difference(rule)
@@ -88,8 +113,8 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
             [
                 name,
                 *(with_error(result.headline(kind)[rule]) for kind in _KINDS),
-                "reference" if rule == "single" else with_error(difference).replace("-", "−"),
-                decimal(float(result.risk_tables[rule].average().mean())),
+                "reference" if rule == "single" else interval_words(difference),
+                *(decimal(float(result.risk_tables[rule].average().mean())) for _ in promised),
                 samples_text(effective_samples(result, rule)),
             ]
         )
@@ -101,8 +126,9 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
     return _page.grid(columns, rows) + (
         f'<p class="quiet">{spread}. '
         f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: effective sample size "
-        "at the last step, mean over tasks and repetitions with its 95 % t interval over repetitions.</p>"
-        f"{worth}"
+        "at the last step, mean over tasks and repetitions with its 95 % t interval over repetitions."
+        + (" A minimax risk above 1 promises nothing." if promised else "")
+        + f"</p>{worth}"
     )
 
 
@@ -158,6 +184,7 @@ def to_html(
     sequence: TaskSequence | None = None,
     diagnosis: Assessment | None = None,
     compared: Sequence[RunResult] = (),
+    references: RunResult | None = None,
     title: str | None = None,
     commands: Mapping[str, str] | None = None,
     date: datetime | None = None,
@@ -175,6 +202,8 @@ def to_html(
         Of those tasks, from `imrc.diagnostics.assess`; made here if a sequence of at least two tasks is given.
     compared : sequence of RunResult
         Runs of methods on the same draws, for the comparison; may be empty.
+    references : RunResult or None
+        From `imrc.evaluation.run_references` on the same draws; run here if a sequence is given.
     title : str or None
         Name of the data for people; None: the name of the sequence.
     commands : mapping of str to str or None
@@ -208,19 +237,29 @@ def to_html(
         diagnosis = assess(
             sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
         )
+    if references is None and sequence is not None:
+        references = run_references(sequence, result.settings)
     name = title or result.name
+    decision = decide(
+        result,
+        name.replace("*", "∗"),
+        references=references,
+        usual=None if sequence is None else usual_answer(sequence),
+    )
     when = (date or datetime.now(UTC)).astimezone(UTC)
     body = [
         '<p class="quiet">Evolving tasks: a report by imrc</p>',
-        f"<h1>{_page.sentence(summary(result, name.replace('*', '∗')))}</h1>",
+        f"<h1>{_page.sentence(decision.sentence)}</h1>",
+        *(f"<p>{_page.sentence(text)}</p>" for text in (decision.action, *decision.notes)),
         f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · n = {result.settings.n}, k = {result.n_tasks}, '
         f"b = {result.settings.b}, W = {result.settings.learner.W}, preset {_page.escape(result.settings.preset)}, "
         f"seed {result.settings.seed}</p>",
         *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
         "<h2>Numbers</h2>",
+        _strategies(decision),
         _headline(result, diagnosis, name.replace("*", "∗")),
     ]
-    for section in sections(result, diagnosis, compared):
+    for section in sections(result, diagnosis, compared, decision, references):
         body.append(f"<h2>{_page.escape(section.title)}</h2>")
         body += [_page.chart(stem, figure) for stem, figure in section.figures]
     body += [

@@ -195,12 +195,27 @@ def summary(study: Study) -> pd.DataFrame:
 
 
 def drift_table(study: Study, drifts: tuple[float, ...] = DRIFTS) -> pd.DataFrame:
-    """Return the `summary` for several drifts, with a column drift; that of the study plays no part."""
+    """Return the `summary` for several drifts, with a column drift.
+
+    Parameters
+    ----------
+    study : Study
+        What is simulated; its own drift plays no part.
+    drifts : tuple of float
+        The drifts.
+    """
     return pd.concat([summary(replace(study, drift=drift)).assign(drift=drift) for drift in drifts], ignore_index=True)
 
 
 def inside_share(width: float, sides: int = 1) -> float:
-    """Return how often a box holds the truth if its side reaches `width` standard errors each way.
+    """Return how often a box of the right size holds the truth.
+
+    Parameters
+    ----------
+    width : float
+        How far a side reaches each way, in standard errors.
+    sides : int
+        Along how many sides at once, independent of each other.
 
     Examples
     --------

@@ -42,7 +42,13 @@ class World:
     """Root mean square of a step between consecutive tasks, per feature, in standard deviations inside a class."""
 
     def until(self, task: int) -> World:
-        """Return the same world when only tasks up to this one (from 0) have arrived."""
+        """Return the same world when only the first tasks have arrived.
+
+        Parameters
+        ----------
+        task : int
+            The newest of them, from 0.
+        """
         seen = slice(task + 1)
         return World(self.truth[seen], self.average[seen], self.variance[seen], self.n, self.drift)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+import joblib
 import streamlit as st
 
 import imrc
 from imrc import report
-from imrc.diagnostics import Assessment
-from imrc.evaluation import RunResult
-from imrc.evaluation.words import as_command, as_python
+from imrc.evaluation import RunResult, RunSettings, fit_model
+from imrc.evaluation.words import as_command, as_python, model_as_python
 from pages.ui import comparing, data, state
 from pages.ui.charts import IMAGE_FORMATS
 from pages.ui.choice import OWN, Choice
@@ -28,19 +31,23 @@ def repeated_by(choice: Choice) -> dict[str, str]:
     }
 
 
-def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, diagnosis: Assessment | None) -> None:
+def _report(result: RunResult, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
+    return report.to_html(result, sequence=sequence(), **options)
+
+
+def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, references: RunResult | None) -> None:
     """Offer the report; it is made when somebody asks for it."""
     compared = comparing.stored(sequence, choice.settings)
     st.download_button(
-        "Report as one HTML file",
+        "Report",
         # Everything it needs is bound here: it runs outside the script, without the visitor's session.
         partial(
-            report.to_html,
+            _report,
             result,
-            sequence=sequence,
-            # A run that was stopped is diagnosed on the tasks it reached.
-            diagnosis=diagnosis if diagnosis is not None and diagnosis.k == result.n_tasks else None,
+            # The server keeps this button for a while after its visitor has left. It must not keep the data alive.
+            partial(data.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
             compared=compared,
+            references=references,
             title=data.title_of(choice.dataset),
             commands=repeated_by(choice),
         ),
@@ -50,8 +57,43 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
         icon=":material/description:",
         on_click="ignore",
         help="Verdict, numbers, all charts, settings, versions and how to repeat it; about 5 MB, opens without a "
-        "network. The comparison is in it once the page *Compare* has run with these settings.",
+        "network. The comparison is in it once the page *Against others* has run with these settings.",
     )
+
+
+def model_buttons(choice: Choice, sequence: imrc.TaskSequence) -> None:
+    """Offer the model: a script that fits and predicts, and the fitted model itself, made when somebody asks."""
+    name, file_options = choice.dataset, None
+    if name == OWN:
+        name, file_options = state.visit().own_source
+    with st.popover("Model", icon=":material/model_training:", help="Take the fitted rule away."):
+        st.caption("Learnt from all samples of every task, with these settings.")
+        st.download_button(
+            "Script that fits and predicts",
+            model_as_python(name, choice.k, choice.settings, file_options),
+            "imrc_model.py",
+            "text/x-python",
+            key="model_script",
+            icon=":material/code:",
+            on_click="ignore",
+            help="Runs where imrc is installed, on the same data.",
+        )
+        st.download_button(
+            "Fitted model (joblib)",
+            partial(_model_bytes, sequence, choice.settings),
+            f"imrc-model-{sequence.name}.joblib",
+            "application/octet-stream",
+            key="model_file",
+            icon=":material/download:",
+            on_click="ignore",
+            help="For joblib.load in Python, with this version of imrc. Open such files only from people you trust.",
+        )
+
+
+def _model_bytes(sequence: imrc.TaskSequence, settings: RunSettings) -> bytes:
+    buffer = io.BytesIO()
+    joblib.dump(fit_model(sequence, settings), buffer)
+    return buffer.getvalue()
 
 
 def image_format() -> None:

@@ -44,7 +44,7 @@ def _errors(value: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.0%}".replace("%", " %")
+    return f"{value:.0%}".replace("%", "\u00a0%")
 
 
 def _n() -> int:
@@ -194,10 +194,10 @@ def _played(study: Study, rules: tuple[str, ...], large: bool) -> None:
         key=TASK,
         bind="query-params",
         help="The task that has just arrived.",
-        width=240,
+        width=220,
     )
     with row.container(width="content"):
-        player.show(newest, teaching.TASKS, TASK)
+        player.show(newest, teaching.TASKS, TASK, hint=not large)
     with row.container(width=130):
         seed = _seed()
     charts.show(
@@ -321,13 +321,13 @@ def box(on: Screen) -> None:
     sizes = table.groupby("rule")["half_1"].median()
     smaller = 1.0 - sizes["forward_backward"] / sizes["single"]
     on.title.markdown(
-        f"# Neighbours make the box {_percent(smaller)} narrower; it holds the truth "
-        f"{_percent(shares['forward_backward'])} of the time (promised {_percent(two)})"
+        f"# Neighbours make the box {_percent(smaller)} narrower; it holds the truth in "
+        f"{_percent(shares['forward_backward'])} of cases"
     )
     on.title.markdown(
-        "An average of few samples is never exact, so the method reckons with a box: all values the true average may "
-        "have. It picks the rule that does best in the worst case inside the box (*minimax*). That a box misses the "
-        "truth now and then is no mistake, if it does so as often as it says."
+        "An average of few samples is never exact, so the method reckons with a box of values the true average may "
+        "have, and picks the rule that does best in the worst case inside (*minimax*). A box may miss the truth, but "
+        "only as often as it says."
     )
     with on.picture:
         charts.show(

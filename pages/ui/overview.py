@@ -1,112 +1,136 @@
-"""The cards at the top of Explore and the comparison with the paper's choices."""
+"""The first screen of *Result*: what a task is, what could be done, what should be."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import streamlit as st
 
+import imrc
+from imrc.baselines import method_title, parse_method, registry
 from imrc.core.settings import DESCRIPTIONS
-from imrc.evaluation import Difference, RunResult, effective_samples
-from imrc.evaluation.results import HEADLINES
-from imrc.evaluation.words import borrowing_note, interval_text, with_error
-from imrc.plots.choices import preset_table
+from imrc.evaluation import Decision, RunResult, decide
+from imrc.evaluation.decision import reference_settings, usual_answer
+from imrc.evaluation.words import with_error
+from imrc.plots.choices import preset_numbers, preset_table
+from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_choices
-from imrc.wording import LOSSES, RISKS, RULES, decimal
-from pages.ui import charts
+from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
+from imrc.wording import LOSSES
+from pages.ui import charts, comparing, state
 from pages.ui.running import current_result
+from pages.ui.words import plain
 
-_RISK_NOTES = {
-    "0-1": (
-        "Value of problem (3) for forward and backward learning, averaged like the errors. It bounds the error of the "
-        "randomised rule if the true distribution lies in the uncertainty set; an early-stopped solver and few "
-        "instances can make it too low."
-    ),
-    "log": (
-        "Worst-case log loss (in nats) of the forward and backward rule over its uncertainty set, penalty included. No "
-        "bound on the error: choose a preset with the 0-1 rule where a guarantee is wanted."
-    ),
-}
-
-_SLOW_S = 3.0
-"""Slower runs are repeated with the paper's choices only on request."""
+_ALONE = ("methods", "preset", "W", "b", "overrides")
+"""What the settings of the references replace in those of a run."""
 
 
-def change_text(difference: Difference) -> str:
-    """Return a difference with its sign and its error, as the cards show it."""
-    sign = "+" if difference.mean > 0 else ""
-    return sign + with_error(difference).replace("-", "−")
-
-
-def change_colour(difference: Difference) -> Literal["green", "orange", "off"]:
-    """Green: clearly fewer errors. Orange: clearly more. Off: may be noise."""
-    if not difference.clear:
-        return "off"
-    return "green" if difference.mean < 0 else "orange"
-
-
-def cards(result: RunResult) -> None:
-    """Show errors, effective samples, risk and time."""
-    repetitions = result.settings.repetitions
-    spread = f"± one standard error over {repetitions} repetitions" if repetitions > 1 else "one repetition"
-    row = st.container(horizontal=True)
-    for rule, headline in result.headline().items():
-        difference = result.difference(rule)
-        row.metric(
-            f"Error, {RULES[rule].lower()}",
-            with_error(headline),
-            "reference" if rule == "single" else change_text(difference),
-            delta_color=change_colour(difference) if rule != "single" else "off",
-            delta_arrow="off",
-            border=True,
-            help=f"Average error: {HEADLINES['average']}, {spread}. Below: "
-            "paired difference to single-task learning, green or orange where its 95 % interval leaves out 0.",
+def pictures(sequence: imrc.TaskSequence) -> None:
+    """Show what a task is and three ways to learn tasks, each as one small picture."""
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        samples = sample_images(sequence)
+        if samples is not None:
+            charts.show(
+                image_strip,
+                samples,
+                name="tasks",
+                alt=f"One sample of each class for each of {len(samples.labels)} tasks, from {samples.labels[0]} to "
+                f"{samples.labels[-1]}.",
+            )
+        else:
+            charts.show(
+                class_shares,
+                shares_of(sequence),
+                sequence.labels,
+                sequence.class_names,
+                name="tasks",
+                alt="Share of each class in each task.",
+            )
+    with right:
+        charts.show(
+            three_ways,
+            name="ways",
+            alt="Alone: each task by itself. Forward: old tasks help the new one. Backward: the new one helps old "
+            "ones, too.",
         )
-    row = st.container(horizontal=True)
-    worth = effective_samples(result)
-    card = row.container(border=True)
-    card.metric(
-        "Effective samples",
-        f"{worth.mean:,.1f}",
-        f"own {worth.own:g}; {interval_text(worth)}",
-        delta_color="off",
-        delta_arrow="off",
-        help="How many samples a task is worth with forward and backward learning: its effective sample size at the "
-        "last step, by the recursions of Theorems 1 and 3 with estimated variances and changes. Mean over tasks and "
-        "repetitions with a 95 % interval; valid if the tasks evolve as assumed.",
+
+
+def references(result: RunResult, sequence: imrc.TaskSequence) -> RunResult | None:
+    """Return the most frequent class and everything pooled, on the draws of the run; None if that was stopped."""
+    if result.n_tasks < len(sequence):
+        return None  # of a run that was stopped
+    visit = state.visit()
+    job = reference_settings(visit.choice.settings)
+    if visit.stopped == (sequence.fingerprint, job):
+        return None
+    return current_result(**{name: getattr(job, name) for name in _ALONE})
+
+
+def compared(sequence: imrc.TaskSequence) -> dict[str, RunResult]:
+    """Return title and run of the methods that *Against others* has run with these settings."""
+    found = {}
+    for run in comparing.stored(sequence, state.visit().choice.settings):
+        name = run.settings.methods[0]
+        if name != "imrc" and registry[parse_method(name)[0]].kind != "reference":
+            found[method_title(name)] = run
+    return found
+
+
+def decision_of(result: RunResult, sequence: imrc.TaskSequence, title: str, beside: RunResult | None) -> Decision:
+    """Return what should be done, judged with everything that was run on these draws."""
+    whole = result.n_tasks == len(sequence)
+    return decide(
+        result,
+        title,
+        references=beside,
+        compared=compared(sequence) if whole else None,
+        usual=usual_answer(sequence.head(result.n_tasks)),
     )
-    card.caption(f"If the tasks evolve. {borrowing_note(worth)}")
-    risk = float(result.risk_tables["forward_backward"].average().mean())
-    row.metric(RISKS[result.loss], decimal(risk), border=True, help=_RISK_NOTES[result.loss])
-    row.metric(
-        "Time per task",
-        f"{1000 * result.time_s.mean() / repetitions:.1f} ms",
-        border=True,
-        help="Time to learn and test one task with all three rules, per repetition.",
-    )
+
+
+def decision_box(decision: Decision, result: RunResult) -> st.delta_generator.DeltaGenerator:
+    """Show the strategies as one dot plot and what to do beside it; return the place for what can be taken away."""
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        charts.show(
+            decision_chart,
+            decision,
+            name="decision",
+            alt="Error of each strategy with its 95 % interval: "
+            + ", ".join(f"{one.title} {with_error(one.error)}" for one in decision.strategies),
+        )
+        measure = decision.measure.capitalize()
+        spread = f"{measure} ± one standard error" if result.settings.repetitions > 1 else measure
+        st.caption(
+            f"{spread}: " + " · ".join(f"{plain(one.title)} **{with_error(one.error)}**" for one in decision.strategies)
+        )
+    with right:
+        st.markdown("### What to do")
+        st.markdown(f"**{decision.action}**")
+        for note in decision.notes:
+            st.caption(note)
+        many = result.settings.repetitions
+        st.caption(
+            f"Error: mean over steps of the mean over the tasks seen, over {many} repetitions. A difference counts if "
+            "its 95 % interval leaves out 0."
+            if many > 1
+            else "Error: mean over steps of the mean over the tasks seen, one repetition."
+        )
+        return st.container(horizontal=True)
 
 
 def against_the_paper(result: RunResult) -> None:
     """Compare the preset with the paper's choices on the same draws."""
     preset = result.settings.preset
     if preset == "paper" or result.settings.overrides:
+        st.markdown("These are the paper's choices, or values of your own: there is nothing to compare.")
         return
-    st.markdown("## What changed against the paper's choices?")
     st.markdown(DESCRIPTIONS[result.settings.learner.preset])
-    if not st.toggle(
-        "Show both on the same draws",
-        value=result.time_s.sum() <= _SLOW_S,
-        key="against_paper",
-        bind="query-params",
-        help="Also runs the paper's choices, which takes about as long as the run itself, and shows what was selected "
-        "at each step.",
-    ):
-        return
     paper = current_result(preset="paper")
     if paper is None:
         return
     st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; Recommended, {LOSSES[result.loss]}. Same draws.")
-    charts.table(preset_table(paper, result, "Recommended"), name=f"presets-{result.name}")
+    st.dataframe(preset_table(paper, result, "Recommended"), hide_index=True)
+    charts.csv(preset_numbers(paper, result), name=f"presets-{result.name}")
     charts.show(
         run_choices,
         result,

@@ -83,7 +83,7 @@ export default function ({ data }) {
 """
 
 
-def show(task: int, last: int, key: str) -> None:
+def show(task: int, last: int, key: str, *, hint: bool = True) -> None:
     """Show Play; while it plays, and on the arrow keys, the control with this key goes from task to task.
 
     Parameters
@@ -92,6 +92,8 @@ def show(task: int, last: int, key: str) -> None:
         Task shown, and the last one, counted from 1.
     key : str
         Of the control that holds the task.
+    hint : bool
+        Name the keys beside it.
     """
 
     def went() -> None:
@@ -100,10 +102,10 @@ def show(task: int, last: int, key: str) -> None:
             st.session_state[key] = min(max(int(asked), 1), last)
 
     player = st.components.v2.component("teach_player", html=_HTML, css=_CSS, js=_SCRIPT)
-    hint = "Space: play or pause. ← →: one task."
-    player(key=_KEY, data={"task": task, "last": last, "pause": _PAUSE_MS, "hint": hint}, on_go_change=went)
+    keys = "Space: play or pause. ← →: one task." if hint else ""
+    player(key=_KEY, data={"task": task, "last": last, "pause": _PAUSE_MS, "hint": keys}, on_go_change=went)
 
 
 def large_type() -> None:
     """Make everything on the page larger for as long as this is shown."""
-    st.components.v2.component("large_type", js=_LARGE)(key="teach_large_type", data={"size": "125%"})
+    st.components.v2.component("large_type", js=_LARGE)(key="teach_large_type", data={"size": "112.5%"})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 import imrc
 from imrc.evaluation import RunSettings
@@ -20,7 +20,7 @@ from pages.ui.words import plain
 
 LIMIT = "IMRC_LIMIT"
 """Environment variable that `imrc app --limit` sets."""
-_LOOK_S = 0.2
+_LOOK_S = 0.5
 
 
 @dataclass(eq=False)
@@ -88,7 +88,7 @@ class Line:
             return len(self._running) + self._waiting.index(ticket)
 
     def _may_start(self, ticket: _Ticket) -> bool:
-        # A large run at the head is passed by smaller ones only while it would not fit anyway: those that run end.
+        # Nobody passes a large run that waits for room: it would never have its turn.
         others = self._waiting[: self._waiting.index(ticket)]
         if len(self._running) >= self.places or any(one.visitor == ticket.visitor for one in self._running):
             return False
@@ -111,8 +111,8 @@ def line() -> Line:
 
 def visitor() -> str:
     """Return who is here: the browser, whose tabs share a cookie, or else this session."""
-    context = get_script_run_ctx()
-    return st.context.cookies.get("_streamlit_xsrf") or ("" if context is None else context.session_id)
+    own: str = st.session_state.setdefault("place_in_line", secrets.token_hex())
+    return st.context.cookies.get("_streamlit_xsrf", own)
 
 
 def _wanted(what: str, key: tuple[object, ...]) -> None:

@@ -203,7 +203,13 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
         if bar is None:
             with slot.container():
                 bar = st.progress(0.0)
-                st.button("Stop", icon=":material/stop:", key=f"stop-{settings.preset}", on_click=_stop, args=(key,))
+                st.button(
+                    "Stop",
+                    icon=":material/stop:",
+                    key=f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}",
+                    on_click=_stop,
+                    args=(key,),
+                )
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 

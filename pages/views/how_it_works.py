@@ -46,8 +46,8 @@ bar.button(
     help="The next step of the story.",
 )
 large = bar.toggle("Projector", key="teach_projector", bind="query-params", help="Large type, for a room.")
-if large:
-    player.large_type()
 title = st.container()
 controls, picture = st.columns([3, 7], gap="medium")
 lessons.LESSONS[step](lessons.Screen(title, controls, picture, large))
+if large:
+    player.large_type()

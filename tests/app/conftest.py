@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from imrc.evaluation.decision import STRATEGIES
+from imrc.wording import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -149,8 +152,17 @@ def texts(test: AppTest) -> str:
 
 
 def metrics(test: AppTest) -> dict[str, str]:
-    """Return the cards of a page: label and value."""
-    return {metric.label: metric.value for metric in test.metric}
+    """Return the cards of a page, and the errors of the decision as if they were cards: label and value."""
+    found = {metric.label: metric.value for metric in test.metric}
+    return found | decided([caption.value for caption in test.caption])
+
+
+def decided(captions: Iterable[str]) -> dict[str, str]:
+    """Return the errors under the picture of the decision by the names of the rules."""
+    line = next((text for text in captions if re.match(r"Error( ± one standard error)?: ", text)), "")
+    names = {STRATEGIES[rule]: f"Error, {RULES[rule].lower()}" for rule in RULES}
+    errors = re.findall(r"(?:: |· )([^·*]+?) \*\*([^*]+)\*\*", line)
+    return {names.get(title, title): value for title, value in errors}
 
 
 def link(test: AppTest) -> dict[str, str]:

@@ -128,9 +128,12 @@ def test_phone_panels_are_below_each_other(new_page, server):
     page = new_page(390, 900)
     page.goto(f"{server}{PAGES['explore']}")
     page.wait_for_selector("h1")
-    panels = page.locator(".js-plotly-plot").first.locator(".heatmaplayer .hm")
+    page.get_by_text("Errors", exact=True).click()
+    # The first picture of this kind shows what the tasks are.
+    panels = page.locator(".js-plotly-plot .heatmaplayer .hm")
     page.wait_for_function(
-        "() => { const hm = document.querySelector('.js-plotly-plot')?.querySelectorAll('.heatmaplayer .hm');"
+        "() => { const hm = [...document.querySelectorAll('.js-plotly-plot')]"
+        ".map(plot => plot.querySelectorAll('.heatmaplayer .hm')).find(found => found.length >= 3);"
         " if (!hm || hm.length < 3) return false;"
         " const b = [...hm].map(x => x.getBoundingClientRect());"
         " return b[1].top > b[0].bottom && b[2].top > b[1].bottom; }"

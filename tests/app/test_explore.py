@@ -20,7 +20,7 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "On *Rotated digits*, learning forward and backward" in texts(test)
+    assert "On *Rotated digits*, **learning forward and backward makes the fewest errors**" in texts(test)
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
@@ -177,7 +177,7 @@ def test_every_dataset_and_representation_opens(app):
 
 
 def test_both_presets_side_by_side(app):
-    test = app(dataset="random_walk", k="5", n="6").toggle(key="against_paper").set_value(True).run()
+    test = app(dataset="random_walk", k="5", n="6", view="Paper's choices")
     assert not test.exception
     table = test.dataframe[0].value
     sequence = imrc.datasets.load("random_walk", tasks=5)
@@ -189,8 +189,8 @@ def test_both_presets_side_by_side(app):
 
 def test_heatmap_switch_and_task_story(app):
     test = app(dataset="identical", k="5", n="5")
-    for quantity in ("difference", "risk", "error"):
-        test = test.radio(key="quantity").set_value(quantity).run()
+    for quantity in ("difference", "risk", "error", "ladder"):
+        test = test.segmented_control(key="quantity").set_value(quantity).run()
         assert not test.exception
     test = test.number_input(key="story_task").set_value(5).run()
     assert not test.exception

@@ -87,10 +87,12 @@ def test_the_answer_comes_after_the_guess(app, step):
 def test_titles_are_the_numbers_of_the_simulation(app):
     removed = teaching.summary(Study(n=50, drift=0.5)).set_index("rule").loc["forward_backward", "removed"]
     test = opened(app, "3 Trust", teach_n="50", teach_change="0.5")
-    assert title(test) == f"# At drift 0.5, neighbours remove {removed:.0%} of the avoidable errors".replace("%", " %")
+    assert title(test) == f"# At drift 0.5, neighbours remove {removed:.0%} of the avoidable errors".replace(
+        "%", "\u00a0%"
+    )
     # As in the theorem, and unlike what a page that lets the difficulty change would show.
     less = opened(app, "3 Trust", teach_n="50", teach_change="1.5")
-    assert int(re.findall(r"(\d+) %", title(less))[0]) < round(100 * removed)
+    assert int(re.findall(r"(\d+)\s%", title(less))[0]) < round(100 * removed)
 
 
 def test_what_is_known_of_the_change_is_said(app):
@@ -116,10 +118,10 @@ def test_table_for_exercises(app):
 # -- in a browser ----------------------------------------------------------------------------------------------
 
 
-def on_screen(page, what) -> bool:
-    box = what.bounding_box()
-    size = page.viewport_size
-    return box is not None and box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
+def check_on_screen(*parts) -> None:
+    """Check that all of some elements is in view; they may still be moving to their places."""
+    for part in parts:
+        expect(part).to_be_in_viewport(ratio=0.99)
 
 
 def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
@@ -138,8 +140,7 @@ def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
         expect(heading).to_have_count(1)
         seen.add(heading.inner_text())
         # Cause and effect on one screen, without scrolling.
-        assert on_screen(page, page.locator(".js-plotly-plot").first), step
-        assert on_screen(page, page.get_by_role("slider", name="Samples per task n")), step
+        check_on_screen(page.locator(".js-plotly-plot").first, page.get_by_test_id("stSlider").first)
         if step in ("2 Neighbours", "5 Repair"):
             task = page.get_by_role("slider", name="Newest task")
             expect(task).to_have_value("8" if number == 1 else "9")

@@ -35,7 +35,7 @@ CHANGED = {
 CONTROLS = [
     ("explore", "quantity", "Difference to single task", "difference"),
     ("explore", "story_task", "2", 2),
-    ("explore", "against_paper", "false", False),
+    ("explore", "view", "As tasks arrive", "time"),
     ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
@@ -124,7 +124,7 @@ def test_another_sequence_has_other_components(app):
 def test_nonsense_for_the_controls_is_ignored(app):
     test = app(**SMALL, quantity="<script>", story_task="1e9", ess_kappa="nan")
     assert not test.exception
-    assert held(test)["quantity"] == "error"
+    assert held(test)["quantity"] == "ladder"
     assert 1 <= held(test)["story_task"] <= 6
 
 

@@ -14,11 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def saved(new_page, server: str, scheme: str, kind: str, folder: Path) -> Path:
-    """Press the camera of the first chart; return the file."""
+    """Press the camera of the heatmaps; return the file."""
     page = new_page(1200, 1400, color_scheme=scheme)
-    page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1&image_format={kind.upper()}")
+    page.goto(f"{server}/?dataset=identical&k=4&n=5&repetitions=1&image_format={kind.upper()}&quantity=Errors")
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
-    chart = page.locator(".js-plotly-plot").first
+    chart = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer"))
     chart.hover()
     with page.expect_download() as download:
         chart.locator('.modebar-btn[data-title^="Download plot"]').click()

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from imrc import datasets
 from imrc.evaluation import PARAMETERS
 from pages.ui.choice import NUMBERS, from_values
-from tests.app.conftest import ROOT
+from tests.app.conftest import ROOT, metrics
 from tests.app.strange_links import HTML, STRANGE, keys, strange_links
 
 SEED = 20231
@@ -94,4 +94,4 @@ def test_explore_runs_with_a_strange_value(visitor, name):
     value = STRANGE[(7 * keys().index(name)) % len(STRANGE)]
     test = follow(visitor, urlencode({**SMALL, name: value}), "pages/views/explore.py")
     assert not test.exception, value[:500]
-    assert "Error, forward" in [metric.label for metric in test.metric]
+    assert "Error, forward" in metrics(test)

@@ -15,6 +15,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+from tests.app.conftest import decided
+
 
 class Visitor:
     """One open page.
@@ -127,7 +129,8 @@ class Visitor:
     def metrics(self) -> dict[str, str]:
         """Numbers on cards by their titles."""
         found = [element.metric for element in self.elements if element.WhichOneof("type") == "metric"]
-        return {metric.label: metric.body for metric in found}
+        captions = [element.markdown.body for element in self.elements if element.WhichOneof("type") == "markdown"]
+        return {metric.label: metric.body for metric in found} | decided(captions)
 
     @property
     def buttons(self) -> list[str]:

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from imrc._folders import put_in_place
+from imrc._folders import replacing
 from imrc.cli import main
 from imrc.evaluation import RunSettings
 from imrc.features import FeatureSpec
@@ -55,10 +56,34 @@ def run_python(
 def test_it_computes_where_nothing_may_be_written_and_says_so_once(tmp_path):
     done = run_python(NOTHING_MAY_BE_WRITTEN + RUN, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(tmp_path))
     assert done.stderr.count("Compiled code cannot be kept") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
-    assert not list(tmp_path.iterdir())  # it goes with the process
+    (folder,) = tmp_path.iterdir()
+    assert done.stdout.strip() == str(folder)
+    assert list(folder.rglob("*.nbi"))  # the next start finds it
+    if os.name == "posix":
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a user's folder for temporary files is their own elsewhere")
+@pytest.mark.parametrize("made", ["open to all", "link", "file"])
+def test_compiled_code_is_never_loaded_from_a_folder_somebody_else_can_write_to(tmp_path, made):
+    trap, elsewhere = tmp_path / f"imrc-compiled-{os.geteuid()}", tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    if made == "link":
+        trap.symlink_to(elsewhere)
+    elif made == "file":
+        trap.touch()
+    else:
+        trap.mkdir()
+        trap.chmod(0o777)
+    code = NOTHING_MAY_BE_WRITTEN + "import imrc._compiled\nprint(os.environ['NUMBA_CACHE_DIR'])"
+    done = run_python(code, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    used = Path(done.stdout.strip())
+    assert used.parent == tmp_path
+    assert used not in (trap, elsewhere)
+    assert stat.S_IMODE(used.stat().st_mode) == 0o700
 
 
 def test_where_it_may_be_written_nothing_is_said():
@@ -67,22 +92,25 @@ def test_where_it_may_be_written_nothing_is_said():
     assert (done.stdout.strip(), done.stderr) == ("None", "")
 
 
+@pytest.fixture(scope="module")
+def usual() -> list[str]:
+    """Return what is printed where every character can be shown."""
+    code = "import sys; from imrc.cli import main; sys.exit(main(['datasets', 'list', *sys.argv[1:]]))"
+    return [run_python(code, *form, PYTHONIOENCODING="utf-8").stdout for form in ([], ["--json"])]
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1251", "cp932", "cp437"])
-def test_results_are_printed_where_characters_are_missing(encoding):
+def test_results_are_printed_where_characters_are_missing(encoding, usual):
     code = "import sys; from imrc.cli import main; sys.exit(main(sys.argv[1:]))"
     run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
     done = run_python(code, *run, encoding=encoding, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     sign = re.search(r"forward_backward +[0-9.]+ (\S) ", done.stdout)[1]
     assert sign == ("?" if encoding == "ascii" else "±")
-    for options in (["list"], ["list", "--csv"], ["list", "--json"], ["info", "rotated_mnist"]):
-        done = run_python(code, "datasets", *options, encoding=encoding, PYTHONIOENCODING=encoding)
-        assert done.returncode == 0, done.stderr
-        usual = run_python(code, "datasets", *options)
-        if "--json" in options:
-            assert json.loads(done.stdout) == json.loads(usual.stdout)  # without any loss
-        else:
-            assert done.stdout == usual.stdout.encode(encoding, "replace").decode(encoding)
+    table = run_python(code, "datasets", "list", encoding=encoding, PYTHONIOENCODING=encoding)
+    assert table.stdout == usual[0].encode(encoding, "replace").decode(encoding)
+    listed = run_python(code, "datasets", "list", "--json", encoding=encoding, PYTHONIOENCODING=encoding)
+    assert json.loads(listed.stdout) == json.loads(usual[1])  # without any loss
 
 
 @pytest.mark.parametrize(
@@ -160,9 +188,8 @@ KEY = "6a7ef2fe053207a9e8ebf490256ed4032b2eaab4f681fb3a4619ac2f9abbce7f"
 
 def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path, monkeypatch):
     # What Windows does while another program has the file open.
-    part, file = tmp_path / "a.part", tmp_path / "a.csv"
+    file, replace, refusals = tmp_path / "a.csv", os.replace, [PermissionError(errno.EACCES, "in use")] * 3
     file.write_text("old")
-    replace, refusals = os.replace, [PermissionError(errno.EACCES, "in use")] * 3
 
     def refuse(*names):
         if refusals:
@@ -171,14 +198,13 @@ def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path,
 
     monkeypatch.setattr(os, "replace", refuse)
     monkeypatch.setattr("time.sleep", lambda _: None)
-    part.write_text("new")
-    put_in_place(part, file)
+    with replacing(file) as part:
+        part.write_text("new")
     assert file.read_text() == "new"
-    part.write_text("newer")
     refusals.extend([PermissionError(errno.EACCES, "in use")] * 100)
-    with pytest.raises(PermissionError):
-        put_in_place(part, file)
-    assert (file.read_text(), part.read_text()) == ("new", "newer")
+    with pytest.raises(PermissionError), replacing(file) as part:
+        part.write_text("newer")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
 
 
 def test_nothing_of_posix_alone_is_used_where_it_is_not_asked_for_first():

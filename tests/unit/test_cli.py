@@ -13,6 +13,8 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.commands.main import app_file
+from imrc.evaluation import decide, run_references
+from imrc.evaluation.decision import usual_answer
 
 RUN = ["run", "identical", "-k", "4", "-n", "5", "--repetitions", "2"]
 
@@ -30,11 +32,20 @@ def test_json_gives_the_numbers_of_evaluate(capsys):
 def test_csv_and_table(capsys):
     assert main([*RUN, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["rule"] for row in rows] == ["single", "forward", "forward_backward"]
+    assert [row["rule"] for row in rows] == ["single", "forward", "forward_backward", "majority", "pooled"]
     assert main(RUN) == 0
     output = capsys.readouterr()
     assert "identical: 4 tasks, n = 5" in output.out
     assert "task 4 of 4" in output.err
+    sequence = imrc.datasets.load("identical", tasks=4)
+    result = imrc.evaluate(sequence, n=5, repetitions=2)
+    decision = decide(
+        result,
+        "identical",
+        references=run_references(sequence, result.settings),
+        usual=usual_answer(sequence),
+    )
+    assert f"{decision.sentence}\n{decision.action}\n".replace("*", "") in output.out
 
 
 @pytest.mark.parametrize(

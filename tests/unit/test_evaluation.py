@@ -122,6 +122,14 @@ def test_lag_table_agrees_with_its_dense_form(rng):
     np.testing.assert_allclose(table.newest(), np.diagonal(dense, axis1=1, axis2=2))
 
 
+def test_the_table_of_numbers_gives_the_headline(result):
+    frame = result.to_frame()
+    for rule in ("single", "forward", "forward_backward"):
+        part = frame[frame["rule"] == rule]
+        sums = (part["error"] * part["weight"]).groupby(part["repetition"]).sum()
+        np.testing.assert_allclose(sums, result.per_repetition(rule))
+
+
 def test_save_and_load(tmp_path, result):
     result.save(tmp_path / "run.npz")
     loaded = RunResult.load(tmp_path / "run.npz")

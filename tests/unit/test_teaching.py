@@ -202,7 +202,7 @@ def test_boxes_and_tasks_show_their_tables():
 def test_for_a_projector_everything_is_larger():
     samples, boundaries = teaching.try_one_task(8, tries=3)
     usual, large = (pictures.tries_chart(samples, boundaries, large=large) for large in (False, True))
-    assert large.layout.font.size > 17
+    assert large.layout.font.size >= 1.3 * usual.layout.template.layout.font.size
     pairs = list(zip(usual.data, large.data, strict=True))
     assert all(b.line.width > a.line.width for a, b in pairs if a.line.width)
     assert all(b.marker.size > a.marker.size for a, b in pairs if a.marker.size)

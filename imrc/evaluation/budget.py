@@ -1,0 +1,104 @@
+"""Label budget: how the error falls with samples per task, and how many samples reach the same error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.significance import Headline, half_width
+from imrc.wording import decimal
+
+
+def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
+    """Return the average error of each rule against n, from runs that differ in n only.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Runs of IMRC, n rising.
+
+    Returns
+    -------
+    DataFrame
+        Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
+    """
+    rows = []
+    for rule in ("single", "forward", "forward_backward"):
+        for run in runs:
+            found = Headline.of(run.per_repetition(rule))
+            half = float(half_width(found.stderr, run.settings.repetitions))
+            rows.append({"rule": rule, "x": run.settings.n, "value": found.mean, "stderr": found.stderr, "half": half})
+    return pd.DataFrame(rows)
+
+
+def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
+    """Return the samples per task with which a rule reaches an error: NaN if it does not within the table.
+
+    Between two n of the table the error is taken to fall in a straight line over log n.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budget_table`.
+    rule : str
+        Which rule.
+    error : float
+        To be reached.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
+    >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
+    [10.0, 20.0, nan, 5.0]
+    """
+    part = table[table["rule"] == rule].sort_values("x")
+    x, value = np.log(part["x"].to_numpy(dtype=np.float64)), part["value"].to_numpy()
+    reached = np.flatnonzero(value <= error)
+    if not len(reached):
+        return math.nan
+    i = int(reached[0])
+    if i == 0:
+        return float(np.exp(x[0]))
+    share = (value[i - 1] - error) / (value[i - 1] - value[i])
+    return float(np.exp(x[i - 1] + share * (x[i] - x[i - 1])))
+
+
+def budget_sentence(table: pd.DataFrame, n: int) -> str:
+    """Say how many samples per task learning alone needs for what forward and backward learning reaches, in Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budget_table`.
+    n : int
+        Samples per task of forward and backward learning, in the table.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
+    >>> budget_sentence(pd.DataFrame(made), 10)
+    'To reach an error of .300: **40 labels** a task alone, **10** with forward and backward learning.'
+    >>> budget_sentence(pd.DataFrame(made), 40)
+    'To reach an error of .200: **more than 40 labels** a task alone, **40** with forward and backward learning.'
+    """
+    error = float(table.loc[(table["rule"] == "forward_backward") & (table["x"] == n), "value"].iloc[0])
+    alone = samples_needed(table, "single", error)
+    labels = f"more than {table['x'].max()}" if math.isnan(alone) else f"{math.ceil(alone - 1e-9)}"
+    if not math.isnan(alone) and alone <= table["x"].min() < n:
+        labels += " or fewer"
+    return (
+        f"To reach an error of {decimal(error)}: **{labels} labels** a task alone, **{n}** with forward and backward "
+        "learning."
+    )

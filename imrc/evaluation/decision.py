@@ -1,0 +1,436 @@
+"""What a run says a practitioner should do: the strategies at hand, which is best, how sure that is, what it is worth.
+
+Learning forward and backward is not compared with learning each task alone only: the first things anybody would try
+are always answering the most frequent class, and one rule for everything seen so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
+from imrc.tasks import TaskSequence
+from imrc.wording import decimal
+
+Floats = NDArray[np.float64]
+
+STRATEGIES = {
+    "majority": "Always the most frequent class",
+    "single": "Only the newest task",
+    "pooled": "Everything so far, pooled",
+    "forward": "Forward",
+    "forward_backward": "Forward and backward",
+}
+"""What a practitioner can do, the simplest first, as charts and tables call it."""
+
+_DOING = {
+    "single": "learning each task alone",
+    "pooled": "pooling everything so far",
+    "forward": "learning forward",
+    "forward_backward": "learning forward and backward",
+}
+_THAN = {"single": "than each task alone", "pooled": "than pooling everything so far"}
+
+REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
+"""Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One thing a practitioner could do.
+
+    Attributes
+    ----------
+    name, title : str
+        Key, one of `STRATEGIES` or the name of a compared method, and name for people.
+    error : Headline
+        Average error over repetitions, the same average for all.
+    low, high : float
+        95 % t interval of the error over repetitions; NaN with one repetition.
+    recall : float or None
+        Share of the rare class that is found; None where no class is rare.
+    """
+
+    name: str
+    title: str
+    error: Headline
+    low: float
+    high: float
+    recall: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a run says should be done.
+
+    Attributes
+    ----------
+    strategies : tuple of Strategy
+        The simplest first.
+    advised : str
+        Name of the strategy to choose: the simplest of those that nothing beats clearly.
+    sentence : str
+        The finding in one sentence, in Markdown.
+    action : str
+        What to do, in one or two plain sentences.
+    notes : tuple of str
+        What a reader should know besides; may be empty.
+    rare : str
+        Name of the rare class where there is one: errors are then balanced errors, the mean of the error rates on that
+        class and on all others.
+    """
+
+    strategies: tuple[Strategy, ...]
+    advised: str
+    sentence: str
+    action: str
+    notes: tuple[str, ...] = ()
+    rare: str = ""
+
+    @property
+    def measure(self) -> str:
+        """What the errors are: "error" or "balanced error"."""
+        return "balanced error" if self.rare else "error"
+
+    def __getitem__(self, name: str) -> Strategy:
+        """Return the strategy of a name."""
+        return next(one for one in self.strategies if one.name == name)
+
+
+def reference_settings(settings: RunSettings) -> RunSettings:
+    """Return what runs the references of a decision on the draws of these settings; nothing else decides them."""
+    return replace(settings, methods=tuple(REFERENCES.values()), preset="paper", W=None, b=0, overrides=())
+
+
+def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
+    """Run the references of a decision on the same draws as a run.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        Those of the run.
+
+    Returns
+    -------
+    RunResult
+        For `decide`.
+    """
+    mine = reference_settings(settings)
+    return RunResult.from_steps(mine, sequence, list(iter_run(sequence, mine)))
+
+
+def decide(
+    result: RunResult,
+    title: str,
+    *,
+    references: RunResult | None = None,
+    compared: Mapping[str, RunResult] | None = None,
+    usual: str | None = None,
+) -> Decision:
+    """Say which strategy to choose after a run, how sure that is, and what it is worth.
+
+    All strategies are judged by the same error on the same draws: the mean over steps of the mean over the tasks seen.
+    What counts as more than noise is decided by `imrc.evaluation.significance.paired_differences`.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+    title : str
+        Name of the data for people.
+    references : RunResult or None
+        From `run_references` with the settings of the run. None: the most frequent class is judged at the step of each
+        task only, and nothing is said about pooling.
+    compared : mapping of str to RunResult or None
+        Title and run of compared methods on the same draws; the best of them is among the strategies.
+    usual : str or None
+        Name of the most frequent class; None: it is called so.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    ValueError
+        If the references or methods were run on other tasks or draws.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("identical", tasks=6, samples=80)
+    >>> result = imrc.evaluate(sequence, n=5)
+    >>> found = decide(result, "Identical tasks", references=run_references(sequence, result.settings))
+    >>> [one.name for one in found.strategies]
+    ['majority', 'single', 'pooled', 'forward', 'forward_backward']
+    >>> found["single"].error == result.headline()["single"]
+    True
+    """
+    sources, titles = _sources(result, references, compared or {})
+    plain = {name: run.per_repetition(method) for name, (run, method) in sources.items()}
+    if references is None:
+        plain = {"majority": result.majority.average(), **plain}
+    balanced = {name: values for name, (run, method) in sources.items() if (values := run.balanced(method)) is not None}
+    rare = result.rare_class if len(balanced) == len(plain) else ""
+    errors = balanced if rare else plain
+    strategies = tuple(
+        Strategy(
+            name,
+            titles[name],
+            Headline.of(values),
+            *mean_interval(values)[1:],
+            recall=_recall(*sources[name]) if rare else None,
+        )
+        for name, values in errors.items()
+    )
+    notes = [] if "pooled" in errors else ["Pooling everything so far was not run beside it."]
+    if rare:
+        notes.append(_rare_note(rare, strategies, plain))
+    case = _Case(errors, titles, f"On *{title}*", _answer(usual), rare)
+    if result.settings.repetitions < 2:
+        advised, sentence, action = case.one_repetition()
+    elif not case.beats_guessing():
+        advised, sentence, action = case.nothing_beats_guessing()
+    else:
+        advised, sentence = case.advice()
+        action = _action(advised, result)
+    return Decision(strategies, advised, sentence, action, tuple(notes), rare)
+
+
+def _recall(run: RunResult, method: str) -> float | None:
+    missed = run.misses(method)
+    return None if missed is None else 1.0 - float(missed.mean())
+
+
+def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, Floats]) -> str:
+    found = ", ".join(f"{one.title} {decimal(one.recall)}" for one in strategies if one.recall is not None)
+    errors = ", ".join(f"{one.title} {decimal(float(plain[one.name].mean()))}" for one in strategies)
+    return (
+        f"“{rare}” is rare, and who never gives that answer is seldom wrong. So the balanced error is shown: the mean "
+        f"of the error rates on “{rare}” and on all else, .500 for guessing. Share of “{rare}” found (recall): "
+        f"{found}. Plain errors: {errors}."
+    )
+
+
+def _answer(usual: str | None) -> str:
+    return "always giving the most frequent answer" if usual is None else f"always answering “{usual}”"
+
+
+def usual_answer(sequence: TaskSequence) -> str:
+    """Return the name of the most frequent class of a sequence.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> usual_answer(imrc.datasets.load("identical", tasks=2)) in ("0", "1")
+    True
+    """
+    return sequence.class_names[int(sequence.class_counts().sum(axis=0).argmax())]
+
+
+def _sources(
+    result: RunResult, references: RunResult | None, compared: Mapping[str, RunResult]
+) -> tuple[dict[str, tuple[RunResult, str]], dict[str, str]]:
+    """Return the run and its method behind each strategy, the simplest first, and the titles."""
+    for other in (*compared.values(), *([] if references is None else [references])):
+        same = (other.fingerprint, other.settings.n, other.settings.seed, other.settings.repetitions)
+        mine = (result.fingerprint, result.settings.n, result.settings.seed, result.settings.repetitions)
+        if same != mine or other.settings.features != result.settings.features:
+            raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
+    found = {name: (result, name) for name in result.error_tables if name in STRATEGIES}
+    if references is not None:
+        found |= {name: (references, method) for name, method in REFERENCES.items()}
+    found = {name: found[name] for name in STRATEGIES if name in found}
+    titles = dict(STRATEGIES)
+    others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
+    if others:
+        best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1]).mean()))
+        found[best], titles[best] = others[best], best
+    return found, titles
+
+
+class _Case:
+    """The errors of one decision, compared."""
+
+    def __init__(
+        self, errors: dict[str, Floats], titles: Mapping[str, str], where: str, guessing: str, rare: str
+    ) -> None:
+        self._measure = "balanced error" if rare else "errors"
+        self._errors, self._titles, self._where, self._guessing = errors, titles, where, guessing
+        self._mean = {name: float(values.mean()) for name, values in errors.items()}
+
+    def _against(self, reference: str) -> dict[str, Difference]:
+        planned = {"single": "forward_backward", "forward_backward": "single"}.get(reference)
+        return paired_differences(self._errors, reference, planned=planned)
+
+    @property
+    def _fewest(self) -> str:
+        return "the fewest errors" if self._measure == "errors" else "the lowest balanced error"
+
+    @property
+    def _unit(self) -> str:
+        return " errors in 100" if self._measure == "errors" else " points of balanced error"
+
+    def _doing(self, name: str) -> str:
+        return _DOING.get(name, self._titles[name])
+
+    def _than(self, name: str) -> str:
+        return _THAN.get(name, f"than {self._doing(name)}")
+
+    def _best_learner(self) -> str:
+        return min((name for name in self._mean if name != "majority"), key=self._mean.__getitem__)
+
+    def one_repetition(self) -> tuple[str, str, str]:
+        best = min(self._mean, key=self._mean.__getitem__)
+        named = self._guessing if best == "majority" else self._doing(best)
+        numbers = ", ".join(
+            f"{self._titles[name].lower() if name in STRATEGIES else self._titles[name]} {decimal(value)}"
+            for name, value in self._mean.items()
+            if name != best
+        )
+        sentence = (
+            f"{self._where}, **{named}** makes {self._fewest} in one repetition ({decimal(self._mean[best])}; "
+            f"{numbers})."
+        )
+        return best, sentence, "One repetition cannot tell a difference from chance: choose at least 5."
+
+    def beats_guessing(self) -> bool:
+        return any(gap.clear and gap.mean < 0 for gap in self._against("majority").values())
+
+    def nothing_beats_guessing(self) -> tuple[str, str, str]:
+        best = self._best_learner()
+        clearly = "clearly " if self._mean[best] < self._mean["majority"] else ""
+        sentence = (
+            f"{self._where}, **no rule {clearly}beats {self._guessing} here yet** "
+            f"({decimal(self._mean['majority'])}; the best rule, {self._doing(best)}, {decimal(self._mean[best])})."
+        )
+        action = (
+            "Do not use a model of these data yet. Draw more samples per task, or find columns that say more about the "
+            "answer."
+        )
+        return "majority", sentence, action
+
+    def advice(self) -> tuple[str, str]:
+        winner = self._best_learner()
+        against = self._against(winner)
+        level = [name for name in self._errors if name != "majority" and (name == winner or not against[name].clear)]
+        advised = level[0]
+        gains = self._against("single")
+        if advised not in ("single", winner) and not gains[advised].clear:
+            # Only the best is clearly better than each task alone, so the simpler one cannot stand for it.
+            advised, level = winner, [winner]
+        doing, ties = self._doing(advised), [name for name in level if name != advised]
+        if advised == "single":
+            if not ties:
+                return advised, f"{self._where}, **{doing} makes {self._fewest}** ({self._spread(advised)})."
+            return advised, (
+                f"{self._where}, **nothing clearly beats {doing}** ({decimal(self._mean[advised])}; "
+                f"{self._doing(winner) if winner != advised else self._doing(ties[-1])} "
+                f"{decimal(self._mean[winner if winner != advised else ties[-1]])}, no clear difference)."
+            )
+        worth = [f"{_in_100(gains[advised])}{self._unit} {self._than('single')}"]
+        rival = "pooled" if advised != "pooled" else "forward_backward"
+        gap = self._against(advised).get(rival)
+        if gap is not None and gap.clear and gap.mean > 0:
+            worth.append(f"{_in_100(gap, of_the_other=True)} {self._than(rival)}")
+        if not ties:
+            return advised, f"{self._where}, **{doing} makes {self._fewest}**: {', '.join(worth)}."
+        other = winner if winner != advised else ties[-1]
+        return advised, (
+            f"{self._where}, **{doing} does as well as anything**: {', '.join(worth)}, and no clear difference to "
+            f"{self._doing(other)} ({decimal(self._mean[advised])}, {decimal(self._mean[other])})."
+        )
+
+    def _spread(self, advised: str) -> str:
+        others = [value for name, value in self._mean.items() if name not in (advised, "majority")]
+        return f"{decimal(self._mean[advised])}; the others {decimal(min(others))} to {decimal(max(others))}"
+
+
+def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
+    """Return how many errors fewer or more a difference means in 100 answers, with its interval.
+
+    Examples
+    --------
+    >>> _in_100(Difference(-0.08, 0.01, 0.005, -0.1, -0.062, 0.001, True))
+    '6 to 10 fewer'
+    >>> _in_100(Difference(0.004, 0.001, 0.001, 0.0021, 0.0061, 0.01, True), of_the_other=True)
+    '0.2 to 0.6 fewer'
+    """
+    low, high = sorted((100.0 * abs(gap.low), 100.0 * abs(gap.high)))
+    digits = 0 if high >= 2 and low >= 0.5 else 1
+    ends = [f"{low:.{digits}f}", f"{high:.{digits}f}"]
+    amount = f"about {ends[0]}" if ends[0] == ends[1] else " to ".join(ends)
+    return f"{amount} {'fewer' if (gap.mean < 0) != of_the_other else 'more'}"
+
+
+def steps_that_pay(result: RunResult) -> int:
+    """Return how many steps back revising a task clearly lowers its error.
+
+    Each further step back is compared with the one before, on the tasks that were revised that often; the comparisons
+    share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+
+    Returns
+    -------
+    int
+        0 if not even the first step back helps clearly, at most b.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> steps_that_pay(imrc.evaluate(imrc.datasets.load("identical", tasks=8), n=5, b=2)) <= 2
+    True
+    """
+    values = result.error_tables["forward_backward"].values
+    steps = []
+    for lag in range(1, values.shape[2]):
+        there = values[:, : values.shape[1] - lag]
+        gaps = (there[:, :, lag] - there[:, :, lag - 1]).mean(axis=1)
+        steps.append(paired_differences({"now": gaps, "before": np.zeros_like(gaps)}, "before")["now"])
+    corrected = holm([step.p for step in steps])
+    pays = 0
+    for step, p in zip(steps, corrected, strict=True):
+        if not (math.isfinite(p) and p < 0.05 and step.mean < 0):
+            break
+        pays += 1
+    return pays
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def _action(advised: str, result: RunResult) -> str:
+    if advised == "single":
+        return "Train on the newest task only: what earlier tasks say does not help clearly here."
+    if advised == "pooled":
+        return "Train one rule on everything seen so far: following the change does not pay clearly here."
+    if advised == "forward":
+        return "Update the rule with each task. Revising old tasks does not pay clearly."
+    if advised != "forward_backward":
+        return "It is worth a look what that costs in time and memory: see *Against others*."
+    pays = steps_that_pay(result)
+    if not pays:
+        return "Update the rule with each task, and revise the tasks before it."
+    many = _NUMBERS[pays] if pays < len(_NUMBERS) else str(pays)
+    back = f"{many} step{'s' * (pays > 1)} back"
+    if pays == result.settings.b:
+        return (
+            f"Update the rule with each task; revising old tasks pays for all {back} tried."
+            if pays > 1
+            else (f"Update the rule with each task; revising old tasks pays for the {back} tried.")
+        )
+    return f"Update the rule with each task; revising old tasks pays for {back}."

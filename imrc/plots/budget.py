@@ -1,0 +1,52 @@
+"""Error against samples per task and against the number of tasks."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.evaluation import RunResult
+from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
+from imrc.plots._axes import whole_numbers
+from imrc.plots._panels import axis, band_key, on_panel, panels
+from imrc.plots.curves import curve, limits
+
+
+def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
+    """Return two panels: error against n, and error of a run that ends after k tasks.
+
+    Parameters
+    ----------
+    by_n : DataFrame
+        From `imrc.evaluation.budget.budget_table`.
+    result : RunResult
+        The run whose tasks are counted.
+
+    Returns
+    -------
+    Figure
+    """
+    rule_of = {imrc_key(result.settings.preset, rule): rule for rule in IMRC_RULES}
+    by_k = curve_table([result], by="k")
+    by_k = by_k.assign(rule=by_k["method"].map(rule_of))
+    ticks = sorted(by_n["x"].unique())
+    rules = list(by_n["rule"].unique())
+    traces = [
+        on_panel(trace, number)
+        for number, part in enumerate((by_n, by_k), start=1)
+        for rule in rules
+        for trace in curve(part[part["rule"] == rule], rule, legend=number == 1)
+    ]
+    return panels(
+        [*traces, *band_key(by_n)],
+        ("Samples of each task", f"Number of tasks, n = {result.settings.n}"),
+        [
+            axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]),
+            axis("tasks k", **whole_numbers(result.n_tasks, 8)),
+        ],
+        [axis(**limits(pd.concat([by_n, by_k])))] * 2,
+        gap=0.06,
+        share_y=True,
+        title="What would more labels or more tasks bring?",
+        height=420,
+    )

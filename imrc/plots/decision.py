@@ -1,0 +1,101 @@
+"""What a practitioner could do, as one dot plot."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import plotly.graph_objects as go
+
+from imrc.evaluation import Decision
+from imrc.plots._axes import decimals
+from imrc.plots._panels import axis, chart
+from imrc.plots._style import COLOURS, rgba
+from imrc.wording import decimal
+
+_COLOURS = {**COLOURS, "majority": "#747B87", "pooled": "#0072B2"}
+
+
+_AXIS = {
+    "error": "error: share of wrong answers",
+    "balanced error": "balanced error: mean of the error rates on the rare class and on all others",
+}
+
+
+def decision_chart(decision: Decision) -> go.Figure:
+    """Return errors of the strategies with their 95 % intervals, the simplest at the top.
+
+    Parameters
+    ----------
+    decision : Decision
+        From `imrc.evaluation.decide`.
+
+    Returns
+    -------
+    Figure
+    """
+    titles = [html.escape(one.title) for one in decision.strategies]
+    mean = np.array([one.error.mean for one in decision.strategies])
+    half = np.nan_to_num(np.array([one.high - one.error.mean for one in decision.strategies]))
+    colours = [_COLOURS.get(one.name, COLOURS["reference"]) for one in decision.strategies]
+    # Plotly draws one colour of bars per trace.
+    bars = [
+        {
+            "type": "scatter",
+            "x": [value - width, value + width],
+            "y": [title, title],
+            "mode": "lines",
+            "line": {"width": 5, "color": rgba(colour, 0.45)},
+            "hoverinfo": "skip",
+        }
+        for value, width, title, colour in zip(mean, half, titles, colours, strict=True)
+        if width > 0
+    ]
+    dots = {
+        "type": "scatter",
+        "x": mean,
+        "y": titles,
+        "mode": "markers",
+        "marker": {
+            "size": 13,
+            "color": colours,
+            "symbol": ["diamond" if one.name in ("majority", "pooled") else "circle" for one in decision.strategies],
+        },
+        "customdata": np.stack([mean - half, mean + half], axis=1),
+        "hovertemplate": "%{y}: %{x:.3f}"
+        + ("<br>95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}" if half.any() else "")
+        + "<extra></extra>",
+    }
+    # The numbers stand in a column of their own, where no interval covers them.
+    numbers = [
+        {
+            "x": 1.0,
+            "xref": "paper",
+            "y": title,
+            "yref": "y",
+            "xanchor": "left",
+            "xshift": 6,
+            "showarrow": False,
+            "text": f"<b>{decimal(one.error.mean)}</b>" if one.name == decision.advised else decimal(one.error.mean),
+            "font": {"size": 14},
+        }
+        for title, one in zip(titles, decision.strategies, strict=True)
+    ]
+    figure = chart(
+        [*bars, dots],
+        axis(_AXIS[decision.measure], **decimals([mean - half, mean + half])),
+        axis(
+            type="category",
+            categoryorder="array",
+            categoryarray=titles[::-1],
+            range=[-0.6, len(titles) - 0.4],
+        ),
+        title="What could one do?",
+        subtitle="bars: 95 % intervals" if half.any() else "one repetition: no intervals",
+        height=122 + 30 * len(titles),
+        legend=False,
+        annotations=numbers,
+        hovermode="closest",
+    )
+    figure.update_layout(margin_r=56)
+    return figure

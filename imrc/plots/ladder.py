@@ -1,0 +1,123 @@
+"""How the error of each task moved: alone, when it was learnt, and now."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.evaluation import RunResult
+from imrc.plots._axes import decimals, task_ticks
+from imrc.plots._panels import axis, chart
+from imrc.plots._style import COLOURS, NAMES, rgba
+from imrc.plots.tables import mean_and_stderr
+
+_SYMBOLS = {"single": "line-ns", "forward": "circle-open", "forward_backward": "circle"}
+_TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backward": "Now (forward and backward)"}
+
+
+def ladder_table(result: RunResult) -> pd.DataFrame:
+    """Return one row per task: columns task (from 1), label, and for each rule its error at the last step.
+
+    Forward learning never touches a task again, so its error is that of the step at which the task was learnt.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    DataFrame
+        Columns task, label, test_samples, and mean and standard error per rule: single, single_stderr and so on.
+    """
+    table = pd.DataFrame(
+        {"task": np.arange(1, result.n_tasks + 1), "label": result.labels, "test_samples": result.test_samples}
+    )
+    for rule in NAMES:
+        table[rule], table[f"{rule}_stderr"] = mean_and_stderr(result.error_tables[rule].final())
+    return table
+
+
+def ladder_chart(table: pd.DataFrame, marked: int | None = None) -> go.Figure:
+    """Return one rung per task, from the error when it was learnt to the error now, with the error alone beside it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `ladder_table`.
+    marked : int or None
+        Task, from 1, whose rung is marked.
+
+    Returns
+    -------
+    Figure
+        ``customdata`` holds the task from 1.
+    """
+    tasks = table["task"].to_numpy()
+    few = len(tasks) <= 60
+    gap = np.full(len(tasks), np.nan)
+    rungs = {
+        "type": "scatter",
+        "x": np.column_stack([table["forward"], table["forward_backward"], gap]).ravel(),
+        "y": np.column_stack([tasks, tasks, gap]).ravel(),
+        "mode": "lines",
+        "line": {"width": 3 if few else 1, "color": rgba(COLOURS["forward_backward"], 0.5)},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    texts = [
+        f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>"
+        + "<br>".join(f"{_TITLES[rule]}: {getattr(row, rule):.3f}".replace(" 0.", " .") for rule in NAMES)
+        for row in table.itertuples()
+    ]
+    dots = [
+        {
+            "type": "scatter",
+            "x": table[rule],
+            "y": tasks,
+            "name": _TITLES[rule],
+            "mode": "markers",
+            "marker": {
+                "symbol": _SYMBOLS[rule],
+                "size": 10 if few else 4,
+                "color": COLOURS[rule],
+                "line": {"width": 2, "color": COLOURS[rule]},
+            },
+            "selected": {"marker": {"opacity": 1}},
+            "unselected": {"marker": {"opacity": 1}},
+            "customdata": tasks,
+            "text": texts,
+            "hoverinfo": "text",
+        }
+        for rule in NAMES
+    ]
+    return chart(
+        [rungs, *dots],
+        axis("error", **decimals(table[list(NAMES)].to_numpy())),
+        axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(list(table["label"]), ticks=12)),
+        title="What did each task gain?",
+        subtitle="left is better; click a task for its story",
+        height=int(np.clip(190 + 15 * len(tasks), 300, 560)),
+        shapes=[marked_row(marked)] if marked else [],
+        clickmode="event+select",
+        hovermode="closest",
+    )
+
+
+def marked_row(task: int, number: int = 1) -> dict[str, object]:
+    """Return the shape that marks the row of a task on a panel; panels count from 1."""
+    suffix = "" if number == 1 else str(number)
+    return {
+        "type": "rect",
+        "xref": f"x{suffix} domain",
+        "yref": f"y{suffix}",
+        "x0": 0,
+        "x1": 1,
+        "y0": task - 0.5,
+        "y1": task + 0.5,
+        "line": {"width": 2, "color": "#D55E00"},
+        "layer": "above",
+    }

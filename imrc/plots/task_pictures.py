@@ -1,0 +1,246 @@
+"""What the tasks of a sequence are, and three ways to learn them, as small pictures."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from imrc.plots._axes import task_ticks
+from imrc.plots._panels import axis, chart
+from imrc.plots._style import COLOURS, rgba
+from imrc.plots.classes import CLASS_COLOURS
+from imrc.tasks import TaskSequence
+
+_SHOWN = 10
+"""Tasks whose images are shown; of longer sequences every second, third, ... is."""
+_GAP = 1
+"""Pixels of an image's own size between two images."""
+_HEIGHT = 196
+_STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
+"""Colours of images, to be seen on light and dark pages alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One image per class and task.
+
+    Attributes
+    ----------
+    grid : ndarray of shape (classes * (side + 1), tasks * (side + 1))
+        The images beside each other, classes below each other, NaN between them; 0 to 1.
+    side : int
+        Width and height of an image in pixels.
+    labels, classes : tuple of str
+        Names of the tasks and classes shown.
+    """
+
+    grid: NDArray[np.float64]
+    side: int
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+def sample_images(sequence: TaskSequence) -> Samples | None:
+    """Return one image of each of two classes per task; None if the inputs are no square images.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+
+    Returns
+    -------
+    Samples or None
+
+    Examples
+    --------
+    >>> import imrc
+    >>> found = sample_images(imrc.datasets.load("rotated_digits", tasks=4))
+    >>> found.side, found.grid.shape, found.classes
+    (8, (17, 35), ('0-4', '5-9'))
+    """
+    names = sequence.feature_names
+    side = round(np.sqrt(len(names)))
+    if side < 4 or side * side != len(names) or not re.fullmatch(r"pixel \d+,\d+", names[-1]):
+        return None
+    tasks = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _SHOWN)).round().astype(int))
+    classes = range(min(sequence.n_classes, 2))
+    step = side + _GAP
+    grid = np.full((len(classes) * step - _GAP, len(tasks) * step - _GAP), np.nan)
+    for column, j in enumerate(tasks):
+        X, y = sequence[int(j)].X, sequence.encoded(int(j))
+        for row in classes:
+            found = np.flatnonzero(y == row)
+            if len(found):
+                image = np.asarray(X[found[0]], dtype=np.float64).reshape(side, side)
+                image = image / max(float(image.max()), 1e-12)
+                grid[row * step : row * step + side, column * step : column * step + side] = image
+    labels = tuple(sequence.labels[j] for j in tasks)
+    return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes))
+
+
+def image_strip(samples: Samples) -> go.Figure:
+    """Return the images of `sample_images`, tasks from left to right, classes from top to bottom."""
+    step, tasks = samples.side + _GAP, len(samples.labels)
+    centres = np.arange(tasks) * step + (samples.side - 1) / 2
+    ticks = task_ticks(samples.labels, first=0, ticks=6)
+    chosen = ticks.get("tickvals", list(range(0, tasks, max(1, tasks // 6))))
+    names = ticks.get("ticktext", [html.escape(samples.labels[i]) for i in chosen])
+    rows = [row * step + (samples.side - 1) / 2 for row in range(len(samples.classes))]
+    figure = chart(
+        [
+            {
+                "type": "heatmap",
+                "z": samples.grid,
+                "colorscale": _STROKE,
+                "zmin": 0,
+                "zmax": 1,
+                "showscale": False,
+                "hoverinfo": "skip",
+                "hoverongaps": False,
+            }
+        ],
+        axis(tickvals=[centres[i] for i in chosen], ticktext=names, showgrid=False, ticks=""),
+        axis(
+            tickvals=rows,
+            ticktext=[html.escape(name) for name in samples.classes],
+            autorange="reversed",
+            showgrid=False,
+            ticks="",
+            scaleanchor="x",
+            constrain="domain",
+        ),
+        title="What is a task?",
+        subtitle=f"one sample of each answer; {tasks} tasks, from left to right",
+        height=_HEIGHT,
+        legend=False,
+        below=30,
+    )
+    figure.update_xaxes(constrain="domain")
+    return figure
+
+
+def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: tuple[str, ...]) -> go.Figure:
+    """Return the shares of the classes by task as small bars.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (tasks, classes)
+        From `shares_of`.
+    labels, classes : tuple of str
+        Names of the tasks and of the classes.
+
+    Returns
+    -------
+    Figure
+    """
+    order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
+    tasks = np.arange(1, len(shares) + 1)
+    bars = [
+        {
+            "type": "bar",
+            "x": tasks,
+            "y": 100 * shares[:, c],
+            "name": html.escape(classes[c]),
+            "marker": {"color": CLASS_COLOURS[i], "line": {"width": 0}},
+            "customdata": [html.escape(label) for label in labels],
+            "hovertemplate": "task %{customdata}: %{y:.0f} %<extra>" + html.escape(classes[c]) + "</extra>",
+        }
+        for i, c in enumerate(order)
+    ]
+    return chart(
+        bars,
+        axis(None, showgrid=False, range=[0.5, len(shares) + 0.5], **task_ticks(labels, ticks=6)),
+        axis(ticksuffix=" %", tickvals=[0, 50, 100], range=[0, 100]),
+        title="What is a task?",
+        subtitle=f"{len(shares)} tasks, from left to right, each with its own samples; share of each answer",
+        height=_HEIGHT + 26,
+        below=30,
+        barmode="stack",
+        order="normal",
+        bargap=0.15 if len(shares) <= 100 else 0.0,
+    )
+
+
+def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
+    """Return the share of each class in each task, shape (tasks, classes)."""
+    counts = sequence.class_counts().astype(np.float64)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+_WAYS = {
+    "single": "<b>Alone</b><br>each task by itself",
+    "forward": "<b>Forward</b><br>old tasks help the new one",
+    "forward_backward": "<b>And backward</b><br>the new one helps old ones",
+}
+
+
+def three_ways() -> go.Figure:
+    """Return three ways to learn four tasks: arrows show which task helps which."""
+    traces: list[dict[str, Any]] = []
+    arrows: list[dict[str, Any]] = []
+    for row, (rule, text) in enumerate(_WAYS.items()):
+        colour, y = COLOURS[rule], 2.0 - row
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [1, 2, 3, 4],
+                "y": [y] * 4,
+                "mode": "markers",
+                "marker": {"size": 15, "color": rgba(colour, 0.35), "line": {"width": 2, "color": colour}},
+                "hoverinfo": "skip",
+                "name": "",
+            }
+        )
+        for i in (1, 2, 3):
+            if rule != "single":
+                arrows.append(_arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
+            if rule == "forward_backward":
+                arrows.append(_arrow(i + 0.8, i + 0.2, y - 0.13, colour))
+        arrows.append(
+            {
+                "x": 4.45,
+                "y": y,
+                "text": text,
+                "showarrow": False,
+                "xanchor": "left",
+                "align": "left",
+                "font": {"size": 13},
+            }
+        )
+    figure = chart(
+        traces,
+        axis(range=[0.7, 9.2], visible=False),
+        axis(range=[-0.5, 2.5], visible=False),
+        title="Three ways to learn",
+        height=_HEIGHT,
+        legend=False,
+        below=10,
+        annotations=arrows,
+    )
+    return figure.update_layout(margin_l=8, margin_r=8)
+
+
+def _arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:
+    return {
+        "x": end,
+        "y": y,
+        "ax": start,
+        "ay": y,
+        "xref": "x",
+        "yref": "y",
+        "axref": "x",
+        "ayref": "y",
+        "text": "",
+        "showarrow": True,
+        "arrowhead": 2,
+        "arrowsize": 1.1,
+        "arrowwidth": 2,
+        "arrowcolor": colour,
+    }

@@ -1,0 +1,188 @@
+"""What *Result* shows on demand: each task, the course of the errors, what fewer labels would do, the numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+import imrc
+from imrc.evaluation import RunResult, largest_n
+from imrc.evaluation.budget import budget_sentence, budget_table
+from imrc.evaluation.comparison import sample_sizes
+from imrc.evaluation.words import with_error
+from imrc.plots.budget import budget_chart
+from imrc.plots.heatmaps import TITLES
+from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
+from imrc.plots.tables import Quantity
+from imrc.wording import RISKS, RULES
+from pages.ui import charts, links, overview, state
+from pages.ui.running import current_result
+
+VIEWS = {
+    "tasks": "Task by task",
+    "time": "As tasks arrive",
+    "budget": "How many labels?",
+    "choices": "Paper's choices",
+    "numbers": "Numbers",
+}
+
+_QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference to single task"}
+
+
+def tasks(result: RunResult) -> None:
+    """Show every task, as rungs or heatmaps; a click marks its row and shows its story beside it."""
+    names = {**_QUANTITIES, "risk": RISKS[result.loss]}
+    quantity = st.segmented_control(
+        "Show",
+        list(names),
+        format_func=names.get,
+        default="ladder",
+        required=True,
+        key="quantity",
+        bind="query-params",
+        help="The error of each task when it was learnt and now; or heatmaps of errors, of errors minus those of "
+        "single-task learning (green: fewer), or of the risk the rules promise. In heatmaps rows are tasks and columns "
+        "the steps at which they are tested.",
+    )
+    # The task in the middle is the default; other tasks have another one.
+    middle = max(1, result.n_tasks // 2)
+    links.start_anew((result.fingerprint, result.n_tasks), story_task=middle)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _clicked("ladder" if quantity == "ladder" else f"heatmaps-{quantity}")
+        _picture(result, quantity)
+    with right:
+        task = st.number_input(
+            "Task",
+            1,
+            result.n_tasks,
+            middle,
+            key="story_task",
+            bind="query-params",
+            help="Choose a task here or by a click in the picture; its row is marked there.",
+        )
+        charts.show(
+            run_story,
+            result,
+            task,
+            "risk" if quantity == "risk" else "error",
+            name="task-story",
+            alt=f"{RISKS[result.loss] if quantity == 'risk' else 'Error'} of task {task} at the steps from {task} on, "
+            "per rule, with 95 % bands.",
+        )
+    if quantity == "risk":
+        st.caption(
+            "Worst-case log loss over the uncertainty set, penalty included: no bound on the error, and rules that use "
+            "other tasks may promise more and still make fewer errors."
+            if result.loss == "log"
+            else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty set. "
+            "An early-stopped solver can leave it too low, and a value above 1 promises nothing."
+        )
+
+
+def _picture(result: RunResult, quantity: str) -> None:
+    marked = int(st.session_state["story_task"]) if "story_task" in st.session_state else None
+    if quantity == "ladder":
+        charts.show(
+            run_ladder,
+            result,
+            marked,
+            name="ladder",
+            alt="Error of each task alone, when it was learnt, and now.",
+            select=True,
+        )
+        return
+    kind: Quantity = quantity  # type: ignore[assignment]  # one of the keys of the switch
+    headlines = result.headline()
+    charts.show(
+        run_heatmaps,
+        result,
+        kind,
+        RISKS[result.loss].lower(),
+        marked,
+        name=f"heatmaps-{quantity}",
+        alt=f"{TITLES[kind]}. Average error: "
+        + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in RULES),
+        select=True,
+    )
+
+
+def _clicked(chart: str) -> None:
+    """Make the task of a new click on a chart the one whose story is shown, before the chart is drawn anew."""
+    event = st.session_state.get(chart)
+    points = event.selection.points if event else []
+    clicked = points[0].get("customdata") if points else None
+    clicked = clicked[0] if isinstance(clicked, list) else clicked
+    visit = state.visit()
+    if clicked is not None and clicked != visit.clicked:
+        visit.clicked = clicked
+        st.session_state["story_task"] = int(clicked)
+
+
+def time(result: RunResult, references: RunResult | None) -> None:
+    """Show errors by step and by task, with the references."""
+    charts.show(
+        run_curves,
+        result,
+        references,
+        name="error-curves",
+        alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
+        "bands, and what one could do without.",
+    )
+
+
+def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
+    """Show the error against samples per task, and how many samples reach the same error."""
+    settings = result.settings
+    runs = []
+    for n in sample_sizes(largest_n(sequence), settings.n):
+        run = current_result(n=n)
+        if run is None or run.n_tasks < len(sequence):
+            return
+        runs.append(run)
+    table = budget_table(runs)
+    st.markdown(budget_sentence(table, settings.n))
+    charts.show(
+        budget_chart,
+        table,
+        result,
+        name="label-budget",
+        alt="Left: error against samples per task. Right: error against the number of tasks. Per rule, 95 % bands.",
+    )
+    charts.csv(table, name=f"label-budget-{result.name}")
+
+
+def numbers(result: RunResult) -> None:
+    """Show what the charts are made of."""
+    frame: pd.DataFrame = result.to_frame()
+    st.caption(
+        "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "
+        "repetition times their weights add up to the average error; its mean over repetitions is the number above."
+    )
+    st.dataframe(frame, height=280)
+    charts.csv(frame, name=f"run-{result.name}")
+
+
+@st.fragment
+def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult | None) -> None:
+    """Draw the view a visitor chose; the others are not computed."""
+    view = st.segmented_control(
+        "Look closer",
+        list(VIEWS),
+        format_func=VIEWS.get,
+        # Links made before there were views could ask for the comparison with the paper.
+        default="choices" if st.query_params.get("against_paper") == "true" else "tasks",
+        required=True,
+        key="view",
+        bind="query-params",
+    )
+    if view == "tasks":
+        tasks(result)
+    elif view == "time":
+        time(result, references)
+    elif view == "budget":
+        budget(result, sequence)
+    elif view == "choices":
+        overview.against_the_paper(result)
+    else:
+        numbers(result)

@@ -1,0 +1,244 @@
+"""The decision: trivial rivals count, ties go to the simpler strategy, nothing unclear is sold as a gain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import imrc
+from imrc.evaluation import LagTable, decide, run_references
+from imrc.evaluation.decision import REFERENCES, STRATEGIES, steps_that_pay, usual_answer
+
+REPETITIONS = 8
+
+
+@pytest.fixture(scope="module")
+def runs():
+    sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
+    result = imrc.evaluate(sequence, n=5, b=2, repetitions=REPETITIONS)
+    return result, run_references(sequence, result.settings)
+
+
+def table(mean, spread, rng):
+    """Errors of one value per repetition, the same at all steps."""
+    values = mean + spread * rng.standard_normal(REPETITIONS)
+    return LagTable(np.repeat(values[:, None], 4, axis=1)[:, :, None])
+
+
+def decided(runs, spread=0.002, usual=None, **means):
+    result, references = runs
+    rng = np.random.default_rng(3)
+    tables = {name: table(mean, spread, rng) for name, mean in means.items()}
+    result = replace(result, error_tables={rule: tables[rule] for rule in ("single", "forward", "forward_backward")})
+    references = replace(references, error_tables={REFERENCES[name]: tables[name] for name in REFERENCES})
+    return decide(result, "Toy", references=references, usual=usual)
+
+
+def test_all_strategies_have_the_error_of_their_run(runs):
+    result, references = runs
+    found = decide(result, "Toy", references=references)
+    assert [one.name for one in found.strategies] == list(STRATEGIES)
+    for one in found.strategies:
+        run, name = (references, REFERENCES[one.name]) if one.name in REFERENCES else (result, one.name)
+        values = run.per_repetition(name)
+        assert one.error == run.headline()[name]
+        expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
+        assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_references_see_the_draws_of_the_comparison(runs):
+    """Run beside IMRC as on the page with all methods, they give the same numbers."""
+    _, references = runs
+    sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
+    beside = imrc.evaluate(sequence, n=5, b=2, repetitions=REPETITIONS, methods=("imrc", *REFERENCES.values()))
+    for method in REFERENCES.values():
+        np.testing.assert_array_equal(beside.per_repetition(method), references.per_repetition(method))
+
+
+def test_a_clear_gain_is_told_with_what_it_is_worth(runs):
+    found = decided(runs, majority=0.5, single=0.4, pooled=0.36, forward=0.35, forward_backward=0.32)
+    assert found.advised == "forward_backward"
+    assert "On *Toy*, **learning forward and backward makes the fewest errors**" in found.sentence
+    assert "8 fewer errors in 100 than each task alone" in found.sentence
+    assert "4 fewer than pooling everything so far" in found.sentence
+
+
+@pytest.mark.parametrize(("guess", "said"), [(0.30, "no rule beats"), (0.3205, "no rule clearly beats")])
+def test_always_no_may_be_better(runs, guess, said):
+    found = decided(runs, usual="no", majority=guess, single=0.378, pooled=0.34, forward=0.35, forward_backward=0.32)
+    assert found.advised == "majority"
+    assert f"**{said} always answering “no” here yet**" in found.sentence
+    # The gain over each task alone is clear, and says nothing.
+    assert "fewer errors" not in found.sentence
+    assert "more samples per task" in found.action
+
+
+def test_pooling_may_be_better(runs):
+    found = decided(runs, majority=0.5, single=0.4, pooled=0.30, forward=0.35, forward_backward=0.32)
+    assert found.advised == "pooled"
+    assert "**pooling everything so far makes the fewest errors**" in found.sentence
+    assert "2 fewer than learning forward and backward" in found.sentence
+    assert "one rule on everything" in found.action
+
+
+@pytest.mark.parametrize("pooled", [0.3195, 0.3205])
+def test_a_tie_goes_to_the_simpler_strategy(runs, pooled):
+    found = decided(runs, majority=0.5, single=0.4, pooled=pooled, forward=0.35, forward_backward=0.32)
+    assert found.advised == "pooled"
+    assert "**pooling everything so far does as well as anything**" in found.sentence
+    assert "no clear difference to learning forward and backward" in found.sentence
+
+
+def test_nothing_clear_says_so(runs):
+    found = decided(runs, 0.05, majority=0.6, single=0.3, pooled=0.31, forward=0.3, forward_backward=0.29)
+    assert found.advised == "single"
+    assert "**nothing clearly beats learning each task alone**" in found.sentence
+    assert "fewer" not in found.sentence
+
+
+def test_neighbours_may_mislead(runs):
+    found = decided(runs, majority=0.6, single=0.3, pooled=0.4, forward=0.33, forward_backward=0.35)
+    assert found.advised == "single"
+    assert "**learning each task alone makes the fewest errors** (" in found.sentence
+    assert "newest task only" in found.action
+
+
+def test_a_better_compared_method_is_named(runs):
+    result, references = runs
+    rng = np.random.default_rng(0)
+    other = replace(references, error_tables={"mer": table(0.01, 0.001, rng)})
+    worse = replace(references, error_tables={"gem": table(0.9, 0.001, rng)})
+    found = decide(result, "Toy", references=references, compared={"MER": other, "GEM": worse})
+    assert [one.name for one in found.strategies][-1] == found.advised == "MER"
+    assert "**MER makes the fewest errors**" in found.sentence
+
+
+def test_one_repetition_is_called_so():
+    sequence = imrc.datasets.load("random_walk", tasks=3, samples=60)
+    result = imrc.evaluate(sequence, n=5, repetitions=1)
+    found = decide(result, "Toy", references=run_references(sequence, result.settings))
+    assert "in one repetition" in found.sentence
+    assert "cannot tell a difference from chance" in found.action
+    assert all(np.isnan(one.low) for one in found.strategies)
+
+
+def test_without_references_guessing_still_counts(runs):
+    result, _ = runs
+    found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
+    assert found.advised == "majority"
+    assert found.notes == ("Pooling everything so far was not run beside it.",)
+
+
+def test_other_draws_are_refused(runs):
+    result, references = runs
+    with pytest.raises(ValueError, match="same tasks and draws"):
+        decide(result, "Toy", references=replace(references, settings=replace(references.settings, seed=1)))
+
+
+def test_steps_that_pay(runs):
+    """Errors fall clearly at the first step back and not at the second."""
+    result, _ = runs
+    rng = np.random.default_rng(0)
+    values = 0.3 + 0.01 * rng.standard_normal((REPETITIONS, 4, 1)) + 0.002 * rng.standard_normal((REPETITIONS, 4, 3))
+    values[:, :, 1:] -= 0.05
+    values[:, 3, 1:] = values[:, 2, 2] = np.nan
+    made = LagTable(values)
+    changed = replace(result, error_tables={**result.error_tables, "forward_backward": made})
+    assert steps_that_pay(changed) == 1
+    flat = replace(result, error_tables={**result.error_tables, "forward_backward": LagTable(values[:, :, :1])})
+    assert steps_that_pay(flat) == 0
+
+
+def test_usual_answer():
+    sequence = imrc.datasets.load("identical", tasks=3)
+    counts = sum(np.bincount(sequence.encoded(j), minlength=2) for j in range(3))
+    assert usual_answer(sequence) == sequence.class_names[int(np.argmax(counts))]
+
+
+def test_the_script_of_the_model_gives_the_model(tmp_path):
+    """The downloaded script runs on its own, and its model predicts as the one made here."""
+    import subprocess
+    import sys
+
+    import joblib
+
+    from imrc.evaluation import RunSettings, fit_model
+    from imrc.evaluation.words import model_as_python
+
+    settings = RunSettings(b=1, preset="paper", features="standardised", overrides={"lambda0": 0.5})
+    script = tmp_path / "imrc_model.py"
+    script.write_text(model_as_python("random_walk", 4, settings), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sequence = imrc.datasets.load("random_walk", tasks=4, seed=0)
+    here, there = fit_model(sequence, settings), joblib.load(tmp_path / "imrc-model.joblib")
+    for task in range(4):
+        X = sequence[task].X
+        np.testing.assert_array_equal(here.predict(X, task), there.predict(X, task))
+        np.testing.assert_array_equal(
+            here.estimator.predict_proba(here.features.transform(X), task),
+            there.estimator.predict_proba(there.features.transform(X), task),
+        )
+    assert str(here.predict(sequence[-1].X[:10])) in done.stdout
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Six tasks in which one answer of two is rare."""
+    generator = np.random.default_rng(0)
+    tasks = []
+    for _ in range(6):
+        y = (generator.random(90) < 0.12).astype(int)
+        tasks.append(imrc.Task(generator.normal(size=(90, 3)) + 1.2 * y[:, None], np.array(["no", "yes"])[y]))
+    return imrc.TaskSequence(tuple(tasks), "rare")
+
+
+def test_rare_classes_are_counted_as_by_hand(rare, tmp_path):
+    from imrc.evaluation import RunResult, RunSettings, draw_task, iter_run, join_repetitions
+    from imrc.evaluation.splits import repetition_seeds, task_seed
+
+    result = imrc.evaluate(rare, n=12, b=2, repetitions=2, features="identity", max_iter=300)
+    assert result.rare_class == "yes"
+    for repetition, seed in enumerate(repetition_seeds(0, 2)):
+        model = imrc.IMRC(b=2, max_iter=300)
+        draws = [draw_task(rare.encoded(j), 12, 2, task_seed(seed, j)) for j in range(6)]
+        missed, there, wrong, others = 0.0, 0.0, 0.0, 0.0
+        for step, draw in enumerate(draws):
+            model.partial_fit(rare[step].X[draw.train], rare[step].y[draw.train], classes=["no", "yes"])
+            for j in range(step + 1):
+                X, y = rare[j].X[draws[j].test], rare[j].y[draws[j].test]
+                bad, weight = model.predict(X, task=j) != y, 1.0 / (6 * (step + 1))
+                missed += weight * (bad & (y == "yes")).sum()
+                there += weight * (y == "yes").sum()
+                wrong += weight * (bad & (y == "no")).sum()
+                others += weight * (y == "no").sum()
+        assert result.misses("forward_backward")[repetition] == pytest.approx(missed / there)
+        assert result.balanced("forward_backward")[repetition] == pytest.approx(0.5 * (missed / there + wrong / others))
+    result.save(tmp_path / "run.npz")
+    again = RunResult.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(again.balanced("forward_backward"), result.balanced("forward_backward"))
+    settings = RunSettings(n=12, b=2, repetitions=2, features="identity", overrides={"max_iter": 300})
+    parts = [RunResult.from_steps(settings, rare, list(iter_run(rare, settings, only=[r]))) for r in (0, 1)]
+    joined = join_repetitions(parts, settings)
+    np.testing.assert_array_equal(joined.balanced("forward"), result.balanced("forward"))
+
+
+def test_rare_classes_are_judged_by_the_balanced_error(rare):
+    result = imrc.evaluate(rare, n=12, b=2, repetitions=6, features="identity")
+    found = decide(result, "Rare", references=run_references(rare, result.settings), usual="no")
+    assert found.measure == "balanced error"
+    # Who always says no finds no yes and errs on half of the classes.
+    assert (found["majority"].recall, found["majority"].error.mean) == (0.0, pytest.approx(0.5))
+    assert found["forward_backward"].error.mean == pytest.approx(result.balanced("forward_backward").mean())
+    assert "“yes” is rare" in found.notes[-1]
+    assert "recall" in found.notes[-1]
+    assert "fewer errors" not in found.sentence
+
+
+def test_no_balanced_error_where_no_class_is_rare(runs):
+    result, references = runs
+    assert result.balanced("single") is None
+    assert decide(result, "Toy", references=references).measure == "error"

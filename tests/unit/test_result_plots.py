@@ -1,0 +1,102 @@
+"""Figures of the page *Result*: what a task is, what could be done, each task, and the label budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import imrc
+from imrc.evaluation import decide, run_references
+from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
+from imrc.plots.budget import budget_chart
+from imrc.plots.decision import decision_chart
+from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
+from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
+from imrc.wording import decimal
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=4, samples=60)
+
+
+@pytest.fixture(scope="module")
+def result(sequence):
+    return imrc.evaluate(sequence, n=6, b=2, repetitions=3)
+
+
+def test_images_are_those_of_the_tasks():
+    digits = imrc.datasets.load("rotated_digits", tasks=4)
+    found = sample_images(digits)
+    assert found.labels == digits.labels
+    first = digits[2].X[np.flatnonzero(digits.encoded(2) == 1)[0]].reshape(8, 8)
+    np.testing.assert_allclose(found.grid[9:17, 18:26], first / first.max())
+    assert np.isnan(found.grid[8]).all()
+    assert len(image_strip(found).data) == 1
+
+
+def test_tables_have_class_shares(sequence):
+    assert sample_images(sequence) is None
+    shares = shares_of(sequence)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    figure = class_shares(shares, sequence.labels, sequence.class_names)
+    assert sum(float(bar.y[1]) for bar in figure.data) == pytest.approx(100.0)
+
+
+def test_three_ways_have_three_labels():
+    texts = [note.text for note in three_ways().layout.annotations if note.text]
+    assert [text.split("</b>")[0] for text in texts] == ["<b>Alone", "<b>Forward", "<b>And backward"]
+
+
+def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
+    decision = decide(result, "Toy", references=run_references(sequence, result.settings))
+    figure = decision_chart(decision)
+    dots = figure.data[-1]
+    assert list(dots.x) == [one.error.mean for one in decision.strategies]
+    for bar, one in zip(figure.data, decision.strategies, strict=False):
+        assert list(bar.x) == pytest.approx([one.low, one.high])
+
+
+@pytest.mark.parametrize("build", [run_ladder, lambda *args: run_heatmaps(args[0], "error", "risk", args[1])])
+def test_a_marked_task_has_its_row_marked(result, build):
+    assert not build(result, None).layout.shapes
+    shapes = build(result, 3).layout.shapes
+    assert {(shape.y0, shape.y1) for shape in shapes} == {(2.5, 3.5)}
+
+
+def test_few_tasks_have_no_tick_twice(result):
+    for figure in (run_ladder(result), run_heatmaps(result), run_curves(result), run_story(result, 2)):
+        for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+            if "task" in (axis.title.text or "") or "step" in (axis.title.text or ""):
+                assert axis.tickvals is not None or axis.nticks <= 4
+
+
+def test_references_are_among_the_curves(sequence, result):
+    names = {trace.name for trace in run_curves(result, run_references(sequence, result.settings)).data}
+    assert {"Most frequent class", "Everything so far, pooled"} <= names
+
+
+def test_label_budget(sequence, result):
+    runs = [imrc.evaluate(sequence, n=n, b=2, repetitions=3) for n in (3, 12)]
+    table = budget_table([runs[0], result, runs[1]])
+    part = table[(table["rule"] == "single") & (table["x"] == 6)]
+    assert part["value"].item() == result.headline()["single"].mean
+    figure = budget_chart(table, result)
+    assert list(figure.layout.xaxis.tickvals) == [3, 6, 12]
+    error = decimal(result.headline()["forward_backward"].mean)
+    assert budget_sentence(table, 6).startswith(f"To reach an error of {error}: ")
+
+
+def test_samples_needed_are_read_off_the_curve():
+    table = pd.DataFrame(
+        {
+            "rule": ["single"] * 2 + ["forward_backward"] * 2,
+            "x": [10, 40, 10, 40],
+            "value": [0.4, 0.25, 0.3, 0.2],
+        }
+    )
+    # Half way in error from 10 to 40 is half way in log n.
+    assert samples_needed(table, "forward_backward", 0.25) == pytest.approx(20.0)
+    assert "**26 labels** a task alone, **10** with" in budget_sentence(table, 10)
+    assert "**more than 40 labels** a task alone, **40** with" in budget_sentence(table, 40)
