@@ -91,7 +91,8 @@ def test_links_to_pairs_still_work_and_another_number_of_tasks_brings_its_own(ap
     test = app(dataset="random_walk", k="6", n="5", repetitions="1", ess_pairs="10, 13").switch_page(ESS).run()
     assert not test.exception
     assert test.multiselect(key="ess_pairs").value == ["10, 13"]
-    test = test.number_input(key="k").set_value(8).run()
+    test.number_input(key="k").set_value(8)
+    test = test.button(key="run").click().run()
     assert test.multiselect(key="ess_pairs").value == ["4, 8"]
 
 
