@@ -166,7 +166,7 @@ def measure(
 ) -> pd.DataFrame:
     """Measure a table of the paper.
 
-    Every dataset and n is run as page *Against others* does it: all methods share the draws and the representation, and the
+    Every dataset and n is run as page *Against others* does it: all methods share draws and representation, and the
     repetitions run side by side on the cores there are.
 
     Parameters
