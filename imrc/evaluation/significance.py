@@ -63,7 +63,7 @@ class Difference(Headline):
     Attributes
     ----------
     mean, std, stderr : float
-        As for `Headline`; mean below 0: fewer errors than what it is compared with.
+        As in `Headline`.
     low, high : float
         Ends of its t interval over repetitions: 95 %, wider where several differences are looked at. NaN with one
         repetition.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from imrc import teaching
 from imrc.plots import teaching as pictures
@@ -33,9 +32,9 @@ _WHY = {
 class Screen:
     """The parts of the page a lesson fills."""
 
-    title: DeltaGenerator
-    controls: DeltaGenerator
-    picture: DeltaGenerator
+    title: st.delta_generator.DeltaGenerator
+    controls: st.delta_generator.DeltaGenerator
+    picture: st.delta_generator.DeltaGenerator
     large: bool
 
 

@@ -70,7 +70,7 @@ def test_stop_ends_the_run_and_shows_what_was_reached(watched):
         pressed = time.monotonic()
         visitor.see("Stop")
         assert wait_for_end(happened, 2) - pressed < SECONDS
-        assert "Stopped after task" in visitor.alerts
+        assert "Stopped after" in visitor.alerts
         assert visitor.metrics["Error, forward"]
 
 

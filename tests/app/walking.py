@@ -25,7 +25,7 @@ FILES = (
     ("<img src=x>.csv", b"x,y\n1,a\n2,b,c\n"),
     ("broken.zip", b"PK\x03\x04broken"),
 )
-_NOT_HERE = ("from the paper",)
+_NOT_HERE = ("Paper · ", "Real · ")
 METHODS = (
     *comparing.choices(),
     *(imrc_key(preset, rule) for preset in comparing.PRESETS for rule in ("forward_backward", "forward", "single")),
@@ -44,7 +44,7 @@ def _number(rng: np.random.Generator, widget: Any) -> float:
 
 def _options(widget: Any) -> list[str]:
     """What a visitor can pick; published datasets, which may not be here, take no part."""
-    return [option for option in widget.options if not any(str(option).endswith(word) for word in _NOT_HERE)]
+    return [option for option in widget.options if not str(option).startswith(_NOT_HERE)]
 
 
 def _meant(widget: Any, text: str) -> Any:
