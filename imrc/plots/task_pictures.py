@@ -38,12 +38,19 @@ class Samples:
         Width and height of an image in pixels.
     labels, classes : tuple of str
         Names of the tasks and classes shown.
+    tasks : int
+        How many tasks there are.
     """
 
     grid: NDArray[np.float64]
     side: int
     labels: tuple[str, ...]
     classes: tuple[str, ...]
+    tasks: int
+
+
+def _some(shown: int, tasks: int) -> str:
+    return f", {shown} of {tasks}" if shown < tasks else ""
 
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
@@ -82,7 +89,7 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
                 image = image / max(float(image.max()), 1e-12)
                 grid[row * step : row * step + side, column * step : column * step + side] = image
     labels = tuple(sequence.labels[j] for j in tasks)
-    return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes))
+    return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes), len(sequence))
 
 
 def image_strip(samples: Samples) -> go.Figure:
@@ -117,7 +124,7 @@ def image_strip(samples: Samples) -> go.Figure:
             constrain="domain",
         ),
         title="What is a task?",
-        subtitle=f"one sample of each answer; {tasks} tasks, from left to right",
+        subtitle=f"one sample of each answer; tasks from left to right{_some(tasks, samples.tasks)}",
         height=_HEIGHT,
         legend=False,
         below=30,

@@ -50,7 +50,7 @@ def tasks(result: RunResult) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _clicked("ladder" if quantity == "ladder" else f"heatmaps-{quantity}")
-        _picture(result, quantity)
+        _picture(result, quantity, int(st.session_state.get("story_task", middle)))
     with right:
         task = st.number_input(
             "Task",
@@ -80,8 +80,7 @@ def tasks(result: RunResult) -> None:
         )
 
 
-def _picture(result: RunResult, quantity: str) -> None:
-    marked = int(st.session_state["story_task"]) if "story_task" in st.session_state else None
+def _picture(result: RunResult, quantity: str, marked: int) -> None:
     if quantity == "ladder":
         charts.show(
             run_ladder,

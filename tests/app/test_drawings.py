@@ -44,7 +44,7 @@ def specs(chart: Drawing) -> dict:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("n", 7), ("k", 4), ("b", 1), ("W", 3), ("seed", 2), ("repetitions", 2), ("preset", "recommended_01"),
+        ("n", 7), ("k", 4), ("b", 1), ("W", 3), ("seed", 2), ("repetitions", 2), ("preset", "recommended"),
         ("features", "standardised"), ("dataset", "trend"), ("story_task", 1), ("quantity", "difference"),
     ],
 )  # fmt: skip
@@ -55,7 +55,10 @@ def test_every_control_changes_the_charts_as_if_nothing_were_kept(app, name, val
         widget = test.segmented_control(key=name) if name == "quantity" else test.number_input(key=name)
         test = widget.set_value(value).run()
     else:
-        widget = test.selectbox(key=name) if isinstance(value, str) else test.number_input(key=name)
+        if name == "preset":
+            widget = test.pills(key=name)
+        else:
+            widget = test.selectbox(key=name) if isinstance(value, str) else test.number_input(key=name)
         widget.set_value(value)
         if name == "dataset":
             test.run()
