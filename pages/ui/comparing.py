@@ -65,7 +65,7 @@ IDEAS = {
     "gem": (
         "Keeps samples of earlier tasks and never takes a step that would make errors on them worse.",
         "Many tasks that must all be remembered and do not contradict each other.",
-        "256 samples per task, and a linear rule.",
+        "Up to 256 samples per task, and a network.",
     ),
     "mer": (
         "Learns a small network on a mixture of new samples and a reservoir of old ones, with steps that favour what "

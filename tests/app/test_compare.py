@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import imrc
+from imrc.baselines import registry
 from imrc.evaluation.comparison import comparison_table, score_table
 from imrc.evaluation.words import UNTUNED, comparison_summary, comparison_view
 from pages.ui import comparing
@@ -81,6 +82,11 @@ def test_methods_can_be_added_and_removed(compare):
     test.multiselect(key="compare_methods").set_value([]).run()
     assert not test.exception
     assert all(title.startswith("IMRC") for title in shown(test)["Method"])
+
+
+def test_every_method_has_a_card(compare):
+    assert set(comparing.IDEAS) == set(registry)
+    assert "What are these methods?" in texts(compare())
 
 
 def test_every_preset_is_compared(compare):
