@@ -49,7 +49,7 @@ _FACTS: tuple[tuple[str, str], ...] = (
     ("effective samples", r"this run: ([\d,.]+) samples"),
     ("effective samples", r"Effective samples: ([\d,.]+)"),
     ("effective samples", r"run reached, ([\d,.]+\d)"),
-    ("verdict", r"Verdict on the page \*(?:Is it e|E)volving\?\*: \**([^.*]+)"),
+    ("verdict", r"Verdict on the page \*(?:Is it e|E)volving\?\*: \**(.+?)\**\.(?= |$)"),
     ("verdict", r"\(Verdict: \*\*([^*]+)\*\*"),
     ("error, forward and backward", rf"\({_ERROR} against"),
     ("error, single task", rf"against {_ERROR}(?: for each task alone|\))"),
