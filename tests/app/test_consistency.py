@@ -61,7 +61,7 @@ _FACTS: tuple[tuple[str, str], ...] = (
 )
 _CLEAR = (
     ("fewer", r"\d % fewer errors"),
-    ("fewer", r"fewer errors in 100 than each task alone"),
+    ("fewer", r"learning forward and backward (?:makes|does).{0,60}? fewer errors in 100 than each task alone"),
     ("more", r"\d % more errors"),
     ("unclear", r"no clear difference\*{0,2} (?:\(|to learning each task alone)"),
 )
