@@ -49,7 +49,7 @@ _FACTS: tuple[tuple[str, str], ...] = (
     ("effective samples", r"this run: ([\d,.]+) samples"),
     ("effective samples", r"Effective samples: ([\d,.]+)"),
     ("effective samples", r"run reached, ([\d,.]+\d)"),
-    ("verdict", r"Verdict on the page \*(?:Is it e|E)volving\?\*: \**([^.*]+)"),
+    ("verdict", r"Verdict on the page \*(?:Is it e|E)volving\?\*: \**(.+?)\**\.(?= |$)"),
     ("verdict", r"\(Verdict: \*\*([^*]+)\*\*"),
     ("error, forward and backward", rf"\({_ERROR} against"),
     ("error, single task", rf"against {_ERROR}(?: for each task alone|\))"),
@@ -61,7 +61,7 @@ _FACTS: tuple[tuple[str, str], ...] = (
 )
 _CLEAR = (
     ("fewer", r"\d % fewer errors"),
-    ("fewer", r"fewer errors in 100 than each task alone"),
+    ("fewer", r"learning forward and backward (?:makes|does).{0,60}? fewer errors in 100 than each task alone"),
     ("more", r"\d % more errors"),
     ("unclear", r"no clear difference\*{0,2} (?:\(|to learning each task alone)"),
 )
