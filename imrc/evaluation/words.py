@@ -266,12 +266,15 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
         return first
     if (verdicts == "untested").any():
         return f"{first} With one repetition no difference can be tested."
-    better, worse, noise = (int((verdicts == v).sum()) for v in ("better", "worse", "no clear difference"))
-    return (
-        f"{first} Compared with **{reference['title']}**, {better or 'none'} of the other methods "
-        f"{'are' if better > 1 else 'is'} clearly better, {worse or 'none'} clearly worse; {noise or 'none'} cannot be "
-        "told apart from it."
-    )
+    counts = {
+        "clearly better": int((verdicts == "better").sum()),
+        "clearly worse": int((verdicts == "worse").sum()),
+        "not to be told apart from it": int((verdicts == "no clear difference").sum()),
+    }
+    parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
+    told = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    others = f"{len(verdicts)} others" if len(verdicts) > 1 else "one other"
+    return f"{first} Of {others}, compared with **{reference['title']}**, {told}."
 
 
 def winner_sentence(table: pd.DataFrame) -> str:

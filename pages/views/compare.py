@@ -53,7 +53,11 @@ def partly(there: list[RunResult]) -> None:
         if there:
             ahead = comparison_table(score_table(there), kind=kind)
             st.markdown(f"So far: {comparison_summary(ahead, title)}")
-            st.dataframe(comparison_view(ahead)[["Method", "Error", "ms per task"]], hide_index=True)
+            st.dataframe(
+                comparison_view(ahead)[["Method", "Error", "ms per task"]],
+                hide_index=True,
+                column_config={"ms per task": st.column_config.NumberColumn(format="%.1f")},
+            )
         elif len(earlier := comparing.measured_earlier(sequence.name, settings.n)):
             st.markdown("Measured earlier, with other draws; these are measured now:")
             st.dataframe(earlier, hide_index=True)
