@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,8 +18,8 @@ _COLOURS = {**COLOURS, "majority": "#747B87", "pooled": "#0072B2"}
 
 
 _AXIS = {
-    "error": "error: share of wrong answers",
-    "balanced error": "balanced error: mean of the error rates on the rare class and on all others",
+    "error": "share of wrong answers",
+    "balanced error": "balanced error",
 }
 
 
@@ -34,7 +35,7 @@ def decision_chart(decision: Decision) -> go.Figure:
     -------
     Figure
     """
-    titles = [html.escape(one.title) for one in decision.strategies]
+    titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 18))) for one in decision.strategies]
     mean = np.array([one.error.mean for one in decision.strategies])
     half = np.nan_to_num(np.array([one.high - one.error.mean for one in decision.strategies]))
     colours = [_COLOURS.get(one.name, COLOURS["reference"]) for one in decision.strategies]
@@ -62,7 +63,7 @@ def decision_chart(decision: Decision) -> go.Figure:
             "symbol": ["diamond" if one.name in ("majority", "pooled") else "circle" for one in decision.strategies],
         },
         "customdata": np.stack([mean - half, mean + half], axis=1),
-        "hovertemplate": "%{y}: %{x:.3f}"
+        "hovertemplate": "%{x:.3f}"
         + ("<br>95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}" if half.any() else "")
         + "<extra></extra>",
     }
@@ -92,7 +93,7 @@ def decision_chart(decision: Decision) -> go.Figure:
         ),
         title="What could one do?",
         subtitle="bars: 95 % intervals" if half.any() else "one repetition: no intervals",
-        height=122 + 30 * len(titles),
+        height=106 + 36 * len(titles),
         legend=False,
         annotations=numbers,
         hovermode="closest",

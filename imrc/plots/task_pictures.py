@@ -182,9 +182,9 @@ def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
 
 
 _WAYS = {
-    "single": "<b>Alone</b><br>each task by itself",
-    "forward": "<b>Forward</b><br>old tasks help the new one",
-    "forward_backward": "<b>And backward</b><br>the new one helps old ones",
+    "single": "<b>Alone</b>",
+    "forward": "<b>Forward</b>",
+    "forward_backward": "<b>And backward</b>",
 }
 
 
@@ -223,10 +223,10 @@ def three_ways() -> go.Figure:
         )
     figure = chart(
         traces,
-        axis(range=[0.7, 9.2], visible=False),
+        axis(range=[0.7, 8.2], visible=False),
         axis(range=[-0.5, 2.5], visible=False),
         title="Three ways to learn",
-        height=_HEIGHT,
+        height=_HEIGHT - 40,
         legend=False,
         below=10,
         annotations=arrows,

@@ -32,12 +32,11 @@ _QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference 
 def tasks(result: RunResult) -> None:
     """Show every task, as rungs or heatmaps; a click marks its row and shows its story beside it."""
     names = {**_QUANTITIES, "risk": RISKS[result.loss]}
-    quantity = st.segmented_control(
+    quantity = st.radio(
         "Show",
         list(names),
+        horizontal=True,
         format_func=names.get,
-        default="ladder",
-        required=True,
         key="quantity",
         bind="query-params",
         help="The error of each task when it was learnt and now; or heatmaps of errors, of errors minus those of "
@@ -165,13 +164,13 @@ def numbers(result: RunResult) -> None:
 @st.fragment
 def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult | None) -> None:
     """Draw the view a visitor chose; the others are not computed."""
-    view = st.segmented_control(
+    view = st.radio(
         "Look closer",
         list(VIEWS),
-        format_func=VIEWS.get,
         # Links made before there were views could ask for the comparison with the paper.
-        default="choices" if st.query_params.get("against_paper") == "true" else "tasks",
-        required=True,
+        index=list(VIEWS).index("choices" if st.query_params.get("against_paper") == "true" else "tasks"),
+        horizontal=True,
+        format_func=VIEWS.get,
         key="view",
         bind="query-params",
     )

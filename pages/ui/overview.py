@@ -49,9 +49,9 @@ def pictures(sequence: imrc.TaskSequence) -> None:
         charts.show(
             three_ways,
             name="ways",
-            alt="Alone: each task by itself. Forward: old tasks help the new one. Backward: the new one helps old "
-            "ones, too.",
+            alt="Three rows of dots, 4 tasks each: without arrows, with arrows forward, with arrows both ways.",
         )
+        st.caption("Each task by itself; old tasks help the new one; and the new one helps old ones, too.")
 
 
 def references(result: RunResult, sequence: imrc.TaskSequence) -> RunResult | None:

@@ -150,11 +150,11 @@ def _label(table: Table) -> dict[str, Any]:
     if label is None or table.column(label).kind != "number" or table.column(label).distinct < 3:
         return {"label": label}
     usual = "above or below the median" if table.column(label).distinct > datasets.MAX_CLASSES else "every value"
-    classes = st.segmented_control(
+    classes = st.radio(
         f"Classes of {plain(label)}",
         ["every value", "above or below the median"],
         key=_remembered(f"own_classes_{names.index(label)}", usual),
-        required=True,
+        horizontal=True,
         help="Numbers that were measured make two classes: those above their median in the whole file, and the others.",
     )
     _remember(f"own_classes_{names.index(label)}", classes)
@@ -278,11 +278,11 @@ def first_look(cut: Cut, limit: int) -> tuple[int, int]:
     if count <= state.OWN_FIRST_TASKS:
         return _remember(f"own_n_{limit}", n), count
     with right:
-        some = st.segmented_control(
+        some = st.radio(
             "Tasks to begin with",
             ["first", "all"],
             key=_remembered("own_all", "first"),
-            required=True,
+            horizontal=True,
             format_func={"first": f"First {state.OWN_FIRST_TASKS}", "all": f"All tasks ({count:,})"}.get,
             help="Many tasks take long. Longer tasks, for example weeks in place of days, are fewer.",
         )

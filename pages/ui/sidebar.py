@@ -80,12 +80,13 @@ def _dataset(visit: state.Visit) -> None:
 def _preset() -> None:
     """Draw the presets as a switch; the rule for 0-1 loss is a variant of the recommended one."""
     variant = "recommended_01" if st.session_state["preset"] == "recommended_01" else "recommended"
-    st.pills(
+    names = ("paper", variant, "custom")
+    st.radio(
         "Preset",
-        ("paper", variant, "custom"),
-        default=st.session_state["preset"],
+        names,
+        index=_index("preset", names),
+        horizontal=True,
         format_func=_SWITCH_TITLES.__getitem__,
-        required=True,
         key="preset",
         help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
         + "  \n**Custom**: the paper's choices with the values under *More* in place.",

@@ -16,11 +16,10 @@ def move(by: int) -> None:
 
 
 bar = st.container(horizontal=True, vertical_alignment="center")
-step = bar.segmented_control(
+step = bar.radio(
     "Step of the story",
     names,
-    default=names[0],
-    required=True,
+    horizontal=True,
     key=lessons.STEP,
     bind="query-params",
     label_visibility="collapsed",

@@ -175,6 +175,6 @@ def link(test: AppTest) -> dict[str, str]:
 
 def set_value(test: AppTest, name: str, value: object) -> None:
     """Give a control of the sidebar a value, without a run of the script."""
-    groups = {"preset": test.button_group}
+    groups = {"preset": test.radio}
     kind = groups.get(name) or (test.selectbox if isinstance(value, str) else test.number_input)
     kind(key=name).set_value(value)

@@ -52,11 +52,11 @@ def test_every_control_changes_the_charts_as_if_nothing_were_kept(app, name, val
     test = app(dataset="random_walk", k="5", n="6", repetitions="3", preset="paper")
     before = charts_of(test)
     if name in ("story_task", "quantity"):
-        widget = test.segmented_control(key=name) if name == "quantity" else test.number_input(key=name)
+        widget = test.radio(key=name) if name == "quantity" else test.number_input(key=name)
         test = widget.set_value(value).run()
     else:
         if name == "preset":
-            widget = test.pills(key=name)
+            widget = test.radio(key=name)
         else:
             widget = test.selectbox(key=name) if isinstance(value, str) else test.number_input(key=name)
         widget.set_value(value)

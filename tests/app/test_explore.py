@@ -190,7 +190,7 @@ def test_both_presets_side_by_side(app):
 def test_heatmap_switch_and_task_story(app):
     test = app(dataset="identical", k="5", n="5")
     for quantity in ("difference", "risk", "error", "ladder"):
-        test = test.segmented_control(key="quantity").set_value(quantity).run()
+        test = test.radio(key="quantity").set_value(quantity).run()
         assert not test.exception
     test = test.number_input(key="story_task").set_value(5).run()
     assert not test.exception

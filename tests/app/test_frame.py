@@ -133,7 +133,7 @@ def test_a_custom_value_selects_the_preset_it_belongs_to(app):
     test = app(**SMALL)
     test.number_input(key="lambda0").set_value(0.4).run()
     assert not test.exception
-    assert test.button_group(key="preset").value == "custom"
+    assert test.radio(key="preset").value == "custom"
     assert test.session_state["visit"].choice.settings.learner.lambda0 == 0.4
     assert link(test)["W"] == "2"
 

@@ -180,7 +180,7 @@ def test_many_tasks_begin_with_the_first_and_that_is_said(page, monkeypatch):
     assert test.session_state["visit"].choice.k == 5
     assert any("The first 5 of 7 tasks of line 4" in note for note in test.session_state["visit"].notes)
     test.switch_page(PAGE).run()
-    test.button_group(key="own_all").set_value("all").run()
+    test.radio(key="own_all").set_value("all").run()
     assert not test.warning
     test.button(key="own_use").click().run()
     assert test.session_state["visit"].choice.k == 7
