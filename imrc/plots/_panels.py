@@ -15,7 +15,7 @@ from imrc.plots._themes import LIGHT
 
 _PAGE_PX = 900
 """Width a legend has on a page of usual width."""
-_LINE_PX = 15
+_LINE_PX = 18
 """Height of a line of text at the end of a curve."""
 _END = "end of a line"
 

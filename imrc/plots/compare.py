@@ -173,11 +173,12 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
     return chart(
         traces,
         axis(
-            f"error minus that of {html.escape(reference)}",
+            "difference in error",
             **decimals(np.concatenate([[0.0], rows["difference"], rows["low"], rows["high"]]), sign=True),
         ),
         axis(type="category", categoryorder="array", categoryarray=list(rows["title"])),
         title="Which differences are more than noise?",
+        subtitle=f"error minus that of {html.escape(reference)}",
         height=134 + _ROW_PX * len(rows),
         shapes=[{**zero, "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dash"}}],
     )
@@ -271,7 +272,7 @@ def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     ticks = sorted(by_n["x"].unique())
     return panels(
         [*traces, *band_key(by_n)],
-        ("Error against samples per task", "Error against the number of tasks"),
+        ("Error against n", "Error against k"),
         [
             axis("samples n per task", type="log", tickvals=ticks, ticktext=list(map(str, ticks))),
             axis("tasks k", **whole_numbers(int(by_k["x"].max()), 8)),

@@ -184,7 +184,7 @@ def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
 _WAYS = {
     "single": "<b>Alone</b>",
     "forward": "<b>Forward</b>",
-    "forward_backward": "<b>And backward</b>",
+    "forward_backward": "<b>Both ways</b>",
 }
 
 

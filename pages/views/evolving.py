@@ -38,7 +38,7 @@ if panels:
         help="A synthetic sequence with as many tasks, whose kind of change is known.",
     )
     if compare != "nothing":
-        panels[f"For comparison: {COMPARE[compare]}"] = assessing.reference(compare, choice).pacf
+        panels[f"Beside it: {COMPARE[compare]}"] = assessing.reference(compare, choice).pacf
     charts.show(
         pictures.pacf_panels,
         panels,

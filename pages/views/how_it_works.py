@@ -23,6 +23,7 @@ step = bar.radio(
     key=lessons.STEP,
     bind="query-params",
     label_visibility="collapsed",
+    help="Each step has one idea, with its control beside its picture, and an address of its own.",
 )
 at = names.index(step)
 bar.button(
@@ -37,7 +38,6 @@ bar.button(
 bar.button(
     "Next",
     key="teach_next",
-    type="primary",
     on_click=move,
     args=(1,),
     disabled=at == len(names) - 1,

@@ -46,7 +46,7 @@ def test_tables_have_class_shares(sequence):
 
 def test_three_ways_have_three_labels():
     texts = [note.text for note in three_ways().layout.annotations if note.text]
-    assert [text.split("</b>")[0] for text in texts] == ["<b>Alone", "<b>Forward", "<b>And backward"]
+    assert [text.split("</b>")[0] for text in texts] == ["<b>Alone", "<b>Forward", "<b>Both ways"]
 
 
 def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
