@@ -84,6 +84,7 @@ def decision_of(result: RunResult, sequence: imrc.TaskSequence, title: str, besi
         references=beside,
         compared=compared(sequence) if whole else None,
         usual=usual_answer(sequence.head(result.n_tasks)),
+        as_text=plain,
     )
 
 
