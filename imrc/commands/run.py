@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
@@ -10,16 +11,19 @@ from imrc.commands.output import ProgressLine, add_formats, print_csv, print_jso
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
-from imrc.evaluation.results import HEADLINES, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
+from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind
 from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
+from imrc.evaluation.significance import Headline
 from imrc.evaluation.words import borrowing_note, samples_text
 from imrc.features import KINDS, FeatureSpec
 from imrc.wording import decimal, with_spread
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
 CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change")
-SHOWN = ("average", "newest", "lag")
+SHOWN: dict[HeadlineKind, str] = {"average": "average", "newest": "newest", "lag": "lag b"}
+"""Errors in the table for people."""
 
 
 def _iterations(text: str) -> int | str:
@@ -41,6 +45,14 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         )
     parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
     parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
+    parser.add_argument(
+        "--scenario",
+        choices=SCENARIOS,
+        default="continual",
+        help="what is judged. "
+        + " ".join(f"{name}: {scenario.sentence}" for name, scenario in SCENARIOS.items())
+        + " (default: %(default)s)",
+    )
     custom = parser.add_argument_group("overrides of the preset and the representation")
     custom.add_argument("--lambda0", type=float, help="size of the uncertainty set, 0 to 100 (paper: 1)")
     custom.add_argument("--instances", choices=INSTANCES, help="instances X of problem (3) (paper: own)")
@@ -61,6 +73,7 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
         preset=options.preset,
         features=FeatureSpec(options.features, **spec),
         overrides=tuple(sorted(overrides.items())),
+        scenario=options.scenario,
         **{name: getattr(options, name) for name in NUMBERS},
     )
 
@@ -68,7 +81,7 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
 def _errors_of(result: RunResult, method: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind in HEADLINES:
-        headline = result.headline(kind)[method]
+        headline = Headline.of(result.per_repetition(method, kind))
         found[f"error_{kind}"], found[f"stderr_{kind}"] = headline.mean, headline.stderr
     return found
 
@@ -81,28 +94,42 @@ def reference_rows(references: RunResult) -> list[dict[str, Any]]:
 def rows_of(result: RunResult) -> list[dict[str, Any]]:
     """Return one row per rule: errors with standard errors, minimax risk, effective samples with interval."""
     rows = []
-    for rule in result.error_tables:
+    for rule in result.rules:
         row: dict[str, Any] = {"rule": rule, **_errors_of(result, rule)}
-        row["risk"] = float(result.risk_tables[rule].average().mean())
+        row["risk"] = _risk(result, rule)
         worth = effective_samples(result, rule)
         row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
         rows.append(row)
     return rows
 
 
+def _risk(result: RunResult, rule: str) -> float:
+    """Return the mean minimax risk over what the scenario averages."""
+    kind, table = result.scenario.kind, result.risk_tables[rule]
+    if kind == "average":
+        return float(table.average().mean())
+    if kind == "before":
+        return float(result.before_of(rule, "before_risk")[:, 1:].mean()) if result.n_tasks > 1 else math.nan
+    return float((table.newest() if kind == "newest" else table.final()).mean())
+
+
 def _print(result: RunResult, references: RunResult, decision: Decision) -> None:
-    settings = result.settings
+    settings, kind = result.settings, result.scenario.kind
     print(
-        f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.b}, "
+        f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.reach(result.n_tasks)}, "
         f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}, {result.time_s.sum():.2f} s"
     )
+    shown = SHOWN
+    if kind != "average":
+        shown = {kind: kind}
+        print(result.scenario.sentence)
     rows = []
     for row in (*rows_of(result), *reference_rows(references)):
         rule = row["rule"]
         promised = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if "risk" in row else ["", ""]
-        errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in SHOWN]
+        errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
         rows.append([rule, *errors, *promised])
-    print_table(["rule", "average", "newest", "lag b", "risk", "ESS"], rows)
+    print_table(["rule", *shown.values(), "risk", "ESS"], rows)
     for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
         if text:
             print(text.replace("*", ""))
@@ -130,6 +157,7 @@ def run(options: argparse.Namespace) -> int:
             {
                 "dataset": result.name,
                 "tasks": result.n_tasks,
+                "scenario": settings.scenario,
                 "settings": settings.to_json(),
                 "borrowing": effective_samples(result).borrowing,
                 "rules": rows_of(result),

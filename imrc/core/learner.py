@@ -100,7 +100,7 @@ class Learner:
         Raised by every change that alters numbers; results kept under another version are not taken for current ones.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __init__(
         self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1
@@ -114,7 +114,7 @@ class Learner:
             ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else LogLossRules(settings, n_classes)
         )
 
-    def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> StepUpdate:
+    def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> StepUpdate:
         """Learn the next task.
 
         Parameters
@@ -125,6 +125,8 @@ class Learner:
             Classes 0..C-1; None: the task has no labels, so that only the tasks around it tell about it.
         gap : float
             Periods since the task before, each with a change of its own; 0: more of the same task.
+        revise : bool
+            Whether the tasks before it are learnt again now; they can still be at a later step.
 
         Returns
         -------
@@ -133,7 +135,7 @@ class Learner:
         tracker = self._tracker = self._tracker or self._make_tracker()
         tracker.update(X1, y, gap)
         single, forward = tracker.single(), tracker.forward()
-        revised = tracker.revised() if "forward_backward" in self.rules else []
+        revised = tracker.revised() if revise and "forward_backward" in self.rules else []
         wanted = single if "single" in self.rules and y is not None else None
         alone, fit, fits = self._rules.step(X1, y, wanted, forward, revised)
         k = self.steps

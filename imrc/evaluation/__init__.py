@@ -7,8 +7,9 @@ from imrc.evaluation.effective import EffectiveSamples, effective_samples, theor
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.model import FittedModel, fit_model
 from imrc.evaluation.repetitions import join_repetitions
-from imrc.evaluation.results import HEADLINES, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import StepResult, evaluate, iter_run
+from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, Scenario
 from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, held_out, largest_n
@@ -16,6 +17,7 @@ from imrc.evaluation.splits import draw_task, held_out, largest_n
 __all__ = [
     "HEADLINES",
     "PARAMETERS",
+    "SCENARIOS",
     "Decision",
     "Difference",
     "EffectiveSamples",
@@ -25,6 +27,7 @@ __all__ = [
     "Parameter",
     "RunResult",
     "RunSettings",
+    "Scenario",
     "StepResult",
     "Strategy",
     "decide",

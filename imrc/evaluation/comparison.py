@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice
 from imrc.baselines import method_title, parse_method, registry
 from imrc.evaluation.results import RunResult
+from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-ScoreKind = Literal["average", "newest", "own", "released"]
+ScoreKind = Literal["average", "newest", "own", "released", "before"]
 SCORE_KINDS: dict[ScoreKind, str] = {
     "average": "mean over steps of the mean over the tasks seen",
     "newest": "mean over steps of the error on the newest task",
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
-    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
+    "released": HEADLINES["released"],
+    "before": HEADLINES["before"],
 }
 
 IMRC_RULES = {
@@ -79,8 +81,9 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
     -------
     DataFrame
         Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before
-        (test then train, NaN for IMRC), seconds (processor seconds per task, all IMRC rules together), state (numbers
-        kept at the end).
+        (test then train; IMRC's forward, and forward and backward rules share the rule of the predicted estimate; NaN
+        where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules
+        together), state (numbers kept at the end).
 
     Raises
     ------
@@ -106,10 +109,9 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                 f"Runs on {result.name} with n = {s.n} differ in tasks, seed, repetitions or representation, so their "
                 "repetitions are not paired. Run them with the same settings."
             )
-        for rule, table in result.error_tables.items():
+        for rule in result.error_tables:
             method = imrc_key(s.preset, rule) if rule in IMRC_RULES else rule
             source = "imrc" if rule in IMRC_RULES else rule
-            before = result.before.get(rule)
             frames.append(
                 pd.DataFrame(
                     {
@@ -117,10 +119,10 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                         "n": s.n,
                         "method": method,
                         "repetition": np.arange(1, s.repetitions + 1),
-                        "average": table.average(),
-                        "newest": table.newest().mean(axis=1),
+                        "average": result.per_repetition(rule, "average"),
+                        "newest": result.per_repetition(rule, "newest"),
                         "released": result.per_repetition(rule, "released"),
-                        "before": np.nan if before is None or before.shape[1] < 2 else before[:, 1:].mean(axis=1),
+                        "before": result.per_repetition(rule, "before"),
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
                     }
@@ -138,13 +140,17 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
 
 
 def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
-    """Errors with one row per repetition and one column per method, in the order of the scores."""
-    wide = scores.assign(error=_score_column(scores, kind)).pivot_table(
-        index="repetition", columns="method", values="error", sort=False
-    )
+    """Errors with one row per repetition and one column per method that has this error, in the order of the scores."""
+    errors = scores.assign(error=_score_column(scores, kind))
+    known = errors.groupby("method", sort=False)["error"].transform("count") > 0
+    if not known.any():
+        raise ValueError(
+            f"No method has the error {kind!r}: there is one task, or an earlier version kept the results."
+        )
+    wide = errors[known].pivot_table(index="repetition", columns="method", values="error", sort=False)
     if wide.isna().any(axis=None):
         raise ValueError("Methods have different repetitions, so they cannot be paired.")
-    return wide[list(dict.fromkeys(scores["method"]))]
+    return wide[list(dict.fromkeys(errors.loc[known, "method"]))]
 
 
 def default_reference(methods: Sequence[str]) -> str:
@@ -173,7 +179,7 @@ def comparison_table(
     ----------
     scores : DataFrame
         From `score_table`, of one dataset and n.
-    kind : {"average", "newest", "own", "released"}
+    kind : {"average", "newest", "own", "released", "before"}
         Which error; `SCORE_KINDS` has the definitions.
     reference : str or None
         Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
@@ -286,7 +292,7 @@ def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> Avera
     ----------
     scores : DataFrame
         From `score_table`, of one or more datasets. Methods missing in some dataset and n are left out.
-    kind : {"average", "newest", "own", "released"}
+    kind : {"average", "newest", "own", "released", "before"}
         Which error.
 
     Returns
@@ -323,7 +329,10 @@ def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> Avera
 
 
 def curve_table(
-    results: Iterable[RunResult], *, by: Literal["step", "k"] = "step", kind: Literal["average", "newest"] = "average"
+    results: Iterable[RunResult],
+    *,
+    by: Literal["step", "k"] = "step",
+    kind: Literal["average", "newest", "before"] = "average",
 ) -> pd.DataFrame:
     """Return the error of every method as tasks arrive.
 
@@ -334,8 +343,9 @@ def curve_table(
     by : {"step", "k"}
         "step": error at each step. "k": error of a run that ends after k tasks, the mean over its steps. No second run
         is needed for that, because what happens up to step k does not depend on later tasks.
-    kind : {"average", "newest"}
-        Error of a step: mean over the tasks seen, or of the newest task.
+    kind : {"average", "newest", "before"}
+        Error of a step: mean over the tasks seen, of the newest task, or of the newest task before it is learnt (from
+        the second on; rules and methods of which that is not known are left out).
 
     Returns
     -------
@@ -346,15 +356,20 @@ def curve_table(
     import pandas as pd
 
     check_choice("by", by, ("step", "k"))
-    check_choice("kind", kind, ("average", "newest"))
+    check_choice("kind", kind, ("average", "newest", "before"))
     frames = []
     for result in results:
         for rule, table in result.error_tables.items():
             method = imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
             values = table.by_step() if kind == "average" else table.newest()
             steps = np.arange(1, values.shape[1] + 1)
+            if kind == "before":
+                # Both rules that go forward share the rule before learning.
+                values, steps = result.before_of(rule)[:, 1:], steps[1:]
+                if rule == "forward" or not np.isfinite(values).any():
+                    continue
             if by == "k":
-                values = np.cumsum(values, axis=1) / steps
+                values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
             repetitions = len(values)
             spread = (
                 values.std(axis=0, ddof=1) / np.sqrt(repetitions) if repetitions > 1 else np.full(len(steps), np.nan)

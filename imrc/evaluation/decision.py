@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
@@ -38,6 +39,29 @@ _DOING = {
     "forward_backward": "learning forward and backward",
 }
 _THAN = {"single": "than each task alone", "pooled": "than pooling everything so far"}
+
+_TITLES_IN: dict[str, dict[str, str]] = {
+    "multi_task": {
+        "single": "Each task alone",
+        "pooled": "All tasks, pooled",
+        "forward_backward": "All tasks, each with its own rule",
+    },
+    "next_task": {"single": "Only the last task", "forward": "Forward, to the next task"},
+}
+_DOING_IN: dict[str, dict[str, str]] = {
+    "multi_task": {
+        "pooled": "one rule for all tasks",
+        "forward_backward": "learning all tasks together, each with a rule of its own",
+    },
+    "adaptation": {"single": "learning the newest task alone"},
+    "next_task": {"single": "the rule of the last task", "forward": "learning forward to the next task"},
+}
+_THAN_IN: dict[str, dict[str, str]] = {
+    "multi_task": {"pooled": "than one rule for all tasks"},
+    "adaptation": {"single": "than the newest task alone"},
+    "next_task": {"single": "than the rule of the last task"},
+}
+"""Where a scenario calls for other words."""
 
 REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
 """Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
@@ -107,7 +131,8 @@ class Decision:
 
 def reference_settings(settings: RunSettings) -> RunSettings:
     """Return what runs the references of a decision on the draws of these settings; nothing else decides them."""
-    return replace(settings, methods=tuple(REFERENCES.values()), preset="paper", W=None, b=0, overrides=())
+    alone = replace(settings, methods=tuple(REFERENCES.values()), preset="paper", W=None, b=0, overrides=())
+    return replace(alone, scenario="continual")
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
@@ -140,7 +165,8 @@ def decide(
 ) -> Decision:
     """Say which strategy to choose after a run, how sure that is, and what it is worth.
 
-    All strategies are judged by the same error on the same draws: the mean over steps of the mean over the tasks seen.
+    All strategies are judged by the same error on the same draws: that of the scenario of the run, unless said
+    otherwise the mean over steps of the mean over the tasks seen.
     What counts as more than noise is decided by `imrc.evaluation.significance.paired_differences`.
 
     Parameters
@@ -180,11 +206,14 @@ def decide(
     >>> found["single"].error == result.headline()["single"]
     True
     """
+    kind, scenario = result.scenario.kind, result.settings.scenario
     sources, titles = _sources(result, references, compared or {})
-    plain = {name: run.per_repetition(method) for name, (run, method) in sources.items()}
+    plain = {name: run.per_repetition(method, kind) for name, (run, method) in sources.items()}
     if references is None:
         plain = {"majority": result.majority.average(), **plain}
-    balanced = {name: values for name, (run, method) in sources.items() if (values := run.balanced(method)) is not None}
+    balanced = {
+        name: values for name, (run, method) in sources.items() if (values := run.balanced(method, kind)) is not None
+    }
     rare = result.rare_class if len(balanced) == len(plain) else ""
     errors = balanced if rare else plain
     strategies = tuple(
@@ -193,15 +222,23 @@ def decide(
             titles[name],
             Headline.of(values),
             *mean_interval(values)[1:],
-            recall=_recall(*sources[name]) if rare else None,
+            recall=_recall(*sources[name], kind) if rare else None,
         )
         for name, values in errors.items()
     )
     notes = [] if "pooled" in errors else ["Pooling everything so far was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
-    case = _Case(errors, titles, f"On *{as_text(title)}*", _answer(None if usual is None else as_text(usual)), rare)
-    if result.settings.repetitions < 2:
+    elif result.rare_class:
+        notes.append(
+            f"“{as_text(result.rare_class)}” is rare, and errors before learning are not counted class by class: who "
+            "never gives that answer is seldom wrong here."
+        )
+    answer = _answer(None if usual is None else as_text(usual))
+    case = _Case(errors, titles, f"On *{as_text(title)}*", answer, rare, scenario)
+    if not all(np.isfinite(values).all() for values in errors.values()):
+        advised, sentence, action = case.nothing_tested()
+    elif result.settings.repetitions < 2:
         advised, sentence, action = case.one_repetition()
     elif not case.beats_guessing():
         advised, sentence, action = case.nothing_beats_guessing()
@@ -211,8 +248,8 @@ def decide(
     return Decision(strategies, advised, sentence, action, tuple(notes), rare)
 
 
-def _recall(run: RunResult, method: str) -> float | None:
-    missed = run.misses(method)
+def _recall(run: RunResult, method: str, kind: HeadlineKind) -> float | None:
+    missed = run.misses(method, kind)
     return None if missed is None else 1.0 - float(missed.mean())
 
 
@@ -251,14 +288,15 @@ def _sources(
         mine = (result.fingerprint, result.settings.n, result.settings.seed, result.settings.repetitions)
         if same != mine or other.settings.features != result.settings.features:
             raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
-    found = {name: (result, name) for name in result.error_tables if name in STRATEGIES}
+    kind, scenario = result.scenario.kind, result.settings.scenario
+    found = {name: (result, name) for name in result.rules if name in STRATEGIES}
     if references is not None:
         found |= {name: (references, method) for name, method in REFERENCES.items()}
     found = {name: found[name] for name in STRATEGIES if name in found}
-    titles = dict(STRATEGIES)
+    titles = STRATEGIES | _TITLES_IN.get(scenario, {})
     others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
     if others:
-        best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1]).mean()))
+        best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1], kind).mean()))
         found[best], titles[best] = others[best], best
     return found, titles
 
@@ -267,14 +305,22 @@ class _Case:
     """The errors of one decision, compared."""
 
     def __init__(
-        self, errors: dict[str, Floats], titles: Mapping[str, str], where: str, guessing: str, rare: str
+        self,
+        errors: dict[str, Floats],
+        titles: Mapping[str, str],
+        where: str,
+        guessing: str,
+        rare: str,
+        scenario: ScenarioName,
     ) -> None:
+        self._scenario: ScenarioName = scenario
         self._measure = "balanced error" if rare else "errors"
         self._errors, self._titles, self._where, self._guessing = errors, titles, where, guessing
         self._mean = {name: float(values.mean()) for name, values in errors.items()}
 
     def _against(self, reference: str) -> dict[str, Difference]:
-        planned = {"single": "forward_backward", "forward_backward": "single"}.get(reference)
+        main = SCENARIOS[self._scenario].main
+        planned = {"single": main, main: "single"}.get(reference)
         return paired_differences(self._errors, reference, planned=planned)
 
     @property
@@ -286,13 +332,17 @@ class _Case:
         return " errors in 100" if self._measure == "errors" else " points of balanced error"
 
     def _doing(self, name: str) -> str:
-        return _DOING.get(name, self._titles[name])
+        return (_DOING | _DOING_IN.get(self._scenario, {})).get(name, self._titles[name])
 
     def _than(self, name: str) -> str:
-        return _THAN.get(name, f"than {self._doing(name)}")
+        return (_THAN | _THAN_IN.get(self._scenario, {})).get(name, f"than {self._doing(name)}")
 
     def _best_learner(self) -> str:
         return min((name for name in self._mean if name != "majority"), key=self._mean.__getitem__)
+
+    def nothing_tested(self) -> tuple[str, str, str]:
+        sentence = f"{self._where}, **there is no next task yet**: it takes two tasks to test one before it is learnt."
+        return "majority", sentence, "Learn at least two tasks."
 
     def one_repetition(self) -> tuple[str, str, str]:
         best = min(self._mean, key=self._mean.__getitem__)
@@ -321,6 +371,8 @@ class _Case:
         action = (
             "Do not use a model of these data yet. Draw more samples per task, or find columns that say more about the "
             "answer."
+            if self._scenario != "next_task"
+            else "Do not rely on a rule for the next task before some of its labels are there."
         )
         return "majority", sentence, action
 
@@ -343,7 +395,7 @@ class _Case:
                 f"{decimal(self._mean[winner if winner != advised else ties[-1]])}, no clear difference)."
             )
         worth = [f"{_in_100(gains[advised])}{self._unit} {self._than('single')}"]
-        rival = "pooled" if advised != "pooled" else "forward_backward"
+        rival = "pooled" if advised != "pooled" else SCENARIOS[self._scenario].main
         gap = self._against(advised).get(rival)
         if gap is not None and gap.clear and gap.mean > 0:
             worth.append(f"{_in_100(gap, of_the_other=True)} {self._than(rival)}")
@@ -417,7 +469,29 @@ def steps_that_pay(result: RunResult) -> int:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
+_ACTIONS: dict[str, dict[str, str]] = {
+    "multi_task": {
+        "single": "Train a rule per task on its own samples: what other tasks say does not help clearly here.",
+        "pooled": "Train one rule on all tasks together: a rule per task does not pay clearly here.",
+        "forward_backward": "Learn all tasks together, and keep a rule for each.",
+    },
+    "adaptation": {
+        "single": "Train on the newest task only: what earlier tasks say does not help clearly here.",
+        "pooled": "Train one rule on everything so far: following the change does not pay clearly here.",
+        "forward": "Learn the newest task with what the tasks before it tell.",
+    },
+    "next_task": {
+        "single": "Use the rule of the last task for the next one: what earlier tasks say does not help clearly here.",
+        "pooled": "Use one rule of everything so far for the next task: following the change does not pay here.",
+        "forward": "Use the forward rule for the next task until its labels come.",
+    },
+}
+"""What to do, by scenario and strategy advised, where it is not continual learning."""
+
+
 def _action(advised: str, result: RunResult) -> str:
+    if advised in (said := _ACTIONS.get(result.settings.scenario, {})):
+        return said[advised]
     if advised == "single":
         return "Train on the newest task only: what earlier tasks say does not help clearly here."
     if advised == "pooled":

@@ -41,18 +41,19 @@ class EffectiveSamples:
     borrowing: float = 1.0
 
 
-def effective_samples(result: RunResult, rule: str = "forward_backward") -> EffectiveSamples:
+def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
     """Return the effective samples a run reached: every page, report and command quotes this number.
 
     The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
-    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions.
+    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. In the scenario
+    "next_task" that of each task, from the second on, before any of its samples.
 
     Parameters
     ----------
     result : RunResult
         A run with the rules of IMRC.
-    rule : {"single", "forward", "forward_backward"}
-        Which rule.
+    rule : {"single", "forward", "forward_backward"} or None
+        Which rule; None: the main one of the scenario, forward and backward unless said otherwise.
 
     Returns
     -------
@@ -70,8 +71,11 @@ def effective_samples(result: RunResult, rule: str = "forward_backward") -> Effe
     >>> effective_samples(result, "single")
     EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0)
     """
-    table = result.ess_tables[check_choice("rule", rule, result.ess_tables)]
-    mean, low, high = mean_interval(table.final().mean(axis=1))
+    rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
+    ess = result.ess_tables[rule].final()
+    if result.scenario.kind == "before" and result.n_tasks > 1:
+        ess = result.before_of(rule, "before_ess")[:, 1:]
+    mean, low, high = mean_interval(ess.mean(axis=1))
     own = float(result.ess_tables["single"].final().mean()) if "single" in result.ess_tables else result.settings.n
     return EffectiveSamples(mean, low, high, own, borrowing(result) if rule != "single" else 1.0)
 

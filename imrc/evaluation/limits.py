@@ -269,7 +269,7 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
     k = len(sequence)
     shape = _Shape(
         tasks=k,
-        reach=min(settings.b, k - 1),
+        reach=settings.reach(k),
         n=settings.n,
         test=max(held_out(int(size)) for size in sequence.sizes),
         outputs=make(settings.features, sequence, settings.seed).n_outputs,

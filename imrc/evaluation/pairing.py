@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imrc.evaluation.results import HeadlineKind, RunResult
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.significance import mean_interval
 
 
@@ -43,7 +44,7 @@ def same_draws(first: RunResult, second: RunResult) -> bool:
 
 
 def run_difference(
-    first: RunResult, second: RunResult, rule: str = "forward_backward", kind: HeadlineKind = "average"
+    first: RunResult, second: RunResult, rule: str = "forward_backward", kind: HeadlineKind | None = None
 ) -> RunDifference | None:
     """Return the errors of one run minus those of another, or None if they were not tested on the same draws.
 
@@ -53,8 +54,8 @@ def run_difference(
         The runs.
     rule : str
         Rule or method both have.
-    kind : {"average", "newest", "lag"}
-        Which errors, see `imrc.evaluation.results.HEADLINES`.
+    kind : str or None
+        Which errors, see `imrc.evaluation.HEADLINES`; None: those of the scenario, if it is the same.
 
     Returns
     -------
@@ -71,6 +72,6 @@ def run_difference(
     >>> run_difference(many, other) is None
     True
     """
-    if not same_draws(first, second):
+    if not same_draws(first, second) or (kind is None and first.scenario != second.scenario):
         return None
     return RunDifference(*mean_interval(first.per_repetition(rule, kind) - second.per_repetition(rule, kind)))

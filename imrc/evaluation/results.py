@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, paired_differences
 from imrc.evaluation.splits import held_out
@@ -25,15 +26,9 @@ if TYPE_CHECKING:
     from imrc.evaluation.run import StepResult
 
 Floats = NDArray[np.float64]
-HeadlineKind = Literal["average", "newest", "lag", "released"]
-HEADLINES: dict[HeadlineKind, str] = {
-    "average": "mean over steps of the mean over the tasks seen",
-    "newest": "mean over tasks of the error at the task's own step",
-    "lag": "mean over tasks of the error after b more tasks (the last tasks: at the end)",
-    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
-}
 _FORMAT = 1
-_COLUMNS = ("before", "method_time_s", "state_sizes", "choices")
+COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
+"""What a run holds as one number per repetition and task."""
 
 
 class _Dense(Mapping[str, Floats]):
@@ -74,7 +69,11 @@ class RunResult:
     time_s : ndarray of shape (tasks,)
         Seconds per step, all repetitions together.
     before : dict of str to ndarray of shape (repetitions, tasks)
-        Per compared method: error on each task of the state before it was learnt (test then train); NaN for the first.
+        Error on each task of the state before it was learnt (test then train); NaN for the first task. Keys are the
+        compared methods, "imrc" (the rule of the predicted estimate) and "single" (the single-task rule of the task
+        before). Results kept by earlier versions lack the last two.
+    before_risk, before_ess : dict of str to ndarray of shape (repetitions, tasks)
+        Minimax risk and effective samples of those two rules.
     method_time_s : dict of str to ndarray of shape (repetitions, tasks)
         Per method ("imrc" too, all its rules together): processor seconds of learning each task.
     state_sizes : dict of str to ndarray of shape (repetitions, tasks)
@@ -100,6 +99,8 @@ class RunResult:
     majority: LagTable
     time_s: Floats
     before: dict[str, Floats] = field(default_factory=dict)
+    before_risk: dict[str, Floats] = field(default_factory=dict)
+    before_ess: dict[str, Floats] = field(default_factory=dict)
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
     choices: dict[str, Floats] = field(default_factory=dict)
@@ -143,6 +144,11 @@ class RunResult:
             for step in steps:
                 for task, row in getattr(step, name)[rule].items():
                     values[:, task, step.step - task] = row
+            if settings.scenario == "multi_task":
+                # Until a task is learnt again, at the end, it keeps the rule it had.
+                for lag in range(1, lags):
+                    now, before = values[:, : tasks - lag, lag], values[:, : tasks - lag, lag - 1]
+                    np.copyto(now, before, where=np.isnan(now))
             return LagTable(values)
 
         def columns(name: str) -> dict[str, Floats]:
@@ -162,10 +168,7 @@ class RunResult:
             ess_tables=tables("ess"),
             majority=LagTable(np.stack([step.majority for step in steps], axis=1)[:, :, None]),
             time_s=np.array([step.time_s for step in steps]),
-            before=columns("before"),
-            method_time_s=columns("method_time_s"),
-            state_sizes=columns("state_sizes"),
-            choices=columns("choices"),
+            **{name: columns(name) for name in COLUMNS},
             miss_tables=tables("misses"),
             rare_counts=LagTable(np.stack([step.rare for step in steps if step.rare is not None], axis=1)[:, :, None])
             if steps[0].rare is not None
@@ -198,46 +201,142 @@ class RunResult:
         """Number of tasks run."""
         return len(self.labels)
 
-    def per_repetition(self, rule: str, kind: HeadlineKind = "average") -> Floats:
+    @property
+    def scenario(self) -> Scenario:
+        """What is averaged, and which rules there are."""
+        return SCENARIOS[self.settings.scenario]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Rules of IMRC there are in the scenario, and the compared methods."""
+        others = [name for name in self.error_tables if name not in SCENARIOS["continual"].rules]
+        return (*(rule for rule in self.scenario.rules if rule in self.error_tables), *others)
+
+    def seen_as(self, scenario: ScenarioName) -> RunResult:
+        """Return the same run, judged as another scenario judges it.
+
+        Parameters
+        ----------
+        scenario : {"continual", "adaptation", "next_task"}
+            What is averaged; nothing is computed anew.
+
+        Returns
+        -------
+        RunResult
+
+        Raises
+        ------
+        ValueError
+            If one of the two is "multi_task", where every task is within reach of every other, or if the result was
+            kept by a version that did not test before learning.
+        """
+        settings = replace(self.settings, scenario=scenario)
+        if settings.computed != self.settings.computed:
+            raise ValueError(f"{scenario!r} needs a run of its own: this one was {self.settings.scenario!r}.")
+        if scenario == "next_task" and not self.has_before:
+            raise ValueError("This result was kept by a version that did not test before learning: run it again.")
+        return replace(self, settings=settings)
+
+    @property
+    def has_before(self) -> bool:
+        """Whether everything that was run was also tested on each task before learning it."""
+        return all(self._before_key(rule) in self.before for rule in self.error_tables)
+
+    @staticmethod
+    def _before_key(rule: str) -> str:
+        """Return whose state is tested before a task: forward and backward rules share the predicted one."""
+        return "imrc" if rule in ("forward", "forward_backward") else rule
+
+    def before_of(self, rule: str, of: str = "before") -> Floats:
+        """Return what is known of each task before it is learnt, shape (repetitions, tasks); NaN where nothing is.
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`. Forward, and forward and backward rules share the rule of the predicted estimate.
+        of : {"before", "before_risk", "before_ess"}
+            Errors, minimax risks or effective samples.
+
+        Returns
+        -------
+        ndarray of shape (repetitions, tasks)
+        """
+        found = getattr(self, of).get(self._before_key(rule))
+        return np.full(self.majority.values.shape[:2], np.nan) if found is None else found
+
+    def by_task(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
+        """Return the error of each task that a headline averages, shape (repetitions, tasks).
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+        kind : str or None
+            Which headline, see `headline`; "average" averages several errors of a task, the last is given.
+
+        Returns
+        -------
+        ndarray of shape (repetitions, tasks)
+            NaN for the first task where `kind` is "before".
+        """
+        if self._kind(kind) == "before":
+            return self.before_of(check_choice("rule", rule, self.error_tables))
+        return self._cells(self.error_tables[check_choice("rule", rule, self.error_tables)], kind)
+
+    def _kind(self, kind: HeadlineKind | None) -> HeadlineKind:
+        return self.scenario.kind if kind is None else check_choice("kind", kind, get_args(HeadlineKind))
+
+    def _cells(self, table: LagTable, kind: HeadlineKind | None) -> Floats:
+        lags = {"newest": 0, "lag": self.settings.b, "released": max(self.settings.b - 1, 0)}
+        return table.at_lag(lags.get(self._kind(kind), table.tasks))
+
+    def _mean(self, table: LagTable, kind: HeadlineKind | None) -> Floats:
+        if self._kind(kind) == "average":
+            return table.average()
+        return np.asarray(self._cells(table, kind).mean(axis=1))
+
+    def per_repetition(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
         """Return the headline error of one rule for each repetition, shape (repetitions,).
 
         Parameters
         ----------
         rule : str
             A key of `errors`.
-        kind : {"average", "newest", "lag"}
+        kind : str or None
             Which headline, see `headline`.
 
         Returns
         -------
         ndarray of shape (repetitions,)
+            NaN where `kind` is "before" and there is no such error: with one task, and in results of earlier versions.
         """
         table = self.error_tables[check_choice("rule", rule, self.error_tables)]
-        check_choice("kind", kind, get_args(HeadlineKind))
-        if kind == "average":
-            return table.average()
-        lag = {"newest": 0, "lag": self.settings.b, "released": max(self.settings.b - 1, 0)}[kind]
-        return np.asarray(table.at_lag(lag).mean(axis=1))
+        if self._kind(kind) != "before":
+            return self._mean(table, kind)
+        later = self.before_of(rule)[:, 1:]
+        return np.asarray(later.mean(axis=1)) if later.shape[1] else np.full(len(later), np.nan)
 
-    def misses(self, rule: str) -> Floats | None:
+    def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
         """Return the share of the rare class given another one for each repetition; None where no class is rare.
-
-        Counted like the average error: over the tasks seen at each step, over all steps.
 
         Parameters
         ----------
         rule : str
             A key of `errors`.
+        kind : str or None
+            Which headline, see `headline`; it is counted over the same tasks and steps. None for "before": misses are
+            counted after learning only.
 
         Returns
         -------
         ndarray of shape (repetitions,) or None
         """
-        if self.rare_counts is None or rule not in self.miss_tables or not (self.rare_counts.average() > 0).all():
+        if self.rare_counts is None or rule not in self.miss_tables or self._kind(kind) == "before":
             return None
-        return self.miss_tables[rule].average() / self.rare_counts.average()
+        samples = self._mean(self.rare_counts, kind)
+        return self._mean(self.miss_tables[rule], kind) / samples if (samples > 0).all() else None
 
-    def balanced(self, rule: str) -> Floats | None:
+    def balanced(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
         """Return the balanced error for each repetition; None where no class is rare.
 
         The mean of two error rates: on samples of the rare class, see `misses`, and on all others.
@@ -246,45 +345,48 @@ class RunResult:
         ----------
         rule : str
             A key of `errors`.
+        kind : str or None
+            Which headline, see `headline`.
 
         Returns
         -------
         ndarray of shape (repetitions,) or None
         """
-        missed = self.misses(rule)
+        missed = self.misses(rule, kind)
         if missed is None or self.rare_counts is None:
             return None
         samples = self.test_samples[None, :, None]
         wrong = LagTable(self.error_tables[rule].values * samples - self.miss_tables[rule].values)
         others = LagTable(samples - self.rare_counts.values)
-        return np.asarray(0.5 * (missed + wrong.average() / others.average()))
+        return np.asarray(0.5 * (missed + self._mean(wrong, kind) / self._mean(others, kind)))
 
-    def headline(self, kind: HeadlineKind = "average") -> dict[str, Headline]:
-        """Return the error of each rule as one number with its uncertainty.
+    def headline(self, kind: HeadlineKind | None = None) -> dict[str, Headline]:
+        """Return the error of each rule of the scenario as one number with its uncertainty.
 
         Parameters
         ----------
-        kind : {"average", "newest", "lag", "released"}
-            Which average; `HEADLINES` holds the definitions in words.
+        kind : {"average", "newest", "lag", "released", "end", "before"} or None
+            Which average; `HEADLINES` holds the definitions in words. None: that of the scenario.
 
         Returns
         -------
         dict of str to Headline
         """
-        return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.error_tables}
+        return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.rules}
 
-    def difference(self, rule: str, reference: str = "single", kind: HeadlineKind = "average") -> Difference:
+    def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
-        This is the one rule for "more than noise": two-sided 95 % paired t interval over repetitions. Forward and
-        backward learning against single-task learning is the planned comparison and stands alone; the other rules and
-        methods of the run are corrected by Holm's method, see `imrc.evaluation.significance.paired_differences`.
+        This is the one rule for "more than noise": two-sided 95 % paired t interval over repetitions. The main rule of
+        the scenario (forward and backward learning, unless said otherwise) against single-task learning is the planned
+        comparison and stands alone; the other rules and methods of the run are corrected by Holm's method, see
+        `imrc.evaluation.significance.paired_differences`.
 
         Parameters
         ----------
         rule, reference : str
-            Keys of `errors`.
-        kind : {"average", "newest", "lag", "released"}
+            Among `rules`.
+        kind : str or None
             Which headline, see `headline`.
 
         Returns
@@ -293,11 +395,11 @@ class RunResult:
             Mean, standard error, interval, and whether it is clear: whether the interval leaves out 0. With one
             repetition there is no interval and nothing is clear.
         """
-        check_choice("rule", rule, self.error_tables)
+        check_choice("rule", rule, self.rules)
         if rule == reference:
             return Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, clear=False)
-        errors = {name: self.per_repetition(name, kind) for name in self.error_tables}
-        planned = {"single": "forward_backward", "forward_backward": "single"}.get(reference)
+        errors = {name: self.per_repetition(name, kind) for name in self.rules}
+        planned = {"single": self.scenario.main, self.scenario.main: "single"}.get(reference)
         return paired_differences(errors, check_choice("reference", reference, errors), planned=planned)[rule]
 
     def to_frame(self) -> pd.DataFrame:
@@ -360,7 +462,7 @@ class RunResult:
         for kind in ("error", "risk", "ess", "miss"):
             for rule, table in getattr(self, f"{kind}_tables").items():
                 arrays[f"{kind}/{rule}"] = table.values
-        for kind in _COLUMNS:
+        for kind in COLUMNS:
             for rule, values in getattr(self, kind).items():
                 arrays[f"{kind}/{rule}"] = values
         header = {
@@ -451,5 +553,5 @@ class RunResult:
             rare_class=header.get("rare_class", ""),
             majority=LagTable(arrays["majority"]),
             time_s=arrays["time_s"],
-            **{kind: columns(kind) for kind in _COLUMNS},
+            **{kind: columns(kind) for kind in COLUMNS},
         )

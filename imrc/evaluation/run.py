@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
+from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.settings import OVERRIDES, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, learns, make
@@ -52,7 +53,11 @@ class StepResult:
     time_s : float
         Seconds of learning and testing, all repetitions together.
     before : dict of str to ndarray of shape (repetitions,)
-        Per compared method: error on the newest task of the state before it was learnt (test then train).
+        Error on the newest task of the state before it was learnt (test then train), NaN at the first step: of the
+        compared methods, of IMRC's rule of the predicted estimate ("imrc") and of the single-task rule of the task
+        before ("single").
+    before_risk, before_ess : dict of str to ndarray of shape (repetitions,)
+        Minimax risk and effective samples of these two rules.
     method_time_s : dict of str to ndarray of shape (repetitions,)
         Per method ("imrc" too): processor seconds of learning the task.
     state_sizes : dict of str to ndarray of shape (repetitions,)
@@ -75,6 +80,8 @@ class StepResult:
     majority: Floats
     time_s: float
     before: dict[str, Floats] = field(default_factory=dict)
+    before_risk: dict[str, Floats] = field(default_factory=dict)
+    before_ess: dict[str, Floats] = field(default_factory=dict)
     method_time_s: dict[str, Floats] = field(default_factory=dict)
     state_sizes: dict[str, Floats] = field(default_factory=dict)
     choices: dict[str, Floats] = field(default_factory=dict)
@@ -209,6 +216,8 @@ class _Done:
     time_s: dict[str, float]
     state_sizes: dict[str, int]
     before: dict[str, float]
+    before_risk: dict[str, float]
+    before_ess: dict[str, float]
 
 
 class _Repetition:
@@ -229,7 +238,13 @@ class _Repetition:
         self._threads = threads
         self._mapped = mapped.learnt_from(self.draw(0).pool, keep=keep)
         imrc = "imrc" in settings.methods
-        self._learner = Learner(settings.learner, sequence.n_classes, threads=threads) if imrc else None
+        learner = settings.learner
+        # Learnt all at once, tasks are learnt again when all of them are there.
+        self._once = len(sequence) - 1 if settings.scenario == "multi_task" else None
+        if self._once is not None:
+            learner = replace(learner, b=settings.reach(len(sequence)))
+        self._learner = Learner(learner, sequence.n_classes, threads=threads) if imrc else None
+        self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
         self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
@@ -249,15 +264,22 @@ class _Repetition:
         risks: dict[str, dict[int, float]] = {}
         ess: dict[str, dict[int, float]] = {}
         choices: dict[str, float] = {}
+        known: dict[str, TaskEstimate] = {}
+        before = {name: record.before for name, record in records.items()}
         if self._learner is not None:
             # A step that spreads over several threads is timed by the wall clock.
             clock = time.perf_counter if self._threads > 1 else time.thread_time
             X1 = self._mapped.rows(task, draw.train)
+            self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
+            if self._last_alone is not None:
+                known = {"imrc": self._learner.predicted(), "single": self._last_alone}
+            for name in ("imrc", "single"):
+                before[name] = float(self._wrong(task, known[name]).mean()) if known else float("nan")
             started = clock()
-            update = self._learner.step(X1, y[draw.train])
+            update = self._learner.step(X1, y[draw.train], revise=self._once in (None, task))
             time_s["imrc"] = clock() - started
             sizes["imrc"] = self._learner.state_size()
-            self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
+            self._last_alone = update.single
             self._tests.pop(task - self._learner.settings.b - 1, None)
             wrong = self._imrc_wrong(task, update)
             errors = {rule: {j: float(part.mean()) for j, part in parts.items()} for rule, parts in wrong.items()}
@@ -273,8 +295,21 @@ class _Repetition:
         rare = 0 if self._rare is None else int((y[draw.test] == self._rare).sum())
         self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
         majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
-        before = {name: record.before for name, record in records.items()}
-        return _Done(errors, misses, rare, risks, ess, choices, majority, time_s, sizes, before)
+        nothing = dict.fromkeys(("imrc", "single") if self._learner is not None else (), float("nan"))
+        return _Done(
+            errors=errors,
+            misses=misses,
+            rare=rare,
+            risks=risks,
+            ess=ess,
+            choices=choices,
+            majority=majority,
+            time_s=time_s,
+            state_sizes=sizes,
+            before=before,
+            before_risk=nothing | {name: estimate.risk for name, estimate in known.items()},
+            before_ess=nothing | {name: estimate.ess for name, estimate in known.items()},
+        )
 
     def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
         wrong = {
@@ -415,6 +450,8 @@ def iter_run(
                 majority=np.array([one.majority for one in done]),
                 time_s=time.perf_counter() - started,
                 before=_stack([one.before for one in done]),
+                before_risk=_stack([one.before_risk for one in done]),
+                before_ess=_stack([one.before_ess for one in done]),
                 method_time_s=_stack([one.time_s for one in done]),
                 state_sizes=_stack([one.state_sizes for one in done]),
                 choices=_stack([one.choices for one in done]),
@@ -433,6 +470,7 @@ def evaluate(
     repetitions: int = 10,
     seed: int = 0,
     methods: tuple[str, ...] = ("imrc",),
+    scenario: ScenarioName = "continual",
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> RunResult:
     """Learn a sequence task by task and measure errors, risks and effective sample sizes.
@@ -461,6 +499,10 @@ def evaluate(
     methods : tuple of str
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
         default one. All see the same draws and the same representation.
+    scenario : {"continual", "multi_task", "adaptation", "next_task"}
+        What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
+        the newest task only; the next task, before any of its labels is seen. See `imrc.evaluation.scenarios`. All but
+        "multi_task" are one and the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
         `max_iter`, `tracking`, `confidence`, `loss`, `selection`, `rate`, `change`. None: the preset's.
@@ -495,6 +537,7 @@ def evaluate(
         repetitions=repetitions,
         seed=seed,
         methods=tuple(methods),
+        scenario=scenario,
         overrides=tuple(sorted((name, value) for name, value in overrides.items() if value is not None)),
     )
     return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))

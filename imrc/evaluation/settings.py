@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from imrc._checks import InputError, check_choice, check_int, check_names
@@ -17,6 +17,7 @@ from imrc.core.settings import (
     check_window,
     resolve_settings,
 )
+from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.evaluation.splits import largest_n
 from imrc.features import FeatureSpec
 from imrc.tasks import TaskSequence
@@ -149,6 +150,9 @@ class RunSettings:
         `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse").
     overrides : mapping
         Values that replace the preset's: any attribute of `IMRCSettings` but b, W and preset, see there.
+    scenario : {"continual", "multi_task", "adaptation", "next_task"}
+        What is learnt from what and which errors are averaged, see `imrc.evaluation.scenarios`. Only "multi_task"
+        changes what is computed; b has no effect there.
     """
 
     n: int = 10
@@ -161,8 +165,10 @@ class RunSettings:
     seed: int = 0
     methods: tuple[str, ...] = ("imrc",)
     overrides: tuple[tuple[str, Any], ...] = ()
+    scenario: ScenarioName = "continual"
 
     def __post_init__(self) -> None:
+        check_choice("scenario", self.scenario, SCENARIO_NAMES)
         for name in ("n", "b", "repetitions", "seed"):
             parameter = PARAMETERS[name]
             check_int(name, getattr(self, name), parameter.low, parameter.high)
@@ -190,6 +196,22 @@ class RunSettings:
         """The learner's settings: preset and overrides, resolved and checked once."""
         held: IMRCSettings = self.__dict__["_learner"]
         return held
+
+    @property
+    def computed(self) -> RunSettings:
+        """The settings whose run holds the numbers of this one: scenarios that differ in what is averaged share it."""
+        apart = self.scenario == "multi_task" and "imrc" in self.methods
+        return self if apart or self.scenario == "continual" else replace(self, scenario="continual")
+
+    def reach(self, tasks: int) -> int:
+        """Return how many tasks before the newest are learnt again, in a run on so many tasks.
+
+        Examples
+        --------
+        >>> RunSettings(b=3).reach(20), RunSettings(b=3).reach(2), RunSettings(scenario="multi_task").reach(20)
+        (3, 1, 19)
+        """
+        return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
     def fit_to(self, sequence: TaskSequence) -> TaskSequence:
         """Return the first k tasks.

@@ -145,6 +145,8 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """
     arguments = [f"{name}={value!r}".replace("'", '"') for name, value in _numbers(settings).items()]
+    if settings.scenario != "continual":
+        arguments.append(f'scenario="{settings.scenario}"')
     imports = "import imrc\n"
     if settings.features != FeatureSpec():
         arguments.append(f"features={_feature_code(settings.features)}")
@@ -229,6 +231,8 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
     spec, usual = asdict(settings.features), asdict(FeatureSpec())
     spec["features"], usual["features"] = spec.pop("kind"), usual.pop("kind")
     changed = {name: value for name, value in spec.items() if value != usual[name]}
+    if settings.scenario != "continual":
+        changed["scenario"] = settings.scenario
     for name, value in {**changed, **dict(settings.overrides)}.items():
         words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
-from imrc.evaluation.results import HeadlineKind
+from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.words import with_error
 from imrc.plots._panels import axis, on_panel, panels
 from imrc.plots._style import COLOURS, NAMES, SHORT_NAMES, band

@@ -22,7 +22,7 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.decision import usual_answer
 from imrc.evaluation.promises import measured_sentence, worth_sentence
-from imrc.evaluation.results import HEADLINES, HeadlineKind
+from imrc.evaluation.scenarios import HEADLINES, HeadlineKind
 from imrc.evaluation.words import (
     as_command,
     as_python,

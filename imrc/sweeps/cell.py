@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 import threading
 import time
@@ -74,6 +75,9 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     values = {name: value for name, value in asdict(settings.learner).items() if name != "preset"}
     if values["W"] == "all":
         del values["W"]
+    if settings.computed.scenario != "continual":
+        # Then every task is within reach.
+        values |= {"b": None, "scenario": settings.scenario}
     return values
 
 
@@ -243,8 +247,8 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
     for rule in result.error_tables:
         row: dict[str, Any] = {"rule": rule}
         row |= {kind: float(result.per_repetition(rule, kind)[0]) for kind in KINDS}  # type: ignore[arg-type]
-        before = result.before.get(rule)
-        row["before"] = None if before is None or before.shape[1] < 2 else float(before[0, 1:].mean())
+        before = float(result.per_repetition(rule, "before")[0])
+        row["before"] = None if math.isnan(before) else before
         row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
         row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append(row)

@@ -1,0 +1,86 @@
+"""Four scenarios: which tasks are learnt from, and which cells of the table of errors are averaged.
+
+The recursions are the same in all of them. Three look at one and the same run in different ways; only learning all
+tasks at once is a run of its own, because there every task is within reach of every other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+ScenarioName = Literal["continual", "multi_task", "adaptation", "next_task"]
+SCENARIO_NAMES: tuple[ScenarioName, ...] = get_args(ScenarioName)
+HeadlineKind = Literal["average", "newest", "lag", "released", "end", "before"]
+HEADLINES: dict[HeadlineKind, str] = {
+    "average": "mean over steps of the mean over the tasks seen",
+    "newest": "mean over tasks of the error at the task's own step",
+    "lag": "mean over tasks of the error after b more tasks (the last tasks: at the end)",
+    "released": "mean over tasks of the error after b - 1 more tasks, as the authors' script prints",
+    "end": "mean over tasks of the error after the last step",
+    "before": "mean over tasks, from the second on, of the error on a task before it is learnt (test, then train)",
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is learnt from what, and what is tested.
+
+    Attributes
+    ----------
+    title : str
+        Name for people.
+    field : str
+        What the literature calls it.
+    sentence : str
+        Which tasks are learnt from and which are tested, in plain words.
+    kind : str
+        Which cells of the table of errors are averaged, a key of `HEADLINES`.
+    rules : tuple of str
+        Rules of IMRC there are in it, the simplest first; the last is the main one.
+    """
+
+    title: str
+    field: str
+    sentence: str
+    kind: HeadlineKind
+    rules: tuple[str, ...]
+
+    @property
+    def main(self) -> str:
+        """The rule that uses most of what the scenario allows."""
+        return self.rules[-1]
+
+
+SCENARIOS: dict[ScenarioName, Scenario] = {
+    "continual": Scenario(
+        "All tasks so far",
+        "continual learning",
+        "Tasks come one by one; each new one is learnt from those before it, the last b are learnt again, and every "
+        "task seen so far is tested.",
+        "average",
+        ("single", "forward", "forward_backward"),
+    ),
+    "multi_task": Scenario(
+        "All tasks at once",
+        "multi-task learning",
+        "All tasks are there from the start; each is learnt with the help of all others, and every task is tested.",
+        "end",
+        ("single", "forward_backward"),
+    ),
+    "adaptation": Scenario(
+        "The newest task",
+        "domain adaptation, many sources",
+        "Only the newest task matters; it is learnt from its own samples and the tasks before it, and it alone is "
+        "tested.",
+        "newest",
+        ("single", "forward"),
+    ),
+    "next_task": Scenario(
+        "Tomorrow's task",
+        "concept drift, test then train",
+        "The next task is tested before any of its labels is seen; the rule comes from the tasks before it.",
+        "before",
+        ("single", "forward"),
+    ),
+}
