@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
@@ -96,21 +95,11 @@ def rows_of(result: RunResult) -> list[dict[str, Any]]:
     rows = []
     for rule in result.rules:
         row: dict[str, Any] = {"rule": rule, **_errors_of(result, rule)}
-        row["risk"] = _risk(result, rule)
+        row["risk"] = result.promised(rule)
         worth = effective_samples(result, rule)
         row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
         rows.append(row)
     return rows
-
-
-def _risk(result: RunResult, rule: str) -> float:
-    """Return the mean minimax risk over what the scenario averages."""
-    kind, table = result.scenario.kind, result.risk_tables[rule]
-    if kind == "average":
-        return float(table.average().mean())
-    if kind == "before":
-        return float(result.before_of(rule, "before_risk")[:, 1:].mean()) if result.n_tasks > 1 else math.nan
-    return float((table.newest() if kind == "newest" else table.final()).mean())
 
 
 def _print(result: RunResult, references: RunResult, decision: Decision) -> None:

@@ -14,7 +14,7 @@ from imrc.wording import decimal
 
 
 def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
-    """Return the average error of each rule against n, from runs that differ in n only.
+    """Return the error of each rule of the scenario against n, from runs that differ in n only.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
         Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
     """
     rows = []
-    for rule in ("single", "forward", "forward_backward"):
+    for rule in runs[0].rules:
         for run in runs:
             found = Headline.of(run.per_repetition(rule))
             half = float(half_width(found.stderr, run.settings.repetitions))
@@ -71,15 +71,18 @@ def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
     return float(np.exp(x[i - 1] + share * (x[i] - x[i - 1])))
 
 
+_LEARNING = {"forward": "forward learning", "forward_backward": "forward and backward learning"}
+
+
 def budget_sentence(table: pd.DataFrame, n: int) -> str:
-    """Say how many samples per task learning alone needs for what forward and backward learning reaches, in Markdown.
+    """Say how many samples per task learning alone needs for what the main rule reaches, in Markdown.
 
     Parameters
     ----------
     table : DataFrame
         From `budget_table`.
     n : int
-        Samples per task of forward and backward learning, in the table.
+        Samples per task of the main rule, the last of the table.
 
     Returns
     -------
@@ -93,12 +96,10 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     >>> budget_sentence(pd.DataFrame(made), 40)
     'To reach an error of .200: **more than 40 labels** a task alone, **40** with forward and backward learning.'
     """
-    error = float(table.loc[(table["rule"] == "forward_backward") & (table["x"] == n), "value"].iloc[0])
+    main = str(table["rule"].iloc[-1])
+    error = float(table.loc[(table["rule"] == main) & (table["x"] == n), "value"].iloc[0])
     alone = samples_needed(table, "single", error)
     labels = f"more than {table['x'].max()}" if math.isnan(alone) else f"{math.ceil(alone - 1e-9)}"
     if not math.isnan(alone) and alone <= table["x"].min() < n:
         labels += " or fewer"
-    return (
-        f"To reach an error of {decimal(error)}: **{labels} labels** a task alone, **{n}** with forward and backward "
-        "learning."
-    )
+    return f"To reach an error of {decimal(error)}: **{labels} labels** a task alone, **{n}** with {_LEARNING[main]}."

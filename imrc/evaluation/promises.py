@@ -20,7 +20,7 @@ _RARELY = 0.6
 
 
 def is_kept(result: RunResult) -> bool | None:
-    """Return whether forward and backward learning makes clearly fewer errors; None with one repetition.
+    """Return whether the main rule of the scenario makes clearly fewer errors; None with one repetition.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def is_kept(result: RunResult) -> bool | None:
     -------
     bool or None
     """
-    gain = result.difference("forward_backward", "single")
+    gain = result.difference(result.scenario.main)
     return None if not np.isfinite(gain.low) else gain.clear and gain.mean < 0
 
 
@@ -79,9 +79,9 @@ def measured_sentence(result: RunResult, diagnosis: Assessment | None = None) ->
     str
         Markdown.
     """
-    headlines, gain = result.headline(), result.difference("forward_backward", "single")
+    headlines, gain = result.headline(), result.difference(result.scenario.main)
     single = headlines["single"]
-    numbers = f"{with_error(headlines['forward_backward'])} against {with_error(single)} for each task alone"
+    numbers = f"{with_error(headlines[result.scenario.main])} against {with_error(single)} for each task alone"
     kept = is_kept(result)
     if kept is None:
         return f"**Measured** in one repetition: errors of {numbers}. The difference may be chance."
@@ -90,6 +90,36 @@ def measured_sentence(result: RunResult, diagnosis: Assessment | None = None) ->
         return f"**Measured:** {share} fewer errors ({numbers}). Promise and measurement agree in direction."
     found = f"{share} more errors" if gain.clear else "no clear difference"
     return f"**Measured:** {found} ({numbers}). {_reason(effective_samples(result), diagnosis)}"
+
+
+def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
+    """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+    ratio : tuple of float or None
+        n d^2 / sigma^2 with the ends of its interval, measured on all samples.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import imrc
+    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
+    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
+    True
+    """
+    if not result.has_before or result.n_tasks < 2:
+        return ""
+    found = effective_samples(result.seen_as("next_task"))
+    text = f"**Before any of its labels**, a task is worth {found.mean:,.1f} samples in the run"
+    if ratio is None or ratio[0] <= 0:
+        return f"{text}."
+    return f"{text}; by the measured change no past makes it worth more than σ² / d² = {found.own / ratio[0]:,.1f}."
 
 
 def _reason(worth: EffectiveSamples, diagnosis: Assessment | None) -> str:

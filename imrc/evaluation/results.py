@@ -316,6 +316,24 @@ class RunResult:
         later = self.before_of(rule)[:, 1:]
         return np.asarray(later.mean(axis=1)) if later.shape[1] else np.full(len(later), np.nan)
 
+    def promised(self, rule: str) -> float:
+        """Return the mean minimax risk of one rule over what the scenario averages, and over repetitions.
+
+        Parameters
+        ----------
+        rule : {"single", "forward", "forward_backward"}
+            Which rule.
+
+        Returns
+        -------
+        float
+        """
+        table = self.risk_tables[check_choice("rule", rule, self.risk_tables)]
+        if self.scenario.kind != "before":
+            return float(self._mean(table, None).mean())
+        later = self.before_of(rule, "before_risk")[:, 1:]
+        return float(later.mean()) if later.size else float("nan")
+
     def misses(self, rule: str, kind: HeadlineKind | None = None) -> Floats | None:
         """Return the share of the rare class given another one for each repetition; None where no class is rare.
 

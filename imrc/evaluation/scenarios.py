@@ -47,6 +47,13 @@ class Scenario:
     rules: tuple[str, ...]
 
     @property
+    def kinds(self) -> dict[HeadlineKind, str]:
+        """Errors that tables show, with short titles: that of the scenario, and of continual learning two more."""
+        if self.kind == "average":
+            return {"average": "all tasks seen", "newest": "newest task", "lag": "after b more tasks"}
+        return {self.kind: {"end": "all tasks", "newest": "newest task", "before": "before learning"}[self.kind]}
+
+    @property
     def main(self) -> str:
         """The rule that uses most of what the scenario allows."""
         return self.rules[-1]

@@ -10,6 +10,17 @@ from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
 from imrc.plots._axes import whole_numbers
 from imrc.plots._panels import axis, band_key, on_panel, panels
 from imrc.plots.curves import curve, limits
+from imrc.plots.tables import step_table
+
+
+def _against_k(result: RunResult) -> pd.DataFrame:
+    """Return the error of each rule of the scenario against the number of tasks."""
+    if result.scenario.kind != "average":
+        table = step_table(result)
+        return table[table["rule"].isin(result.rules)]
+    rule_of = {imrc_key(result.settings.preset, rule): rule for rule in IMRC_RULES}
+    by_k = curve_table([result], by="k")
+    return by_k.assign(rule=by_k["method"].map(rule_of))
 
 
 def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
@@ -26,9 +37,9 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     -------
     Figure
     """
-    rule_of = {imrc_key(result.settings.preset, rule): rule for rule in IMRC_RULES}
-    by_k = curve_table([result], by="k")
-    by_k = by_k.assign(rule=by_k["method"].map(rule_of))
+    by_k = _against_k(result)
+    # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
+    number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
     ticks = sorted(by_n["x"].unique())
     rules = list(by_n["rule"].unique())
     traces = [
@@ -39,7 +50,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
     ]
     return panels(
         [*traces, *band_key(by_n)],
-        ("Samples of each task", f"Number of tasks, n = {result.settings.n}"),
+        ("Samples of each task", f"{number}, n = {result.settings.n}"),
         [
             axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]),
             axis("tasks k", **whole_numbers(result.n_tasks, 8)),

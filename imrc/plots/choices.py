@@ -10,16 +10,9 @@ import plotly.graph_objects as go
 
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
-from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.words import with_error
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import COLOURS, NAMES, SHORT_NAMES, band
-
-_KINDS: dict[HeadlineKind, str] = {
-    "average": "all tasks seen",
-    "newest": "newest task",
-    "lag": "after b more tasks",
-}
+from imrc.plots._style import COLOURS, SHORT_NAMES, band
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
@@ -101,8 +94,8 @@ def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"error": kind, "rule": rule, "preset": run.settings.preset, "mean": one.mean, "stderr": one.stderr}
-            for kind in _KINDS
-            for rule in NAMES
+            for kind in other.scenario.kinds
+            for rule in other.rules
             for run in (paper, other)
             for one in [run.headline(kind)[rule]]
         ]
@@ -126,7 +119,7 @@ def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame
             "Paper": with_error(paper.headline(kind)[rule]),
             title: with_error(other.headline(kind)[rule]),
         }
-        for kind, words in _KINDS.items()
-        for rule in NAMES
+        for kind, words in other.scenario.kinds.items()
+        for rule in other.rules
     ]
     return pd.DataFrame(rows)

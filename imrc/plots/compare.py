@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -223,15 +223,22 @@ def _limits(*tables: pd.DataFrame) -> dict[str, Any]:
     return decimals(np.concatenate([joined["value"] - half, joined["value"] + half]))
 
 
-def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
+_MEASURED = {
+    "average": "mean error of the tasks seen",
+    "newest": "error on the newest task",
+    "before": "error on the newest task before learning it",
+}
+
+
+def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "before"] = "average") -> go.Figure:
     """Return errors by step, one line per method.
 
     Parameters
     ----------
     table : DataFrame
         From `imrc.evaluation.comparison.curve_table` with ``by="step"``.
-    newest : bool
-        Whether the values are errors on the newest task (else means over the tasks seen).
+    kind : {"average", "newest", "before"}
+        Which errors they are, as in `curve_table`.
 
     Returns
     -------
@@ -243,7 +250,7 @@ def method_curves(table: pd.DataFrame, *, newest: bool = False) -> go.Figure:
     return chart(
         [*traces, *band_key(table)],
         axis("step (tasks learnt)", **whole_numbers(int(table["x"].max()))),
-        axis("error on the newest task" if newest else "mean error of the tasks seen", **limits),
+        axis(_MEASURED[kind], **limits),
         title="Which methods improve as tasks arrive?",
         height=height,
         hovermode="x unified",

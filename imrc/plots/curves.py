@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from imrc.evaluation.scenarios import HeadlineKind
 from imrc.plots._axes import decimals, task_ticks, whole_numbers
 from imrc.plots._panels import axis, band_key, chart, on_panel, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, band, hover_spread
@@ -57,7 +58,17 @@ def limits(table: pd.DataFrame) -> dict[str, Any]:
     return decimals(np.concatenate([value - half, value + half]))
 
 
-def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[str] = ()) -> go.Figure:
+_PANELS: dict[HeadlineKind, tuple[str, str]] = {
+    "average": ("Mean error of the tasks seen", "Error at the last step"),
+    "end": ("Mean error of tasks 1 to k at the end", "Error at the end"),
+    "newest": ("Mean error of newest tasks so far", "Error of each newest task"),
+    "before": ("Mean error before learning so far", "Error before learning each task"),
+}
+
+
+def error_curves(
+    by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[str] = (), kind: HeadlineKind = "average"
+) -> go.Figure:
     """Return errors by step (mean over the tasks seen) and by task (at the last step) with bands.
 
     Parameters
@@ -66,6 +77,8 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[
         From `step_table` and `task_table`.
     labels : sequence of str
         Names of the tasks; empty: they have none.
+    kind : {"average", "end", "newest", "before"}
+        What the scenario of the run averages.
 
     Returns
     -------
@@ -81,7 +94,7 @@ def error_curves(by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[
     ]
     return panels(
         [*traces, *band_key(by_step)],
-        ("Mean error of the tasks seen", "Error at the last step"),
+        _PANELS[kind],
         [axis("step (tasks learnt)", **whole_numbers(len(labels), 8)), axis("task", **task_ticks(labels, ticks=6))],
         [axis(**limits(part)) for part in parts],
         gap=0.1,

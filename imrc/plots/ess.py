@@ -31,6 +31,11 @@ BARS_UP_TO = 120
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
+_BLUE = "#0072B2"
+_AHEAD = {
+    "next": "next task after {count}, before any of its samples",
+    "ceiling": "its ceiling σ² / d²: no past is worth more",
+}
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
@@ -44,9 +49,14 @@ class OwnRatio(NamedTuple):
 
 
 def ess_curve_table(
-    pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
+    pairs: Sequence[tuple[int, int]],
+    low: float = 1e-6,
+    high: float = 1e2,
+    points: int = 241,
+    *,
+    after: int | None = None,
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2.
+    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2, and what the next task is worth.
 
     Parameters
     ----------
@@ -56,12 +66,15 @@ def ess_curve_table(
         Range of n d^2 / sigma^2.
     points : int
         Points per curve, log-spaced.
+    after : int or None
+        Tasks learnt before the next one; None: without the next task.
 
     Returns
     -------
     DataFrame
         Columns rule, j, k, ratio (n d^2 / sigma^2), ess (ESS / n). One forward curve per j, one forward and backward
-        curve per pair.
+        curve per pair; rule "next" is the next task before any of its samples, "ceiling" what it stays below
+        however many tasks there were.
 
     Examples
     --------
@@ -77,6 +90,9 @@ def ess_curve_table(
     for j, k in sorted(set(pairs)):
         ess = theory.ess_forward_backward(j, k, 1, ratio)
         frames.append(pd.DataFrame({"rule": "forward_backward", "j": j, "k": k, "ratio": ratio, "ess": ess}))
+    if after is not None:
+        for rule, ess in (("next", theory.ess_next(after, 1, ratio)), ("ceiling", 1.0 / ratio)):
+            frames.append(pd.DataFrame({"rule": rule, "j": after + 1, "k": after, "ratio": ratio, "ess": ess}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -97,10 +113,14 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
     Figure
     """
     traces = Traces()
+    ahead = table[table["rule"].isin(["next", "ceiling"])]
+    table = table.drop(ahead.index)
     top = float(table["ess"].max()) * 1.6
+    # Before any of its samples the next task can be worth less than one task's own.
+    bottom = 0.2 if len(ahead) else 0.9
     low, high = float(table["ratio"].min()), float(table["ratio"].max())
     if own is not None and own.high > 0:
-        _mark_own(traces, own, low, high, top)
+        _mark_own(traces, own, (low, high), (bottom, top))
     tasks = sorted(table["j"].unique())
     both = table[table["rule"] == "forward_backward"]
     pairs = sorted({(j, k) for j, k in zip(both["j"], both["k"], strict=True)})
@@ -117,11 +137,24 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
             line={"color": shade, "width": 2.5, "dash": DASHES[str(rule)]},
             hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
         )
+    for rule, part in ahead.groupby("rule", sort=False):
+        count = int(part["k"].iloc[0])
+        name = _AHEAD[str(rule)].format(count=count)
+        colour = {"next": _BLUE, "ceiling": COLOURS["reference"]}[str(rule)]
+        seen = part[(part["ess"] >= bottom) & (part["ess"] <= top)]
+        traces.add(
+            x=seen["ratio"],
+            y=seen["ess"],
+            mode="lines",
+            name=name,
+            line={"color": colour, "width": 2.5, "dash": "dashdot" if rule == "next" else "dot"},
+            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
+        )
     borders = [1.0 / max(tasks) ** 2, 1.0]
     for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
         traces.add(
             x=[border, border],
-            y=[0.9, top],
+            y=[bottom, top],
             mode="lines",
             name=f"border of regimes, {name}",
             showlegend=False,
@@ -142,8 +175,8 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         axis(
             "ESS / n",
             type="log",
-            range=[np.log10(0.9), np.log10(top)],
-            tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
+            range=[np.log10(bottom), np.log10(top)],
+            tickvals=[0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
         ),
         title="How many times its own samples is a task worth?",
         height=510,
@@ -171,12 +204,13 @@ def _mark_reached(traces: Traces, x: float, reached: EffectiveSamples) -> None:
     )
 
 
-def _mark_own(traces: Traces, own: OwnRatio, low: float, high: float, top: float) -> None:
+def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: tuple[float, float]) -> None:
     """Draw the sequence's own ratio: a band for the interval, a line for the estimate."""
+    (low, high), (bottom, top) = within, ends
     left, right = (float(np.clip(value, low, high)) for value in (own.low, own.high))
     traces.add(
         x=[left, right, right, left],
-        y=[0.9, 0.9, top, top],
+        y=[bottom, bottom, top, top],
         fill="toself",
         mode="none",
         fillcolor=rgba(COLOURS["single"], 0.2),
@@ -187,7 +221,7 @@ def _mark_own(traces: Traces, own: OwnRatio, low: float, high: float, top: float
     reached = "" if own.value >= low else " (or smaller)"
     traces.add(
         x=[position, position],
-        y=[0.9, top],
+        y=[bottom, top],
         mode="lines",
         name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
         line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},

@@ -17,7 +17,7 @@ def run_heatmaps(
     result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk", marked: int | None = None
 ) -> go.Figure:
     """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
-    rules = [rule for rule in NAMES if not (quantity == "difference" and rule == "single")]
+    rules = [rule for rule in NAMES if rule in result.rules and not (quantity == "difference" and rule == "single")]
     return error_heatmaps({rule: matrix_table(result, rule, quantity) for rule in rules}, quantity, risk, marked)
 
 
@@ -28,7 +28,9 @@ def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
 
 def run_curves(result: RunResult, references: RunResult | None = None) -> go.Figure:
     """Return `error_curves` of a run, with its references where they were run."""
-    return error_curves(step_table(result, references), task_table(result, references), result.labels)
+    return error_curves(
+        step_table(result, references), task_table(result, references), result.labels, result.scenario.kind
+    )
 
 
 def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.Figure:

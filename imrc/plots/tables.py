@@ -84,14 +84,26 @@ def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
 
 
 def _with_references(result: RunResult, references: RunResult | None) -> dict[str, LagTable]:
-    """Return the errors of all strategies; without references the most frequent class of each task's own step."""
+    """Return the errors of all strategies; without references the most frequent class of each task's own step.
+
+    Where a scenario averages one error of each task, they are all there is.
+    """
+    kind = result.scenario.kind
+
+    def seen(run: RunResult, rule: str) -> LagTable:
+        table = run.error_tables[rule]
+        return table if kind == "average" else LagTable(run.by_task(rule, kind)[:, :, None])
+
+    found = {rule: seen(result, rule) for rule in result.rules}
     if references is None:
-        return {**result.error_tables, "majority": result.majority}
-    return {**result.error_tables, **{name: references.error_tables[key] for name, key in REFERENCES.items()}}
+        return {**found, "majority": result.majority}
+    return {**found, **{name: seen(references, key) for name, key in REFERENCES.items()}}
 
 
 def step_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
     """Return the mean error over the tasks seen, by step, for each rule and the references.
+
+    Where a scenario averages one error of each task: the mean of those of the tasks so far.
 
     Parameters
     ----------
@@ -107,11 +119,16 @@ def step_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     """
     steps = np.arange(1, result.n_tasks + 1)
     tables = _with_references(result, references)
+    if result.scenario.kind == "before":  # nothing is known of the first task
+        later = {rule: LagTable(table.values[:, 1:]) for rule, table in tables.items()}
+        return pd.concat([_curve(rule, steps[1:], table.by_step()) for rule, table in later.items()], ignore_index=True)
     return pd.concat([_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True)
 
 
 def task_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
     """Return each task's error at the last step for each rule and the references.
+
+    Where a scenario averages another error of each task, that one.
 
     Parameters
     ----------
@@ -127,7 +144,10 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     """
     tasks = np.arange(1, result.n_tasks + 1)
     tables = _with_references(result, references)
-    return pd.concat([_curve(rule, tasks, table.final()) for rule, table in tables.items()], ignore_index=True)
+    first = 1 if result.scenario.kind == "before" else 0
+    return pd.concat(
+        [_curve(rule, tasks[first:], table.final()[:, first:]) for rule, table in tables.items()], ignore_index=True
+    )
 
 
 def story_table(result: RunResult, task: int) -> pd.DataFrame:

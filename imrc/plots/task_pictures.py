@@ -207,9 +207,9 @@ def three_ways() -> go.Figure:
         )
         for i in (1, 2, 3):
             if rule != "single":
-                arrows.append(_arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
+                arrows.append(arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
             if rule == "forward_backward":
-                arrows.append(_arrow(i + 0.8, i + 0.2, y - 0.13, colour))
+                arrows.append(arrow(i + 0.8, i + 0.2, y - 0.13, colour))
         arrows.append(
             {
                 "x": 4.45,
@@ -234,7 +234,8 @@ def three_ways() -> go.Figure:
     return figure.update_layout(margin_l=8, margin_r=8)
 
 
-def _arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:
+def arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:
+    """Return the annotation that draws a level arrow from `start` to `end`."""
     return {
         "x": end,
         "y": y,

@@ -46,9 +46,11 @@ def _errors(result: RunResult, decision: Decision, references: RunResult | None)
 
 
 def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
+    if result.settings.scenario != "multi_task":
+        result = result.seen_as("continual")
     settings = result.settings
     yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
-    if diagnosis is None or diagnosis.change is None:
+    if diagnosis is None or diagnosis.change is None or settings.scenario == "multi_task":
         return
     ratio, low, high = diagnosis.ratio_at(settings.n)
     own = ess.OwnRatio(ratio, low, high, "this sequence")

@@ -22,7 +22,7 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.decision import usual_answer
 from imrc.evaluation.promises import measured_sentence, worth_sentence
-from imrc.evaluation.scenarios import HEADLINES, HeadlineKind
+from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.words import (
     as_command,
     as_python,
@@ -38,7 +38,6 @@ from imrc.report._figures import sections
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, decimal, number, p_text, versions
 
-_KINDS: dict[HeadlineKind, str] = {"average": "All tasks seen", "newest": "Newest task", "lag": "After b more tasks"}
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
 
 
@@ -49,8 +48,9 @@ def _settings(result: RunResult) -> dict[str, object]:
     rows: dict[str, object] = {
         "Samples per task n": settings.n,
         "Tasks k": result.n_tasks,
-        "Backward steps b": settings.b,
+        "Backward steps b": settings.reach(result.n_tasks),
         "Window W": settings.learner.W,
+        "Scenario": f"{result.scenario.title} ({result.scenario.field})",
         "Preset": settings.preset,
         "Representation": TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
@@ -82,7 +82,7 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
 def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None, title: str) -> list[str]:
     """Say what the effective samples mean, and what Theorem 4 gives beside them."""
     out = [worth_sentence(result, title), borrowing_note(found), measured_sentence(result, diagnosis)]
-    if diagnosis is not None and diagnosis.change is not None:
+    if diagnosis is not None and diagnosis.change is not None and result.settings.scenario == "continual":
         settings, ratio = result.settings, diagnosis.ratio_at(result.settings.n)
         limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (settings.b, None))
         out.append(theorem_4_sentence(found, limited, full.mean, result))
@@ -105,16 +105,17 @@ def _strategies(decision: Decision) -> str:
 def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
     # Minimax log loss is no bound on the error, and lowest where nothing is shared: it would mislead beside errors.
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
-    columns = ["Rule", *(_KINDS.values()), "Difference to single task", *promised, "ESS"]
+    kinds = {kind: name[0].upper() + name[1:] for kind, name in result.scenario.kinds.items()}
+    columns = ["Rule", *(kinds.values()), "Difference to single task", *promised, "ESS"]
     rows = []
-    for rule, name in RULES.items():
+    for rule in result.rules:
         difference = result.difference(rule)
         rows.append(
             [
-                name,
-                *(with_error(result.headline(kind)[rule]) for kind in _KINDS),
+                RULES[rule],
+                *(with_error(result.headline(kind)[rule]) for kind in kinds),
                 "reference" if rule == "single" else interval_words(difference),
-                *(decimal(float(result.risk_tables[rule].average().mean())) for _ in promised),
+                *(decimal(result.promised(rule)) for _ in promised),
                 samples_text(effective_samples(result, rule)),
             ]
         )
@@ -122,11 +123,13 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
     worth = "".join(f"<p>{_page.sentence(text)}</p>" for text in _worth(result, found, diagnosis, title) if text)
     repetitions = result.settings.repetitions
     spread = f"Errors ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
-    notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in _KINDS.items())
+    averaged = next(iter(kinds.values())).lower()
+    at = "before learning" if result.scenario.kind == "before" else "at the last step"
+    notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
     return _page.grid(columns, rows) + (
         f'<p class="quiet">{spread}. '
-        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, all tasks seen. ESS: effective sample size "
-        "at the last step, mean over tasks and repetitions with its 95 % t interval over repetitions."
+        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, {averaged}. ESS: effective sample "
+        f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
         + (" A minimax risk above 1 promises nothing." if promised else "")
         + f"</p>{worth}"
     )

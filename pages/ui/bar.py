@@ -17,8 +17,6 @@ from pages.ui import data, running, state
 from pages.ui.choice import Choice
 from pages.ui.words import plain
 
-_SHOWN = ("single", "forward_backward")
-
 
 def _what(choice: Choice) -> str:
     return f"**{plain(data.title_of(choice.dataset))}** · {choice.in_words()}"
@@ -26,7 +24,11 @@ def _what(choice: Choice) -> str:
 
 def _errors(result: RunResult) -> str:
     headlines = result.headline()
-    return "error: " + " · ".join(f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _SHOWN)
+    return "error: " + " · ".join(f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result))
+
+
+def _shown(result: RunResult) -> tuple[str, str]:
+    return ("single", result.scenario.main)
 
 
 def show() -> None:
@@ -97,10 +99,10 @@ def pinned() -> None:
     before = running.result_of(visit.pinned)
     if before is None:
         return
-    differences = [(rule, run_difference(now, before, rule)) for rule in _SHOWN]
+    differences = [(rule, run_difference(now, before, rule)) for rule in _shown(now)]
     told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
     if not told:
-        told = "the runs have other tasks or other draws, so their errors cannot be compared draw by draw"
+        told = "the runs have other tasks, other draws or another scenario, so their errors cannot be compared"
     st.markdown(f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Now minus pinned: {told}]")
 
 

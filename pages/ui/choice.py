@@ -10,7 +10,8 @@ from typing import Any
 import imrc
 from imrc import datasets
 from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
-from imrc.evaluation import PARAMETERS, RunSettings, largest_n
+from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
+from imrc.evaluation.scenarios import SCENARIO_NAMES
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, FeatureSpec
 from pages.ui.words import quoted
 
@@ -29,7 +30,19 @@ CUSTOM = ("lambda0", "instances", "solver", "max_iter")
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = frozenset(
-    (*NUMBERS, "dataset", "features", "frequencies", "sigma2", "preset", "lambda0", "instances", "solver", "max_iter")
+    (
+        *NUMBERS,
+        "dataset",
+        "scenario",
+        "features",
+        "frequencies",
+        "sigma2",
+        "preset",
+        "lambda0",
+        "instances",
+        "solver",
+        "max_iter",
+    )
 )
 """Names a choice has in a link."""
 
@@ -82,6 +95,7 @@ class Choice:
             "instances": learner.instances,
             "solver": learner.solver,
             "max_iter": learner.max_iter,
+            "scenario": self.settings.scenario,
         }
 
     def in_words(self) -> str:
@@ -89,6 +103,8 @@ class Choice:
         window = self.settings.learner.W
         parts = [f"n = {self.settings.n}", f"k = {self.k}", f"b = {self.settings.b}"]
         parts += [] if window in ("all", 2) else [f"W = {window}"]
+        if self.settings.scenario != "continual":
+            parts.append(SCENARIOS[self.settings.scenario].title.lower())
         return " · ".join([*parts, PRESET_TITLES[self.preset]])
 
     def to_query(self) -> dict[str, str]:
@@ -98,6 +114,8 @@ class Choice:
             values.pop("frequencies")
         if self.settings.features.kind != "rff":
             values.pop("sigma2")
+        if self.settings.scenario == "continual":
+            values.pop("scenario")
         if self.preset != "custom":
             for name in CUSTOM:
                 values.pop(name)
@@ -177,6 +195,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         W=W,
         features=features,
         overrides=tuple(sorted(overrides.items())),
+        scenario=word("scenario", SCENARIO_NAMES, "continual"),  # type: ignore[arg-type]  # one of them
         **numbers,
     )
     return Choice(dataset, k, preset, settings), notes

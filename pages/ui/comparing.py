@@ -39,8 +39,12 @@ def choices() -> list[str]:
 
 
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:
-    """Return the runs of IMRC; custom values belong to no method of this comparison."""
-    return [replace(settings, preset=preset, overrides=(), methods=("imrc",)) for preset in PRESETS]
+    """Return the runs of IMRC; custom values belong to no method of this comparison, nor does a scenario.
+
+    What is averaged is chosen on the page of the comparison, so that one run serves all.
+    """
+    alone = replace(settings, overrides=(), methods=("imrc",), scenario="continual")
+    return [replace(alone, preset=preset) for preset in PRESETS]
 
 
 def rules_sentence() -> str:
@@ -54,7 +58,10 @@ def rules_sentence() -> str:
 
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
     """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
-    jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in DEFAULT_METHODS)]
+    jobs = [
+        *imrc_settings(settings),
+        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in DEFAULT_METHODS),
+    ]
     found = [store().get((sequence.fingerprint, job)) for job in jobs]
     if not any(found[len(PRESETS) :]):
         return ()
@@ -217,7 +224,10 @@ def compared_results(
     if st.session_state.get("compare_long", (None,))[0] != place:
         st.session_state["compare_long"] = (place, {})
     long = _estimates()
-    jobs = [*imrc_settings(settings), *(replace(settings, methods=(name,), overrides=()) for name in names)]
+    jobs = [
+        *imrc_settings(settings),
+        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in names),
+    ]
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)

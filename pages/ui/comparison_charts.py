@@ -9,7 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from imrc.evaluation import RunResult, RunSettings, largest_n
-from imrc.evaluation.comparison import curve_table, sample_size_table, sample_sizes, score_table, title_of_method
+from imrc.evaluation.comparison import (
+    ScoreKind,
+    curve_table,
+    sample_size_table,
+    sample_sizes,
+    score_table,
+    title_of_method,
+)
 from imrc.plots import method_curves, sample_and_task_curves
 from imrc.tasks import TaskSequence
 from pages.ui import charts, comparing
@@ -22,7 +29,7 @@ def curves(
     table: pd.DataFrame,
     names: tuple[str, ...],
     *,
-    newest: bool,
+    kind: ScoreKind,
 ) -> None:
     """Draw error by step for the methods a visitor chooses and, when asked, against n and k."""
     shown = st.multiselect(
@@ -36,12 +43,14 @@ def curves(
     )
     if not shown:
         return
-    kind: Literal["average", "newest"] = "newest" if newest else "average"
-    by_step = curve_table(results, kind=kind)
+    measured: Literal["average", "newest", "before"] = "average"
+    if kind == "newest" or kind == "before":
+        measured = kind
+    by_step = curve_table(results, kind=measured)
     charts.show(
         method_curves,
         by_step[by_step["method"].isin(shown)],
-        newest=newest,
+        measured,
         name="method-curves",
         alt="Error by step for the chosen methods, with confidence bands.",
     )
@@ -57,8 +66,8 @@ def curves(
     runs = []
     for n in sizes:
         runs += comparing.compared_results(sequence, replace(settings, n=n), again)[0]
-    by_n = sample_size_table(score_table(runs), kind=kind)
-    by_k = curve_table(results, by="k", kind=kind)
+    by_n = sample_size_table(score_table(runs), kind=measured)
+    by_k = curve_table(results, by="k", kind=measured)
     charts.show(
         sample_and_task_curves,
         by_n[by_n["method"].isin(shown)],

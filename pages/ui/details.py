@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 import imrc
-from imrc.evaluation import RunResult, largest_n
+from imrc.evaluation import HEADLINES, RunResult, largest_n
 from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.words import with_error
@@ -50,6 +50,8 @@ def tasks(result: RunResult) -> None:
     with left:
         _clicked("ladder" if quantity == "ladder" else f"heatmaps-{quantity}")
         _picture(result, quantity, int(st.session_state.get("story_task", middle)))
+        if result.scenario.kind == "before":
+            st.caption("Errors after learning; those before it are under *As tasks arrive*.")
     with right:
         task = st.number_input(
             "Task",
@@ -100,7 +102,7 @@ def _picture(result: RunResult, quantity: str, marked: int) -> None:
         marked,
         name=f"heatmaps-{quantity}",
         alt=f"{TITLES[kind]}. Average error: "
-        + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in RULES),
+        + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in result.rules),
         select=True,
     )
 
@@ -124,8 +126,8 @@ def time(result: RunResult, references: RunResult | None) -> None:
         result,
         references,
         name="error-curves",
-        alt="Left: mean error over the tasks seen, by step. Right: error of each task at the last step. Per rule with "
-        "bands, and what one could do without.",
+        alt=f"Left: mean error so far, by step. Right: error of each task. Per rule with bands, and what one could do "
+        f"without. Error: {HEADLINES[result.scenario.kind]}.",
     )
 
 

@@ -7,19 +7,20 @@ import streamlit as st
 import imrc
 from imrc.baselines import method_title, parse_method, registry
 from imrc.core.settings import DESCRIPTIONS
-from imrc.evaluation import Decision, RunResult, decide
+from imrc.evaluation import HEADLINES, SCENARIOS, Decision, RunResult, decide
 from imrc.evaluation.decision import reference_settings, usual_answer
 from imrc.evaluation.words import with_error
 from imrc.plots.choices import preset_numbers, preset_table
 from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_choices
+from imrc.plots.scenarios import pictogram
 from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
 from imrc.wording import LOSSES
 from pages.ui import charts, comparing, state
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
-_ALONE = ("methods", "preset", "W", "b", "overrides")
+_ALONE = ("methods", "preset", "W", "b", "overrides", "scenario")
 """What the settings of the references replace in those of a run."""
 
 
@@ -109,17 +110,40 @@ def decision_box(decision: Decision, result: RunResult) -> st.delta_generator.De
         st.markdown(f"**{decision.action}**")
         for note in decision.notes:
             st.caption(note)
-        many = result.settings.repetitions
+        many, averaged = result.settings.repetitions, HEADLINES[result.scenario.kind]
         st.caption(
             (
-                f"Error: mean over steps of the mean over the tasks seen, over {many} repetitions. A difference counts "
-                "if its 95 % interval leaves out 0."
+                f"Error: {averaged}, over {many} repetitions. A difference counts if its 95 % interval leaves out 0."
                 if many > 1
-                else "Error: mean over steps of the mean over the tasks seen, one repetition."
+                else f"Error: {averaged}, one repetition."
             )
             + f" Rules shown: {LOSSES[result.loss]}."
         )
         return st.container(horizontal=True)
+
+
+def scenario_switch() -> None:
+    """Offer the four scenarios, each as one small picture with a sentence."""
+    now = state.visit().choice.settings.scenario
+    with st.popover(
+        "Scenario",
+        icon=":material/route:",
+        help="Which tasks are learnt from, and which are tested: all so far, all at once, the newest, or the next.",
+    ):
+        st.caption("Filled: learnt from. Blue ring: tested. Arrows: which task helps which. Grey: the task to come.")
+        for name, scenario in SCENARIOS.items():
+            left, middle, right = st.columns([4, 5, 2], gap="small", vertical_alignment="center")
+            with left:
+                charts.show(pictogram, name, name=f"scenario-{name}", alt=scenario.sentence)
+            middle.caption(f"{scenario.sentence} In the literature: {scenario.field}.")
+            right.button(
+                "Shown" if name == now else "Show this",
+                key=f"scenario_{name}",
+                disabled=name == now,
+                on_click=state.use_values,
+                args=({"scenario": name},),
+                help=f"Judge by: {HEADLINES[scenario.kind]}.",
+            )
 
 
 def against_the_paper(result: RunResult) -> None:

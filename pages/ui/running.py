@@ -89,8 +89,9 @@ def run_if_short() -> None:
     except DataError as error:
         visit.failure = plain(str(error))
         return
-    key = (sequence.fingerprint, choice.settings)
-    if store().get(key) is None and (kept := stored.lookup(sequence, choice.settings)) is not None:
+    settings = choice.settings.computed
+    key = (sequence.fingerprint, settings)
+    if store().get(key) is None and (kept := stored.lookup(sequence, settings)) is not None:
         store().put(key, kept)
     elif store().get(key) is None:
         steps: list[StepResult] = []
@@ -104,12 +105,12 @@ def run_if_short() -> None:
         def busy(first: int) -> None:
             raise _TooLongError
 
-        needs = queue.run_needs(sequence, choice.settings)
+        needs = queue.run_needs(sequence, settings)
         if queue.limits().asks(needs):
             visit.slow = held, needs.seconds
             return
         try:
-            trial = iter_run(sequence, choice.settings, tick=give_up_if_long)
+            trial = iter_run(sequence, settings, tick=give_up_if_long)
             with queue.line().turn(queue.visitor(), needs.bytes, busy), contextlib.closing(trial) as run:
                 for step in run:
                     steps.append(step)
@@ -118,15 +119,20 @@ def run_if_short() -> None:
             elapsed = time.monotonic() - started
             visit.slow = held, elapsed * len(sequence) / len(steps) if steps else 0.0
             return
-        store().put(key, RunResult.from_steps(choice.settings, sequence, steps))
+        store().put(key, RunResult.from_steps(settings, sequence, steps))
     visit.run(values)
 
 
 def stored_result(choice: Choice) -> RunResult | None:
     """Return the result of a choice if it is there already."""
     sequence = state.visit().sequence_for(choice)
-    found = store().get((sequence.fingerprint, choice.settings))
-    return None if found is None else data.named(found, sequence)
+    found = store().get((sequence.fingerprint, choice.settings.computed))
+    return None if found is None else data.named(_judged(found, choice.settings), sequence)
+
+
+def _judged(result: RunResult, settings: RunSettings) -> RunResult:
+    """Return a run as the scenario asked for judges it: several of them share one run."""
+    return result if result.settings.scenario == settings.scenario else result.seen_as(settings.scenario)
 
 
 def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
@@ -142,7 +148,8 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
         Fields of its settings to replace.
     """
     visit = state.visit()
-    settings = replace(choice.settings, **changes)
+    asked = replace(choice.settings, **changes)
+    settings = asked.computed
     sequence = visit.sequence_for(choice)
     key = (sequence.fingerprint, settings)
     result = store().get(key)
@@ -155,7 +162,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
             if kept is None and not queue.may_run(sequence, settings):
                 return None
             result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
-    return None if result is None else data.named(result, sequence)
+    return None if result is None else data.named(_judged(result, asked), sequence)
 
 
 def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings

@@ -40,6 +40,7 @@ WIDGETS = (
     "instances",
     "solver",
     "max_iter",
+    "scenario",
     *NUMBERS,
 )
 """Keys of the widgets of the sidebar that make up a choice."""

@@ -34,7 +34,13 @@ names = chosen.multiselect(
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
-kinds = {"average": "All tasks seen", "newest": "Newest task", "own": "Each method's own", "released": "As released"}
+kinds = {
+    "average": "All tasks seen",
+    "newest": "Newest task",
+    "before": "Before learning",
+    "own": "Each method's own",
+    "released": "As released",
+}
 kind = chosen.radio(
     "Error",
     list(kinds),
@@ -82,6 +88,9 @@ if left_out:
 if not results:
     st.stop()
 scores = score_table(results)
+if kind == "before" and len(sequence) < 2:
+    st.warning("It takes two tasks to test one before it is learnt.", icon=":material/info:")
+    st.stop()
 present = list(dict.fromkeys(scores["method"]))
 if st.session_state.get("compare_reference", present[0]) not in present:
     del st.session_state["compare_reference"]
@@ -115,6 +124,6 @@ if len(table) > 1:
     )
     st.caption(significance_note(table, settings.repetitions))
 
-comparison_charts.curves(sequence, settings, results, table, names, newest=kind == "newest")
+comparison_charts.curves(sequence, settings, results, table, names, kind=kind)
 comparing.about_methods(names)
 charts.csv(scores, name=f"scores-{sequence.name}", label="Scores of every repetition as CSV")

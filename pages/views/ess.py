@@ -6,7 +6,7 @@ import streamlit as st
 from imrc.core import theory
 from imrc.diagnostics import words
 from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
 from pages.ui import assessing, bounds, charts, data, formulas, links, state
@@ -20,6 +20,8 @@ title, n, k = data.title_of(choice.dataset), settings.n, len(sequence)
 headline = st.container()
 result = assessing.assessment(choice)
 run = current_result()
+if run is not None and settings.scenario != "continual":
+    run = current_result(scenario="continual")  # effective samples of tasks as they arrive, whatever is averaged
 worth = effective_samples(run) if run is not None else None
 ratio = result.ratio_at(n) if result.change is not None else None
 own = ess.OwnRatio(*ratio, title) if ratio else None
@@ -47,10 +49,11 @@ if wrong:
 pairs = pairs or [(max(1, k // 2), k)]
 alt = (
     "Effective sample size over n against n d² / σ² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {pairs}. " + (words.regime_sentence(result, n) if own else "")
+    f"pairs {pairs}, and of the next task before any of its samples, with its ceiling. "
+    + (words.regime_sentence(result, n) if own else "")
 )
 with chart:
-    charts.show(ess.ess_curves, ess.ess_curve_table(pairs), own, worth, name="ess-curves", alt=alt)
+    charts.show(ess.ess_curves, ess.ess_curve_table(pairs, after=k), own, worth, name="ess-curves", alt=alt)
     formulas.show("ess_closed")
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
@@ -60,7 +63,8 @@ if run is None or worth is None:
 
 with headline:
     st.markdown(f"# {worth_sentence(run, title)}")
-    for text in filter(None, (measured_sentence(run, result), borrowing_note(worth), "" if ratio else TOO_FEW)):
+    said = (measured_sentence(run, result), borrowing_note(worth), next_task_sentence(run, ratio))
+    for text in filter(None, (*said, "" if ratio else TOO_FEW)):
         st.markdown(text)
     if ratio:
         theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))

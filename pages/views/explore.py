@@ -22,5 +22,6 @@ with headline_slot:
 with overview.decision_box(decision, result):
     exporting.model_buttons(choice, sequence)
     exporting.report_button(choice, sequence, result, references)
+    overview.scenario_switch()
 st.divider()
 details.shown(result, sequence, references)

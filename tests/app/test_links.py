@@ -31,6 +31,7 @@ CHANGED = {
     "instances": "reach",
     "solver": "exact",
     "max_iter": 300,
+    "scenario": "adaptation",
 }
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
 CONTROLS = [
@@ -48,7 +49,7 @@ CONTROLS = [
     ("evolving", "evolving_class", "0", 0),
     ("evolving", "evolving_component", "feature 3", 3),
     ("compare", "compare_methods", ["Majority class"], ["majority"]),
-    ("compare", "compare_kind", "Newest task", "newest"),
+    ("compare", "compare_kind", "Before learning", "before"),
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("compare", "compare_sizes", "true", True),
@@ -76,12 +77,14 @@ def test_all_settings_go_there_and_back(app):
     test.selectbox(key="dataset").set_value(CHANGED["dataset"]).run()
     test.selectbox(key="features").set_value(CHANGED["features"]).run()
     for name, value in CHANGED.items():
-        # A number of iterations has an effect, and is shown, with the other solver only.
-        if name != "max_iter":
+        # A number of iterations has an effect, and is shown, with the other solver only; a scenario is a button.
+        if name not in ("max_iter", "scenario"):
             set_value(test, name, value)
     test.number_input(key="max_iter").set_value(CHANGED["max_iter"])
     next(button for button in test.button if button.label == "Run").click()
     test.run()
+    assert not test.exception
+    test.button(key=f"scenario_{CHANGED['scenario']}").click().run()
     assert not test.exception
     first = held(test)
     kept = {name: test.session_state[name] for name in CHANGED}

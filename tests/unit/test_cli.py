@@ -186,7 +186,7 @@ def test_a_bug_is_no_bad_input(capsys, monkeypatch, own_file, place, arguments, 
 
 
 def test_too_little_memory_is_said(capsys, monkeypatch):
-    def too_large(*_arguments):
+    def too_large(*_arguments, **_options):
         raise MemoryError
 
     monkeypatch.setattr("imrc.core.learner.Learner.step", too_large)
