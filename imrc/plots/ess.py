@@ -117,7 +117,7 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
     table = table.drop(ahead.index)
     top = float(table["ess"].max()) * 1.6
     # Before any of its samples the next task can be worth less than one task's own.
-    bottom = 0.2 if len(ahead) else 0.9
+    bottom = 0.15 if len(ahead) else 0.9
     low, high = float(table["ratio"].min()), float(table["ratio"].max())
     if own is not None and own.high > 0:
         _mark_own(traces, own, (low, high), (bottom, top))

@@ -14,7 +14,7 @@ from imrc.plots.task_pictures import arrow
 
 _TESTED = "#0072B2"
 _TASKS = 4
-_HEIGHT = 62
+_HEIGHT = 96
 
 
 def pictogram(scenario: ScenarioName) -> go.Figure:
@@ -56,7 +56,7 @@ def pictogram(scenario: ScenarioName) -> go.Figure:
         axis(range=[0.4, _TASKS + 1.6], visible=False),
         axis(range=[-1.0, 1.0], visible=False),
         title=SCENARIOS[scenario].title,
-        height=_HEIGHT + 50,
+        height=_HEIGHT,
         legend=False,
         below=4,
         annotations=arrows,

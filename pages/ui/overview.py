@@ -46,13 +46,18 @@ def pictures(sequence: imrc.TaskSequence) -> None:
                 name="tasks",
                 alt="Share of each class in each task.",
             )
+    scenario = state.visit().choice.settings.scenario
     with right:
-        charts.show(
-            three_ways,
-            name="ways",
-            alt="Three rows of dots, 4 tasks each: without arrows, with arrows forward, with arrows both ways.",
-        )
-        st.caption("Each task by itself; old tasks help the new one; and the new one helps old ones, too.")
+        if scenario == "continual":
+            charts.show(
+                three_ways,
+                name="ways",
+                alt="Three rows of dots, 4 tasks each: without arrows, with arrows forward, with arrows both ways.",
+            )
+            st.caption("Each task by itself; old tasks help the new one; and the new one helps old ones, too.")
+        else:
+            charts.show(pictogram, scenario, name="scenario", alt=SCENARIOS[scenario].sentence)
+            st.caption(f"{SCENARIOS[scenario].sentence} Filled: learnt from. Blue ring: tested.")
 
 
 def references(result: RunResult, sequence: imrc.TaskSequence) -> RunResult | None:
