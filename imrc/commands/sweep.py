@@ -16,7 +16,7 @@ from imrc._folders import default_store_path
 from imrc.baselines import registry
 from imrc.commands.output import ProgressLine, add_formats, print_table
 from imrc.core.settings import PRESETS
-from imrc.evaluation import PARAMETERS
+from imrc.evaluation import PARAMETERS, SCENARIOS
 from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS
 from imrc.solvers import cores
@@ -72,6 +72,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     what.add_argument("--presets", nargs="+", choices=PRESETS, metavar="PRESET", help=f"of {', '.join(PRESETS)}")
     what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}")
     what.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
+    what.add_argument("--scenario", choices=SCENARIOS, help="what is judged, see imrc run --help. Default: continual.")
     limits = PARAMETERS["repetitions"]
     what.add_argument(
         "--repetitions",
@@ -96,7 +97,11 @@ def _say(text: str) -> None:
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
-    given = {name: getattr(options, name) for name in (*FACTORS, "repetitions") if getattr(options, name) is not None}
+    given = {
+        name: getattr(options, name)
+        for name in (*FACTORS, "repetitions", "scenario")
+        if getattr(options, name) is not None
+    }
     if options.file is None and "datasets" not in given:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
@@ -171,7 +176,9 @@ def _print_summary(plan: SweepPlan, store: ResultStore, options: argparse.Namesp
     if options.json or options.csv:
         print(table.to_json(orient="records") if options.json else table.to_csv(index=False).rstrip("\n"))
         return
-    same, lines = summary_lines(table)
+    same, lines = summary_lines(table, plan.spec.scenario)
+    if plan.spec.scenario != "continual":
+        print(SCENARIOS[plan.spec.scenario].sentence)
     if same:
         print(same)
     if lines:

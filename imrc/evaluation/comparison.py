@@ -81,8 +81,8 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
     -------
     DataFrame
         Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before
-        (test then train; IMRC's forward, and forward and backward rules share the rule of the predicted estimate; NaN
-        where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules
+        (test then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule;
+        also NaN where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules
         together), state (numbers kept at the end).
 
     Raises
@@ -122,7 +122,7 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                         "average": result.per_repetition(rule, "average"),
                         "newest": result.per_repetition(rule, "newest"),
                         "released": result.per_repetition(rule, "released"),
-                        "before": result.per_repetition(rule, "before"),
+                        "before": np.nan if rule == "forward" else result.per_repetition(rule, "before"),
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
                     }
@@ -139,18 +139,33 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
     return scores["average"].where(~newest, scores["newest"])
 
 
+def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:
+    """Return the methods of a table of scores that have an error of this kind, in its order.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
+    >>> methods_with(scores, "before")
+    ['imrc:recommended:single', 'imrc:recommended']
+    """
+    known = _score_column(scores, kind).groupby(scores["method"], sort=False).count()
+    return [str(name) for name in known.index[known > 0]]
+
+
 def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
     """Errors with one row per repetition and one column per method that has this error, in the order of the scores."""
-    errors = scores.assign(error=_score_column(scores, kind))
-    known = errors.groupby("method", sort=False)["error"].transform("count") > 0
-    if not known.any():
+    known = methods_with(scores, kind)
+    if not known:
         raise ValueError(
             f"No method has the error {kind!r}: there is one task, or an earlier version kept the results."
         )
-    wide = errors[known].pivot_table(index="repetition", columns="method", values="error", sort=False)
+    errors = scores.assign(error=_score_column(scores, kind))
+    errors = errors[errors["method"].isin(known)]
+    wide = errors.pivot_table(index="repetition", columns="method", values="error", sort=False)
     if wide.isna().any(axis=None):
         raise ValueError("Methods have different repetitions, so they cannot be paired.")
-    return wide[list(dict.fromkeys(errors.loc[known, "method"]))]
+    return wide[known]
 
 
 def default_reference(methods: Sequence[str]) -> str:

@@ -287,7 +287,8 @@ class RunResult:
         return self.scenario.kind if kind is None else check_choice("kind", kind, get_args(HeadlineKind))
 
     def _cells(self, table: LagTable, kind: HeadlineKind | None) -> Floats:
-        lags = {"newest": 0, "lag": self.settings.b, "released": max(self.settings.b - 1, 0)}
+        reach = self.settings.reach(table.tasks)
+        lags = {"newest": 0, "lag": reach, "released": max(min(self.settings.b, reach) - 1, 0)}
         return table.at_lag(lags.get(self._kind(kind), table.tasks))
 
     def _mean(self, table: LagTable, kind: HeadlineKind | None) -> Floats:

@@ -141,7 +141,8 @@ def _settings(
                 repetitions=spec.repetitions,
                 seed=seed,
                 methods=(method,),
-            )
+                scenario=spec.scenario,
+            ).computed
 
 
 def _merged(settings: RunSettings) -> str:

@@ -14,6 +14,7 @@ from imrc._checks import InputError, InputTypeError, check_choice, check_int, ch
 from imrc.baselines import parse_method
 from imrc.core.settings import PRESETS, Window
 from imrc.evaluation import PARAMETERS
+from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.features import KINDS
 
 _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
@@ -104,6 +105,8 @@ class SweepSpec:
         Seeds of runs.
     repetitions : int
         Splits and draws per seed.
+    scenario : {"continual", "multi_task", "adaptation", "next_task"}
+        What is learnt from what, and which error the summary shows. Only "multi_task" has cells of its own.
 
     Raises
     ------
@@ -129,8 +132,10 @@ class SweepSpec:
     methods: tuple[str, ...] = ("imrc",)
     seeds: tuple[int, ...] = (PARAMETERS["seed"].default,)
     repetitions: int = PARAMETERS["repetitions"].default
+    scenario: ScenarioName = "continual"
 
     def __post_init__(self) -> None:
+        check_choice("scenario", self.scenario, SCENARIO_NAMES)
         for key, check in _CHECKS.items():
             values = _expanded(key, getattr(self, key))
             if not values and key != "k":

@@ -59,7 +59,10 @@ def _preset(settings: RunSettings) -> str | None:
     """Return IMRC's preset as one word, with the values that replace its own in brackets."""
     if method_of(settings) != "imrc":
         return None
-    changed = ", ".join(f"{name}={value}" for name, value in settings.overrides)
+    values = dict(settings.overrides)
+    if settings.computed.scenario != "continual":
+        values["scenario"] = settings.scenario
+    changed = ", ".join(f"{name}={value}" for name, value in values.items())
     return f"{settings.preset}({changed})" if changed else settings.preset
 
 

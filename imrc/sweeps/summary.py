@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imrc.evaluation import Headline
+from imrc.evaluation import SCENARIOS, Headline
+from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.words import with_error
 from imrc.sweeps.plan import SweepPlan
 from imrc.sweeps.store import ResultStore
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RUN = ["dataset", "features", "n", "k", "b", "W", "preset", "method"]
-_ERRORS = ("average", "newest", "lag")
+_ERRORS = ("average", "newest", "lag", "before")
 _MEANS = ["risk", "ess", "seconds"]
 
 
@@ -34,8 +35,8 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     -------
     DataFrame
         Columns dataset, features, n, k, b, W, preset, method, rule; cells (how many seeds and repetitions are in);
-        error_average, stderr_average and the same for newest and lag (see `imrc.evaluation.HEADLINES`; standard error
-        over cells); risk, ess, seconds (of learning, per repetition). In the order of the plan.
+        error_average, stderr_average and the same for newest, lag and before (see `imrc.evaluation.HEADLINES`; standard
+        error over cells); risk, ess, seconds (of learning, per repetition). In the order of the plan.
     """
     import pandas as pd
 
@@ -53,10 +54,11 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
 
 
-def summary_lines(table: pd.DataFrame) -> tuple[str, list[dict[str, str]]]:
+def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> tuple[str, list[dict[str, str]]]:
     """Return the summary as people read it: values that are the same in every line, and one line per run.
 
-    A line holds single-task learning beside IMRC's main rule; columns that say nothing are left out.
+    A line holds single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
+    say nothing are left out.
     """
     import pandas as pd
 
@@ -67,8 +69,10 @@ def summary_lines(table: pd.DataFrame) -> tuple[str, list[dict[str, str]]]:
     # A method that does not use b or W says nothing about the others.
     values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
     single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}
-    lines = []
-    for _, row in table[(table["rule"] == "forward_backward") | (table["method"] != "imrc")].iterrows():
+    lines, main = [], SCENARIOS[scenario].main
+    # Where every task is within reach, the error after b more tasks is the one at the end.
+    kind = SCENARIOS[scenario].kind.replace("end", "lag")
+    for _, row in table[(table["rule"] == main) | (table["method"] != "imrc")].iterrows():
         varied = {name: "–" if pd.isna(row[name]) else str(row[name]) for name in values if len(values[name]) > 1}
         alone = single.get(tuple(map(str, row[_RUN])))
         lines.append(
@@ -76,8 +80,9 @@ def summary_lines(table: pd.DataFrame) -> tuple[str, list[dict[str, str]]]:
             | {
                 "method": f"imrc ({row['preset']})" if row["method"] == "imrc" else row["method"],
                 "cells": str(row["cells"]),
-                "error": _shown(row, "average"),
-                "single task": "" if alone is None else _shown(alone, "average"),
+                # Cells of compared methods do not hold their error at the end.
+                "error": "" if kind == "lag" and row["method"] != "imrc" else _shown(row, kind),
+                "single task": "" if alone is None else _shown(alone, kind),
                 "newest": _shown(row, "newest"),
                 "ESS": "" if pd.isna(row["ess"]) else f"{row['ess']:.1f}",
             }

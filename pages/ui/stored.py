@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 import imrc
-from imrc.evaluation import RunResult, RunSettings
+from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.features._spec import TITLES
 from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
 from pages.ui import data, state
@@ -48,6 +48,7 @@ def lookup(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | No
 def _title(run: StoredRun) -> str:
     s = run.settings
     window = "" if s.learner.W == "all" else f", W = {s.learner.W}"
+    window += "" if s.scenario == "continual" else f" · {SCENARIOS[s.scenario].title.lower()}"
     many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
     return (
         f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · {s.preset} · "
@@ -67,6 +68,7 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
             "k": run.tasks,
             "preset": s.preset,
             "features": s.features.kind,
+            "scenario": s.scenario,
             "frequencies": s.features.frequencies,
             "sigma2": s.features.sigma2,
             **{name: getattr(s, name) for name in ("n", "b", "repetitions", "seed")},

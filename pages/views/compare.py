@@ -8,6 +8,7 @@ from imrc.evaluation.comparison import (
     SCORE_KINDS,
     comparison_table,
     default_reference,
+    methods_with,
     score_table,
     title_of_method,
 )
@@ -91,7 +92,7 @@ scores = score_table(results)
 if kind == "before" and len(sequence) < 2:
     st.warning("It takes two tasks to test one before it is learnt.", icon=":material/info:")
     st.stop()
-present = list(dict.fromkeys(scores["method"]))
+present = methods_with(scores, kind)
 if st.session_state.get("compare_reference", present[0]) not in present:
     del st.session_state["compare_reference"]
 reference = st.selectbox(

@@ -2,8 +2,9 @@
 
     python tests/benchmarks/next_task_study.py [--seeds 4] [--repetitions 5]
 
-Every method is tested on each task before it learns it, on the same draws. A cell is the mean over seeds (data and draws)
-and repetitions, ± one standard error over them; the mean over tasks starts with the second. Prints the table of README.
+Every method is tested on each task before it learns it, on the same draws. A cell is the mean over seeds (data and
+draws) and repetitions, ± one standard error over them; the mean over tasks starts with the second. Prints the table of
+README.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
 from imrc.evaluation.splits import repetition_seeds, task_seed
-from imrc.sweeps import cell_key
+from imrc.sweeps import ResultStore, cell_key
 from imrc.tasks import Task, TaskSequence
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 2, "features": "identity", "seed": 5, "max_iter": 200}
@@ -175,6 +175,7 @@ def test_scores_and_curves_before_learning(result):
     name = f"imrc:{result.settings.preset}"
     table = comparison_table(score_table(result), kind="before").set_index("method")
     assert table.loc[name, "error"] == pytest.approx(result.before["imrc"][:, 1:].mean())
+    assert list(table.index) == [name, f"{name}:single"] or list(table.index) == [f"{name}:single", name]
     assert table.loc[f"{name}:single", "error"] == pytest.approx(result.before["single"][:, 1:].mean())
     curves = curve_table([result], kind="before")
     assert set(curves["method"]) == {name, f"{name}:single"}
@@ -218,6 +219,30 @@ def test_the_command(capsys):
     assert SCENARIOS["next_task"].sentence in capsys.readouterr().out
 
 
+def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
+    arguments = ["sweep", "--datasets", "random_walk", "-k", "5", "-n", "5", "--repetitions", "2", "--jobs", "1"]
+    arguments += ["--store", str(tmp_path / "store.db"), "--json", "--scenario"]
+    cells, errors = {}, {}
+    for name in SCENARIOS:
+        assert main([*arguments, name]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        errors[name] = {row["rule"]: row for row in rows}
+        with ResultStore(tmp_path / "store.db") as store:
+            cells[name] = len(store)
+    assert cells == {"continual": 2, "multi_task": 4, "adaptation": 4, "next_task": 4}
+    walk = imrc.datasets.load("random_walk", tasks=5)
+    ahead = imrc.evaluate(walk, n=5, repetitions=2, scenario="next_task").headline()["forward"]
+    assert errors["next_task"]["forward"]["error_before"] == pytest.approx(ahead.mean)
+    at_once = imrc.evaluate(walk, n=5, repetitions=2, scenario="multi_task")
+    assert errors["multi_task"]["forward_backward"]["error_lag"] == pytest.approx(
+        at_once.headline()["forward_backward"].mean
+    )
+    with ResultStore(tmp_path / "store.db") as store:
+        kept = store.result(walk.fingerprint, at_once.settings)
+        assert kept is not None
+        assert kept.headline() == at_once.headline()
+
+
 def test_rare_classes_are_balanced_where_they_are_counted():
     generator = np.random.default_rng(0)
     tasks = []
@@ -231,3 +256,58 @@ def test_rare_classes_are_balanced_where_they_are_counted():
     ahead = decide(found.seen_as("next_task"), "rare", references=references)
     assert ahead.measure == "error"
     assert any("is rare" in note for note in ahead.notes)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_pictures_and_report_follow_the_scenario(sequence, name):
+    from imrc import report
+    from imrc.evaluation.budget import budget_sentence, budget_table
+    from imrc.plots.budget import budget_chart
+    from imrc.plots.choices import preset_numbers, preset_table
+    from imrc.plots.runs import run_curves, run_heatmaps
+    from imrc.plots.scenarios import pictogram
+    from imrc.plots.tables import step_table, task_table
+
+    found = imrc.evaluate(sequence, scenario=name, **SETTINGS)
+    references = run_references(sequence, found.settings)
+    rules = set(SCENARIOS[name].rules)
+    by_step = step_table(found, references)
+    assert set(by_step["rule"]) == {*rules, "majority", "pooled"}
+    main = SCENARIOS[name].main
+    last = by_step[by_step["rule"] == main]["value"].to_numpy()
+    expected = found.headline()[main].mean
+    # The mean so far, at the last step, is the number quoted; of continual learning it is their mean.
+    assert (last.mean() if name == "continual" else last[-1]) == pytest.approx(expected)
+    by_task = task_table(found, references)
+    assert by_task["value"].notna().all()
+    assert by_task["x"].min() == (2 if name == "next_task" else 1)
+    runs = [imrc.evaluate(sequence, scenario=name, **{**SETTINGS, "n": n}) for n in (5, 8)]
+    table = budget_table(runs)
+    assert set(table["rule"]) == rules
+    assert "8" in budget_sentence(table, 8)
+    for figure in (
+        run_curves(found, references),
+        run_heatmaps(found),
+        budget_chart(table, found),
+        pictogram(name),
+    ):
+        assert figure.data
+    assert set(preset_numbers(found, found)["rule"]) == rules
+    assert len(preset_table(found, found, "other")) == len(rules) * len(SCENARIOS[name].kinds)
+    text = report.to_html(found, sequence=sequence, references=references)
+    assert SCENARIOS[name].field in text
+
+
+def test_the_next_task_among_the_curves():
+    from imrc.core.theory import ess_next
+    from imrc.plots.ess import ess_curve_table, ess_curves
+
+    table = ess_curve_table([(5, 10)], 0.01, 10.0, 5, after=10)
+    ahead = table[table["rule"] == "next"]
+    np.testing.assert_allclose(ahead["ess"], ess_next(10, 1, ahead["ratio"]))
+    ceiling = table[table["rule"] == "ceiling"]
+    assert (ahead["ess"].to_numpy() < ceiling["ess"].to_numpy()).all()
+    names = [trace.name for trace in ess_curves(table).data]
+    assert any("next task after 10" in name for name in names)
+    assert any("ceiling" in name for name in names)
+    assert not any("next task" in str(trace.name) for trace in ess_curves(ess_curve_table([(5, 10)])).data)
