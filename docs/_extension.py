@@ -26,7 +26,7 @@ import plotly
 import plotly.graph_objects as go
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
-from docutils.utils.math.latex2mathml import parse_latex_math
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.directives.code import CodeBlock
 from sphinx.pycode import ModuleAnalyzer
@@ -106,7 +106,7 @@ class Command(SphinxDirective):
         for line in self.content:
             output = io.StringIO()
             words = shlex.split(line.removeprefix("$ "))
-            with _elsewhere(self.env.temp_data), contextlib.redirect_stdout(output):
+            with _elsewhere(self.env.temp_data), contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
                 status = main(words[1:])
             if words[0] != "imrc" or status != 0:
                 logger.warning("%r ended with %s", line, status, location=self.get_location())
@@ -296,18 +296,13 @@ def without_requests(_app: Sphinx, _what: str, name: str, _thing: object, skip: 
 # Formulas: browsers draw MathML themselves.
 
 
-def _mathml(text: str, *, display: bool) -> str:
-    tree = parse_latex_math(text, inline=not display)
-    return tree.toxml()
-
-
 def _inline_math(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(_mathml(node.astext(), display=False))
+    self.body.append(tex2mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def _display_math(self: HTML5Translator, node: nodes.math_block) -> None:
-    self.body.append(f'<div class="math-block">{_mathml(node.astext(), display=True)}</div>')
+    self.body.append(f'<div class="math-block">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
