@@ -9,7 +9,6 @@ import html
 import importlib
 import inspect
 import io
-import json
 import os
 import pkgutil
 import re
@@ -25,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 import plotly
 import plotly.graph_objects as go
 from docutils import nodes
-from docutils.parsers.rst import Directive, directives
+from docutils.parsers.rst import directives
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.directives.code import CodeBlock
@@ -106,7 +105,11 @@ class Command(SphinxDirective):
         for line in self.content:
             output = io.StringIO()
             words = shlex.split(line.removeprefix("$ "))
-            with _elsewhere(self.env.temp_data), contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+            with (
+                _elsewhere(self.env.temp_data),
+                contextlib.redirect_stdout(output),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
                 status = main(words[1:])
             if words[0] != "imrc" or status != 0:
                 logger.warning("%r ended with %s", line, status, location=self.get_location())
