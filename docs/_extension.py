@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 import plotly
@@ -31,6 +31,7 @@ from sphinx.directives.code import CodeBlock
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import OptionSpec
 from sphinx.writers.html5 import HTML5Translator
 
 import imrc
@@ -54,7 +55,7 @@ def _ran(code: str, names: dict[str, Any], where: str) -> tuple[str, go.Figure |
         if last is not None:
             value = eval(compile(ast.Expression(last.value), where, "eval"), names)  # noqa: S307 - as above
             if value is not None and not isinstance(value, go.Figure):
-                print(repr(value))
+                print(repr(value))  # noqa: T201 - as an interactive session does
     return output.getvalue(), value if isinstance(value, go.Figure) else None
 
 
@@ -72,7 +73,7 @@ def _drawing(figure: go.Figure, name: str) -> nodes.Node:
 class Run(CodeBlock):
     """``run``: Python that is executed when the page is built, its output and its figure below; one session a page."""
 
-    option_spec = {**CodeBlock.option_spec, "alt": directives.unchanged}
+    option_spec: ClassVar[OptionSpec] = {**CodeBlock.option_spec, "alt": directives.unchanged}
     optional_arguments = 0
 
     def run(self) -> list[nodes.Node]:
@@ -265,10 +266,10 @@ class CommandLine(SphinxDirective):
                 if isinstance(action, (argparse._HelpAction, argparse._SubParsersAction)):
                     continue
                 flags = ", ".join(f"`{flag}`" for flag in action.option_strings) or f"`{action.metavar or action.dest}`"
-                values = ", ".join(map(str, action.choices)) if action.choices and action.option_strings else ""
+                values = f" ({', '.join(map(str, action.choices))})" if action.choices and action.option_strings else ""
                 text = parser._get_formatter()._expand_help(action) if action.help else ""
-                rows.append([flags, values, text])
-            section += self.parse_text_to_nodes("\n".join(_table(("option", "values", "what it does"), rows)))
+                rows.append([flags, text + values])
+            section += self.parse_text_to_nodes("\n".join(_table(("option", "what it does"), rows)))
             found.append(section)
         return found
 

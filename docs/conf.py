@@ -24,7 +24,7 @@ html_css_files = ["site.css"]
 html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"})]
 # The article is one file with its own script; it is shown as it is.
 html_extra_path = ["article"]
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_math_renderer = "mathml"
 
@@ -37,4 +37,3 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-suppress_warnings: list[str] = []

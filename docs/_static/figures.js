@@ -14,7 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!place.near || place.drawn === scheme()) return;
     place.drawn = scheme();
     const figure = JSON.parse(place[place.drawn]);
-    const layout = { ...figure.layout, autosize: true, width: undefined };
+    const layout = { ...figure.layout, autosize: true, width: undefined, paper_bgcolor: "rgba(0,0,0,0)" };
     Plotly.newPlot(place.element, figure.data, layout, { responsive: true, displayModeBar: false });
   };
   const drawAll = () => places.forEach(draw);
