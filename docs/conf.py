@@ -23,7 +23,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"})]
 # The article is one file with its own script; it is shown as it is.
-html_extra_path = ["article"]
+html_extra_path = ["article", "llms.txt"]
 html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 html_math_renderer = "mathml"
