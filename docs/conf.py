@@ -15,7 +15,7 @@ project = "imrc"
 author = "The imrc contributors"
 version = release = imrc.__version__
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser", "_extension"]
-exclude_patterns = ["_build", "article"]
+exclude_patterns = ["_build", "article", "paper"]
 
 html_theme = "furo"
 html_title = f"imrc {release}"
