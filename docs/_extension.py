@@ -135,7 +135,8 @@ def _elsewhere(page: dict[str, Any]) -> Iterator[None]:
 
 
 def _output(text: str, language: str = "text") -> nodes.Node:
-    block = nodes.literal_block(text, text.rstrip("\n"), classes=["output"])
+    text = text.rstrip("\n")
+    block = nodes.literal_block(text, text, classes=["output"])
     block["language"] = language
     return block
 
