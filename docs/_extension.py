@@ -145,7 +145,7 @@ def _output(text: str, language: str = "text") -> nodes.Node:
 
 # Public packages, in the order of their pages; a name that several export is explained where it comes first.
 PACKAGES = {
-    "imrc": "The four names most people need, and what they return",
+    "imrc": "What most people need",
     "imrc.datasets": "Sequences: built in, synthetic, published, your own",
     "imrc.tables": "Reading tables and cutting them into tasks",
     "imrc.features": "Representations",
