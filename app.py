@@ -22,7 +22,7 @@ if __name__ != "__main__":
     )
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
-    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=SIDEBAR_PX)
+    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide")
     st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
     pages = [
         st.Page(
@@ -42,7 +42,9 @@ else:
     if page is by_name:
         st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
     entry = PAGES[pages.index(page)]
-    st.set_page_config(page_title=f"{entry.title} · Evolving tasks")
+    st.set_page_config(
+        page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
+    )
     with crash.shown():
         if screen.narrow():
             # On phones Streamlit hides navigation and settings behind buttons without words.
