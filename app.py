@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import bar, crash, guard, screen, sidebar, state, streamlit_private, upkeep
+from pages.ui import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 320
@@ -14,7 +14,12 @@ SIDEBAR_PX = 320
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
-    app = App("app.py", on_script_error=crash.was_shown, middleware=[Middleware(guard.Guard)])
+    app = App(
+        "app.py",
+        routes=documentation.routes(),
+        on_script_error=crash.was_shown,
+        middleware=[Middleware(guard.Guard)],
+    )
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
     st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide")
@@ -47,6 +52,7 @@ else:
             with row.popover("All pages", icon=":material/menu:"):
                 for target in pages:
                     st.page_link(target)
+                st.markdown(documentation.LINK)
             if entry.runs:
                 row.button(
                     "Settings",
