@@ -1,0 +1,78 @@
+"""Scenarios on the pages: every view in each, one run for three of them, the link."""
+
+from __future__ import annotations
+
+import pytest
+
+import imrc
+from imrc.evaluation import HEADLINES, SCENARIOS
+from imrc.evaluation.words import with_error
+from pages.ui import running
+from pages.ui.details import VIEWS
+from tests.app.conftest import link, metrics, texts
+
+SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "3"}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_view_follows_the_scenario(app, name):
+    test = app(**SMALL, **({} if name == "continual" else {"scenario": name}))
+    assert not test.exception
+    assert HEADLINES[SCENARIOS[name].kind] in texts(test)
+    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=3, scenario=name)
+    main = SCENARIOS[name].main
+    assert with_error(expected.headline()[main]) in texts(test)
+    assert link(test).get("scenario", "continual") == name
+    for view in VIEWS:
+        test.radio(key="view").set_value(view).run()
+        assert not test.exception, view
+    test.radio(key="view").set_value("tasks").run()
+    for quantity in ("error", "difference", "risk"):
+        test.radio(key="quantity").set_value(quantity).run()
+        assert not test.exception, quantity
+    for page in ("ess", "compare", "evolving"):
+        if page == "compare":
+            test.session_state["compare_methods"] = ["majority"]
+        test = test.switch_page(f"pages/views/{page}.py").run()
+        assert not test.exception, page
+
+
+def test_three_scenarios_share_one_run(app, monkeypatch):
+    test = app(**SMALL)
+    computed = []
+    compute = running._compute
+    monkeypatch.setattr(running, "_compute", lambda *values: computed.append(values[2]) or compute(*values))
+    for name in ("next_task", "adaptation", "continual"):
+        test.button(key=f"scenario_{name}").click().run()
+        assert not test.exception
+        assert test.button(key=f"scenario_{name}").disabled
+    assert computed == []
+    test.button(key="scenario_multi_task").click().run()
+    assert [settings.scenario for settings in computed] == ["multi_task"]
+    assert link(test)["scenario"] == "multi_task"
+
+
+def test_the_first_screen_of_continual_learning_is_what_it_was(app):
+    test = app(**SMALL)
+    assert "Three ways to learn" in texts(test)
+    assert "scenario" not in link(test)
+    assert set(metrics(test)) >= {"Error, single task", "Error, forward", "Error, forward and backward"}
+
+
+def test_a_scenario_nobody_knows_is_said(app):
+    test = app(**SMALL, scenario="<b>yesterday</b>")
+    assert not test.exception
+    assert "is not known; continual is used" in " ".join(warning.value for warning in test.warning)
+
+
+def test_errors_before_learning_beside_other_methods(app):
+    test = app(**SMALL)
+    test.session_state["compare_methods"] = ["majority", "logistic_seen"]
+    test = test.switch_page("pages/views/compare.py").run()
+    test.radio(key="compare_kind").set_value("before").run()
+    assert not test.exception
+    assert "imrc:recommended:forward" not in test.selectbox(key="compare_reference").options
+    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=3)
+    table = next(frame.value for frame in test.dataframe if "Method" in frame.value)
+    row = table.set_index("Method").loc["IMRC (recommended)"]
+    assert row["Error"] == with_error(expected.seen_as("next_task").headline()["forward"])
