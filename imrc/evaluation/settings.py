@@ -204,7 +204,16 @@ class RunSettings:
         return self if apart or self.scenario == "continual" else replace(self, scenario="continual")
 
     def reach(self, tasks: int) -> int:
-        """Return how many tasks before the newest are learnt again, in a run on so many tasks.
+        """Return how many tasks before the newest are learnt again.
+
+        Parameters
+        ----------
+        tasks : int
+            Tasks of the run.
+
+        Returns
+        -------
+        int
 
         Examples
         --------

@@ -28,6 +28,15 @@ LONG_S = 60.0
 PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
 
+KINDS: dict[ScoreKind, str] = {
+    "average": "All tasks seen",
+    "newest": "Newest task",
+    "before": "Before learning",
+    "own": "Each method's own",
+    "released": "As released",
+}
+"""Errors a visitor can choose."""
+
 DEFAULT_METHODS = (*PUBLISHED, "majority", "logistic_single", "logistic_seen", "oracle")
 
 

@@ -180,6 +180,14 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
     return result
 
 
+def continual_result() -> RunResult | None:
+    """Return the result of the last Run with tasks as they arrive, whatever its scenario averages."""
+    result = current_result()
+    if result is None or result.settings.scenario == "continual":
+        return result
+    return current_result(scenario="continual")
+
+
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     stopped, steps = state.visit().partial or (None, [])
     steps = steps if stopped == key else []

@@ -35,21 +35,14 @@ names = chosen.multiselect(
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
-kinds = {
-    "average": "All tasks seen",
-    "newest": "Newest task",
-    "before": "Before learning",
-    "own": "Each method's own",
-    "released": "As released",
-}
 kind = chosen.radio(
     "Error",
-    list(kinds),
+    list(comparing.KINDS),
     horizontal=True,
-    format_func=kinds.get,
+    format_func=comparing.KINDS.get,
     key="compare_kind",
     bind="query-params",
-    help="  \n".join(f"**{kinds[name]}**: {words}." for name, words in SCORE_KINDS.items()),
+    help="  \n".join(f"**{comparing.KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items()),
 )
 
 

@@ -10,7 +10,7 @@ from imrc.evaluation.promises import measured_sentence, next_task_sentence, wort
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
 from pages.ui import assessing, bounds, charts, data, formulas, links, state
-from pages.ui.running import current_result, guaranteed_result
+from pages.ui.running import continual_result, guaranteed_result
 
 visit = state.visit()
 choice = visit.choice
@@ -19,9 +19,7 @@ sequence = visit.sequence()
 title, n, k = data.title_of(choice.dataset), settings.n, len(sequence)
 headline = st.container()
 result = assessing.assessment(choice)
-run = current_result()
-if run is not None and settings.scenario != "continual":
-    run = current_result(scenario="continual")  # effective samples of tasks as they arrive, whatever is averaged
+run = continual_result()
 worth = effective_samples(run) if run is not None else None
 ratio = result.ratio_at(n) if result.change is not None else None
 own = ess.OwnRatio(*ratio, title) if ratio else None
