@@ -46,7 +46,7 @@ _TITLES_IN: dict[str, dict[str, str]] = {
         "pooled": "All tasks, pooled",
         "forward_backward": "All tasks, each with its own rule",
     },
-    "next_task": {"single": "Only the last task", "forward": "Forward, to the next task"},
+    "next_task": {"single": "Only the last task"},
 }
 _DOING_IN: dict[str, dict[str, str]] = {
     "multi_task": {

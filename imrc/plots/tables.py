@@ -58,7 +58,7 @@ def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> 
     tables = result.risk_tables if quantity == "risk" else result.error_tables
     check_choice("rule", rule, tables)
     by_lag = result.n_tasks > LAG_VIEW_ABOVE
-    lags = min(result.settings.b + 1, result.n_tasks) if by_lag else result.n_tasks
+    lags = result.settings.reach(result.n_tasks) + 1 if by_lag else result.n_tasks
     values = _lag_values(tables[rule], lags)
     if quantity == "difference":
         values = values - _lag_values(tables["single"], lags)
@@ -166,7 +166,7 @@ def story_table(result: RunResult, task: int) -> pd.DataFrame:
         Columns quantity ("error" or "risk"), rule, x (step from 1), value, stderr, half. Steps after the last backward
         step, where nothing changes any more, are left out except for three.
     """
-    shown = min(result.n_tasks - task, result.settings.b + 4)
+    shown = min(result.n_tasks - task, result.settings.reach(result.n_tasks) + 4)
     steps = np.arange(task + 1, task + 1 + shown)
     frames = []
     for quantity, tables in (("error", result.error_tables), ("risk", result.risk_tables)):

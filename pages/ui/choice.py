@@ -101,7 +101,7 @@ class Choice:
     def in_words(self) -> str:
         """Return the numbers and the preset in one line."""
         window = self.settings.learner.W
-        parts = [f"n = {self.settings.n}", f"k = {self.k}", f"b = {self.settings.b}"]
+        parts = [f"n = {self.settings.n}", f"k = {self.k}", f"b = {self.settings.reach(self.k)}"]
         parts += [] if window in ("all", 2) else [f"W = {window}"]
         if self.settings.scenario != "continual":
             parts.append(SCENARIOS[self.settings.scenario].title.lower())

@@ -122,7 +122,8 @@ def _wanted(what: str, key: tuple[object, ...]) -> None:
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
     """Return whether a run may start now; one that needs much is shown with what it needs, and waits for a click."""
     # A click is for the size: runs of other presets and methods beside this one need not be asked for again.
-    key = (sequence.fingerprint, settings.n, settings.b, settings.repetitions, settings.features)
+    reach = settings.reach(len(sequence))
+    key = (sequence.fingerprint, settings.n, reach, settings.repetitions, settings.features)
     return _may_start("run", key, run_needs(sequence, settings), lambda: lower(sequence, settings))
 
 
