@@ -129,17 +129,24 @@ def time(result: RunResult, references: RunResult | None) -> None:
     )
 
 
-def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
-    """Show the error against samples per task, and how many samples reach the same error."""
-    settings = result.settings
+def runs_by_n(result: RunResult, sequence: imrc.TaskSequence) -> list[RunResult] | None:
+    """Return the run at several n, n rising; None where one of them was not run to its end."""
     runs = []
-    for n in sample_sizes(largest_n(sequence), settings.n):
+    for n in sample_sizes(largest_n(sequence), result.settings.n):
         run = current_result(n=n)
         if run is None or run.n_tasks < len(sequence):
-            return
+            return None
         runs.append(run)
+    return runs
+
+
+def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
+    """Show the error against samples per task, and how many samples reach the same error."""
+    runs = runs_by_n(result, sequence)
+    if runs is None:
+        return
     table = budget_table(runs)
-    st.markdown(budget_sentence(table, settings.n))
+    st.markdown(budget_sentence(table, result.settings.n))
     charts.show(
         budget_chart,
         table,

@@ -9,7 +9,7 @@ from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, links, state
+from pages.ui import assessing, bounds, charts, data, formulas, links, planning, state
 from pages.ui.running import current_result, guaranteed_result
 
 visit = state.visit()
@@ -101,6 +101,15 @@ if ratio:
     )
     charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
+
+st.markdown("### What would more samples, tasks or steps back be worth?")
+if st.toggle(
+    "Plan",
+    key="plan",
+    bind="query-params",
+    help="What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
+):
+    planning.show(run, sequence, result)
 
 st.markdown("### What do the theorems guarantee?")
 if st.toggle(
