@@ -9,6 +9,7 @@ import imrc
 from imrc.evaluation import RunResult, largest_n
 from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.evaluation.comparison import sample_sizes
+from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.words import with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
@@ -17,6 +18,7 @@ from imrc.plots.tables import Quantity
 from imrc.wording import RISKS, RULES
 from pages.ui import charts, links, overview, state
 from pages.ui.running import current_result
+from pages.ui.words import plain
 
 VIEWS = {
     "tasks": "Task by task",
@@ -158,7 +160,14 @@ def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
 
 
 def numbers(result: RunResult) -> None:
-    """Show what the charts are made of."""
+    """Show measures by the names papers use, and what the charts are made of."""
+    charts.table(
+        pd.DataFrame(measure_rows(result)), name=f"measures-{result.name}", label="Download measures as CSV", height=280
+    )
+    st.caption(
+        "Measures of continual learning. R[i, j]: accuracy on task j after task i of T was learnt. "
+        + plain(" ".join(f"{one.title}: {one.note}" for one in MEASURES.values() if one.note))
+    )
     frame: pd.DataFrame = result.to_frame()
     st.caption(
         "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "
