@@ -156,6 +156,7 @@ PACKAGES = {
     "imrc.baselines": "Compared methods",
     "imrc.evaluation": "Runs, results, decisions, comparisons",
     "imrc.planning": "What past data are worth, before they are collected",
+    "imrc.watch": "An alarm for tasks as they arrive",
     "imrc.sweeps": "Sweeps and the results store",
     "imrc.plots": "Figures",
     "imrc.report": "Reports",
