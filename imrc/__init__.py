@@ -33,8 +33,8 @@ _HOME = {
     "iter_run": "imrc.evaluation",
 }
 _MODULES = (
-    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper", "plots"),
-    *("report", "solvers", "sweeps", "tables", "tasks", "teaching", "wording"),
+    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper"),
+    *("planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "teaching", "watch", "wording"),
 )
 
 __all__ = [

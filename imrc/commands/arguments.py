@@ -29,15 +29,21 @@ def _data(text: str) -> str:
     )
 
 
-def add_sequence(parser: argparse.ArgumentParser) -> None:
-    """Add the positional argument DATA and the options that cut a file into tasks."""
+def add_sequence(
+    parser: argparse.ArgumentParser,
+    *,
+    optional: bool = False,
+    tasks: str = "number of tasks (default: the dataset's, all of a file)",
+) -> None:
+    """Add the positional argument DATA and the options that cut a file into tasks; `tasks` is what ``-k`` says."""
     parser.add_argument(
         "dataset",
         type=_data,
         metavar="DATA",
+        nargs="?" if optional else None,
         help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
     )
-    parser.add_argument("-k", "--k", type=int, help="number of tasks (default: the dataset's, all of a file)")
+    parser.add_argument("-k", "--k", type=int, help=tasks)
     own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")
     own.add_argument("--label", metavar="COLUMN", help="column to predict")
     cut = own.add_mutually_exclusive_group()

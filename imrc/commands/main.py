@@ -17,7 +17,7 @@ from pathlib import Path
 
 import imrc
 from imrc._checks import InputError
-from imrc.commands import assess, datasets, run, sweep, table
+from imrc.commands import assess, datasets, plan, run, sweep, table, watch
 from imrc.datasets import DownloadError
 from imrc.evaluation.limits import RunLimits
 
@@ -26,7 +26,15 @@ FAILURE = 1
 # For the server: blocks of 1 MB and more go back to the system when they are free, in place of lying about between
 # small ones that stay, and threads share two heaps (`tests/benchmarks/server_memory.py`). Read by glibc alone.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_ARENA_MAX": "2"}
-_COMMANDS = {"run": run, "assess": assess, "datasets": datasets, "table": table, "sweep": sweep}
+_COMMANDS = {
+    "run": run,
+    "assess": assess,
+    "plan": plan,
+    "datasets": datasets,
+    "table": table,
+    "sweep": sweep,
+    "watch": watch,
+}
 
 
 def app_file() -> Path:
@@ -167,7 +175,7 @@ def _show_what_can_be_shown() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status (0 done, 2 bad input, 1 failure)."""
+    """Run the command line; return the exit status (0 done, 2 bad input, 1 failure, 3 alarm of ``watch``)."""
     _show_what_can_be_shown()
     common, rest = _anywhere().parse_known_args(arguments)
     options = _parser().parse_args(rest, common)

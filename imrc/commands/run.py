@@ -10,6 +10,7 @@ from imrc.commands.output import ProgressLine, add_formats, print_csv, print_jso
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
+from imrc.evaluation.measures import definitions, measure_columns
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind
@@ -77,24 +78,24 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
     )
 
 
-def _errors_of(result: RunResult, method: str) -> dict[str, float]:
+def _numbers_of(result: RunResult, method: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind in HEADLINES:
         headline = Headline.of(result.per_repetition(method, kind))
         found[f"error_{kind}"], found[f"stderr_{kind}"] = headline.mean, headline.stderr
-    return found
+    return found | measure_columns(result.measures()[method])
 
 
 def reference_rows(references: RunResult) -> list[dict[str, Any]]:
-    """Return one row per reference of a decision: errors with standard errors."""
-    return [{"rule": name, **_errors_of(references, method)} for name, method in REFERENCES.items()]
+    """Return one row per reference of a decision: errors and measures with standard errors."""
+    return [{"rule": name, **_numbers_of(references, method)} for name, method in REFERENCES.items()]
 
 
 def rows_of(result: RunResult) -> list[dict[str, Any]]:
-    """Return one row per rule: errors with standard errors, minimax risk, effective samples with interval."""
+    """Return one row per rule: errors and measures with standard errors, minimax risk, effective samples."""
     rows = []
     for rule in result.rules:
-        row: dict[str, Any] = {"rule": rule, **_errors_of(result, rule)}
+        row: dict[str, Any] = {"rule": rule, **_numbers_of(result, rule)}
         row["risk"] = result.promised(rule)
         worth = effective_samples(result, rule)
         row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
@@ -151,6 +152,7 @@ def run(options: argparse.Namespace) -> int:
                 "borrowing": effective_samples(result).borrowing,
                 "rules": rows_of(result),
                 "references": reference_rows(references),
+                "measures": definitions(),
                 "decision": {
                     "advised": decision.advised,
                     "sentence": decision.sentence.replace("*", ""),

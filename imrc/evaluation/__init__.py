@@ -5,6 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, Strategy, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.measures import MEASURES, Measure
 from imrc.evaluation.model import FittedModel, fit_model
 from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import RunResult
@@ -16,6 +17,7 @@ from imrc.evaluation.splits import draw_task, held_out, largest_n
 
 __all__ = [
     "HEADLINES",
+    "MEASURES",
     "PARAMETERS",
     "SCENARIOS",
     "Decision",
@@ -24,6 +26,7 @@ __all__ = [
     "FittedModel",
     "Headline",
     "LagTable",
+    "Measure",
     "Parameter",
     "RunResult",
     "RunSettings",

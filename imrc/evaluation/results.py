@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.measures import MeasureName, measures_of
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, paired_differences
@@ -392,6 +393,16 @@ class RunResult:
         dict of str to Headline
         """
         return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.rules}
+
+    def measures(self) -> dict[str, dict[MeasureName, Headline]]:
+        """Return measures of continual learning by name: average accuracy, transfer, forgetting.
+
+        Returns
+        -------
+        dict of str to dict of str to Headline
+            Per rule or method; `imrc.evaluation.measures.MEASURES` holds formulas and sources.
+        """
+        return measures_of(self)
 
     def difference(self, rule: str, reference: str = "single", kind: HeadlineKind | None = None) -> Difference:
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.

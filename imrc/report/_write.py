@@ -21,6 +21,7 @@ from imrc.evaluation import (
     theorem_4,
 )
 from imrc.evaluation.decision import usual_answer
+from imrc.evaluation.measures import MEASURES, definitions
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.words import (
@@ -36,7 +37,7 @@ from imrc.features._spec import TITLES
 from imrc.report import _page
 from imrc.report._figures import sections
 from imrc.tasks import TaskSequence
-from imrc.wording import RISKS, RULES, decimal, number, p_text, versions
+from imrc.wording import RISKS, RULES, decimal, number, p_text, versions, with_spread
 
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
 
@@ -132,6 +133,19 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
         f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
         + (" A minimax risk above 1 promises nothing." if promised else "")
         + f"</p>{worth}"
+    )
+
+
+def _measures(result: RunResult) -> str:
+    """Return measures of continual learning by name as a table, with their definitions."""
+    rows = [
+        [RULES.get(rule, rule), *(with_spread(one.mean, one.stderr) or "not measured" for one in found.values())]
+        for rule, found in result.measures().items()
+    ]
+    told = "".join(f"<li>{_page.escape(f'{title}: {text}')}</li>" for title, text in definitions().items())
+    return (
+        _page.grid(["Rule", *(one.title for one in MEASURES.values())], rows)
+        + f'<p class="quiet">R[i, j]: accuracy on task j after task i of T; ± one standard error.</p><ul>{told}</ul>'
     )
 
 
@@ -263,6 +277,7 @@ def to_html(
         _strategies(decision),
         _headline(result, diagnosis, name.replace("*", "∗")),
     ]
+    body += ["<h2>Measures of continual learning</h2>", _measures(result)]
     for section in sections(result, diagnosis, compared, decision, references):
         body.append(f"<h2>{_page.escape(section.title)}</h2>")
         body += [_page.chart(stem, figure) for stem, figure in section.figures]

@@ -9,6 +9,7 @@ import imrc
 from imrc.evaluation import HEADLINES, RunResult, largest_n
 from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.evaluation.comparison import sample_sizes
+from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.words import with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
@@ -17,6 +18,7 @@ from imrc.plots.tables import Quantity
 from imrc.wording import RISKS, RULES
 from pages.ui import charts, links, overview, state
 from pages.ui.running import current_result
+from pages.ui.words import plain
 
 VIEWS = {
     "tasks": "Task by task",
@@ -131,17 +133,24 @@ def time(result: RunResult, references: RunResult | None) -> None:
     )
 
 
-def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
-    """Show the error against samples per task, and how many samples reach the same error."""
-    settings = result.settings
+def runs_by_n(result: RunResult, sequence: imrc.TaskSequence) -> list[RunResult] | None:
+    """Return the run at several n, n rising; None where one of them was not run to its end."""
     runs = []
-    for n in sample_sizes(largest_n(sequence), settings.n):
+    for n in sample_sizes(largest_n(sequence), result.settings.n):
         run = current_result(n=n)
         if run is None or run.n_tasks < len(sequence):
-            return
+            return None
         runs.append(run)
+    return runs
+
+
+def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
+    """Show the error against samples per task, and how many samples reach the same error."""
+    runs = runs_by_n(result, sequence)
+    if runs is None:
+        return
     table = budget_table(runs)
-    st.markdown(budget_sentence(table, settings.n))
+    st.markdown(budget_sentence(table, result.settings.n))
     charts.show(
         budget_chart,
         table,
@@ -153,7 +162,14 @@ def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
 
 
 def numbers(result: RunResult) -> None:
-    """Show what the charts are made of."""
+    """Show measures by the names papers use, and what the charts are made of."""
+    charts.table(
+        pd.DataFrame(measure_rows(result)), name=f"measures-{result.name}", label="Download measures as CSV", height=280
+    )
+    st.caption(
+        "Measures of continual learning. R[i, j]: accuracy on task j after task i of T was learnt. "
+        + plain(" ".join(f"{one.title}: {one.note}" for one in MEASURES.values() if one.note))
+    )
     frame: pd.DataFrame = result.to_frame()
     st.caption(
         "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "

@@ -9,7 +9,7 @@ from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, links, state
+from pages.ui import assessing, bounds, charts, data, formulas, links, planning, state
 from pages.ui.running import continual_result, guaranteed_result
 
 visit = state.visit()
@@ -64,9 +64,6 @@ with headline:
     said = (measured_sentence(run, result), borrowing_note(worth), next_task_sentence(run, ratio))
     for text in filter(None, (*said, "" if ratio else TOO_FEW)):
         st.markdown(text)
-    if ratio:
-        theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
-        st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
     st.caption(
         f"The number is the effective sample size. Verdict on the page *Is it evolving?*: {result.verdict.title}."
     )
@@ -95,6 +92,8 @@ charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
 formulas.show("ess_recursion")
 
 if ratio:
+    theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
+    st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
     by_k, by_b = ess.ess_growth_table(n, ratio[0], run.n_tasks, settings.b)
     enough = ess.enough_steps(by_b)
     alt = (
@@ -103,6 +102,15 @@ if ratio:
     )
     charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
+
+st.markdown("### What would more samples, tasks or steps back be worth?")
+if st.toggle(
+    "Plan",
+    key="plan",
+    bind="query-params",
+    help="What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
+):
+    planning.show(run, sequence, result)
 
 st.markdown("### What do the theorems guarantee?")
 if st.toggle(

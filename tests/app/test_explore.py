@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import streamlit as st
 
 import imrc
+from imrc.evaluation.measures import measure_rows
 from imrc.evaluation.words import with_error
 from pages.ui import running
 from tests.app.conftest import link, metrics, set_value, texts
@@ -222,3 +224,12 @@ def test_stop_shows_what_was_reached(app):
     assert "Stopped after 3 of 6 tasks" in texts(test)
     partial = imrc.RunResult.from_steps(settings, sequence, steps)
     assert metrics(test)["Error, forward"] == with_error(partial.headline()["forward"])
+
+
+def test_the_numbers_have_measures_by_name_with_their_formulas(app):
+    test = app(dataset="random_walk", k="5", n="5", repetitions="2", view="Numbers")
+    assert not test.exception
+    measures = test.dataframe[0].value
+    result = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5, seed=0), n=5, repetitions=2)
+    pd.testing.assert_frame_equal(measures, pd.DataFrame(measure_rows(result)))
+    assert "accuracy on task j after task i of T" in texts(test)

@@ -16,6 +16,7 @@ from imrc.evaluation import effective_samples, guarantees, theorem_4
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
+from imrc.planning import Rate, advice, make_plan, way_sentence
 from imrc.plots import ess
 from imrc.wording import number, p_text
 from pages.ui.registry import PAGES
@@ -266,3 +267,24 @@ def test_formulas_are_set_and_their_source_named(app, file, said):
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
     assert len(test.latex) >= 3
     assert any(said in folded.label for folded in test.expander)
+
+
+def test_planner_answers_in_both_directions(app):
+    test = app(dataset="random_walk", k="6", n="5", repetitions="2").switch_page(ESS).run()
+    assert "Collect" not in texts(test)  # folded away until somebody asks
+    test = test.toggle(key="plan").set_value(True).run()
+    assert not test.exception
+    diagnosis = assess(imrc.datasets.load("random_walk", tasks=6, seed=0), features=FeatureSpec())
+    plan = make_plan(Rate(*diagnosis.ratio_at(1)), 5, 6, 3, ess=20)
+    assert f"**{advice(plan)}**" in texts(test)
+    assert all(way_sentence(plan, way) in texts(test) for way in plan.ways)
+    test.radio(key="plan_rate").set_value("guess")
+    test.radio(key="plan_of").set_value("next")
+    test = test.number_input(key="plan_n").set_value(50).run()
+    plan = make_plan(Rate.guess(0.1), 50, 6, 3, ess=20, of="next")
+    assert f"**{advice(plan)}**" in texts(test)
+    assert "never worth 1 / ρ = 10 samples" in texts(test)
+    test = test.radio(key="plan_wish").set_value("error").run()
+    test = test.number_input(key="plan_error").set_value(0.0).run()
+    assert not test.exception
+    assert "is beyond the learning curve" in texts(test)

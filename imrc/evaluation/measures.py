@@ -1,0 +1,198 @@
+"""Measures of continual learning by the names papers use, each with its formula and the paper it is from.
+
+R[i, j] is the accuracy, one minus the error, on task j after task i was learnt, and T the number of tasks. Definitions
+differ between papers, so each names its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.significance import Headline
+
+if TYPE_CHECKING:
+    from imrc.evaluation.results import RunResult
+
+Floats = NDArray[np.float64]
+MeasureName = Literal["average_accuracy", "backward_transfer", "forward_transfer", "forgetting"]
+
+_GEM = "Lopez-Paz and Ranzato, Gradient Episodic Memory for Continual Learning, NIPS 2017"
+_RWALK = "Chaudhry, Dokania, Ajanthan and Torr, Riemannian Walk for Incremental Learning, ECCV 2018"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of continual learning.
+
+    Attributes
+    ----------
+    title : str
+        Its name.
+    formula : str
+        Its definition, in R[i, j].
+    source : str
+        The paper it is from.
+    note : str
+        What to know where it is applied here; may be empty.
+    """
+
+    title: str
+    formula: str
+    source: str
+    note: str = ""
+
+
+MEASURES: dict[MeasureName, Measure] = {
+    "average_accuracy": Measure("Average accuracy", "mean over j of R[T, j]", _GEM),
+    "backward_transfer": Measure(
+        "Backward transfer",
+        "mean over j < T of R[T, j] - R[j, j]",
+        _GEM,
+        "Rules that are not learnt again, single task and forward, have 0.",
+    ),
+    "forward_transfer": Measure(
+        "Forward transfer",
+        "mean over j > 1 of R[j - 1, j] - r[j]",
+        _GEM,
+        "r[j] is the accuracy of the most frequent class so far; in the paper, of a network before any training. Of "
+        "forward learning, with or without backward learning, R[j - 1, j] is that of the rule of the predicted task.",
+    ),
+    "forgetting": Measure(
+        "Forgetting",
+        "mean over j < T of the largest R[i, j] with i < T, minus R[T, j]",
+        _RWALK,
+        "Steps i from j on; negative where the last step is the best one.",
+    ),
+}
+"""The measures, in the order in which tables show them."""
+
+
+def measures_of_errors(
+    errors: LagTable, before: Floats | None = None, reference: Floats | None = None
+) -> dict[MeasureName, Floats]:
+    """Return every measure for each repetition.
+
+    Parameters
+    ----------
+    errors : LagTable
+        One minus R.
+    before : ndarray of shape (repetitions, tasks) or None
+        Error on each task of what was learnt before it: one minus R[j - 1, j]. None: not known.
+    reference : ndarray of shape (repetitions, tasks) or None
+        Error on each task of what knows nothing of it: one minus r[j]. None: not known.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (repetitions,)
+        NaN where something is not known, or there is only one task.
+
+    Examples
+    --------
+    Two tasks: accuracy .9 of the first falls to .6 while the second is learnt to .8.
+
+    >>> found = measures_of_errors(LagTable(1 - np.array([[[0.9, 0.6], [0.8, np.nan]]])))
+    >>> {name: float(value[0].round(3)) for name, value in found.items() if np.isfinite(value[0])}
+    {'average_accuracy': 0.7, 'backward_transfer': -0.3, 'forgetting': 0.3}
+    """
+    last, tasks = errors.final(), errors.tasks
+    unknown = np.full(len(last), np.nan)
+    found: dict[MeasureName, Floats] = dict.fromkeys(MEASURES, unknown)
+    found["average_accuracy"] = 1.0 - last.mean(axis=1)
+    if tasks == 1:
+        return found
+    earlier, at_last = errors.values[:, :-1], last[:, :-1]
+    found["backward_transfer"] = (errors.newest()[:, :-1] - at_last).mean(axis=1)
+    # Of task j (from 0) lags 0 to T - 2 - j are steps before the last one.
+    is_before_last = np.arange(errors.lags) <= (tasks - 2 - np.arange(tasks - 1))[:, None]
+    best = np.where(is_before_last, earlier, np.inf).min(axis=2)
+    found["forgetting"] = (at_last - best).mean(axis=1)
+    if before is not None and reference is not None:
+        found["forward_transfer"] = (reference - before)[:, 1:].mean(axis=1)
+    return found
+
+
+def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
+    """Return every measure of every rule and method of a run, with its uncertainty over repetitions.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    dict of str to dict of str to Headline
+        NaN where a measure is not known, see `MEASURES`.
+    """
+    reference = result.majority.newest()
+    predicted = result.before.get("imrc")  # one rule for both: what is to come has no later task to learn from
+    before = {"forward": predicted, "forward_backward": predicted} | result.before
+    return {
+        rule: {
+            name: Headline.of(values)
+            for name, values in measures_of_errors(errors, before.get(rule), reference).items()
+        }
+        for rule, errors in result.error_tables.items()
+    }
+
+
+def measure_rows(result: RunResult) -> list[dict[str, Any]]:
+    """Return the measures of a run as a tidy table: one row per rule and measure, with formula and source.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run.
+
+    Returns
+    -------
+    list of dict
+        With keys rule, measure, value, stderr, formula, source.
+    """
+    return [
+        {
+            "rule": rule,
+            "measure": MEASURES[name].title,
+            "value": one.mean,
+            "stderr": one.stderr,
+            "formula": MEASURES[name].formula,
+            "source": MEASURES[name].source,
+        }
+        for rule, measures in measures_of(result).items()
+        for name, one in measures.items()
+    ]
+
+
+def definitions() -> dict[str, str]:
+    """Return the formula of each measure with its source, in words, by its title.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return {
+        one.title: f"{one.formula} ({one.source}).{f' {one.note}' if one.note else ''}" for one in MEASURES.values()
+    }
+
+
+def measure_columns(measures: dict[MeasureName, Headline]) -> dict[str, Any]:
+    """Return measures of one rule as columns of a table, each with its standard error.
+
+    Parameters
+    ----------
+    measures : dict of str to Headline
+        Of one rule, from `measures_of`.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    columns: dict[str, Any] = {}
+    for name, one in measures.items():
+        columns |= {name: one.mean, f"stderr_{name}": one.stderr}
+    return columns

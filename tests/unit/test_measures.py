@@ -1,0 +1,113 @@
+"""Measures of continual learning against numbers worked out by hand from a matrix of accuracies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc import report
+from imrc.cli import main
+from imrc.evaluation import MEASURES, LagTable
+from imrc.evaluation.measures import measure_rows, measures_of_errors
+
+# R[step, task] of four tasks, nothing known above the diagonal.
+R = np.array(
+    [
+        [0.9, np.nan, np.nan, np.nan],
+        [0.7, 0.8, np.nan, np.nan],
+        [0.8, 0.6, 0.5, np.nan],
+        [0.6, 0.7, 0.9, 0.4],
+    ]
+)
+
+
+def lag_table(*matrices: np.ndarray) -> LagTable:
+    values = np.full((len(matrices), len(matrices[0]), len(matrices[0])), np.nan)
+    for repetition, matrix in enumerate(matrices):
+        for step, task in zip(*np.tril_indices(len(matrix)), strict=True):
+            values[repetition, task, step - task] = 1.0 - matrix[step, task]
+    return LagTable(values)
+
+
+def test_by_hand():
+    before = 1.0 - np.array([[0.5, 0.3, 0.6, 0.2]])
+    reference = 1.0 - np.array([[0.5, 0.5, 0.25, 0.25]])
+    found = measures_of_errors(lag_table(R), before, reference)
+    assert found["average_accuracy"][0] == pytest.approx((0.6 + 0.7 + 0.9 + 0.4) / 4)
+    assert found["backward_transfer"][0] == pytest.approx(((0.6 - 0.9) + (0.7 - 0.8) + (0.9 - 0.5)) / 3)
+    # The best before the last step: .9, .8 and, of the third task, .5.
+    assert found["forgetting"][0] == pytest.approx(((0.9 - 0.6) + (0.8 - 0.7) + (0.5 - 0.9)) / 3)
+    assert found["forward_transfer"][0] == pytest.approx(((0.3 - 0.5) + (0.6 - 0.25) + (0.2 - 0.25)) / 3)
+
+
+def test_the_best_step_need_not_be_the_first():
+    better = R.copy()
+    better[1, 0] = 0.95
+    found = measures_of_errors(lag_table(R, better))
+    assert found["forgetting"][1] - found["forgetting"][0] == pytest.approx(0.05 / 3)
+    assert found["backward_transfer"][1] == pytest.approx(found["backward_transfer"][0])
+
+
+def test_against_the_matrix_unfolded():
+    generator = np.random.default_rng(0)
+    for lags in (1, 2, 4, 7):
+        table = LagTable(generator.random((3, 7, lags)))
+        accuracy = 1.0 - table.dense()
+        last = accuracy[:, -1]
+        found = measures_of_errors(table)
+        np.testing.assert_allclose(found["average_accuracy"], last.mean(axis=1))
+        own = np.diagonal(accuracy, axis1=1, axis2=2)
+        np.testing.assert_allclose(found["backward_transfer"], (last - own)[:, :-1].mean(axis=1))
+        best = np.nanmax(accuracy[:, :-1, :-1], axis=1)
+        np.testing.assert_allclose(found["forgetting"], (best - last[:, :-1]).mean(axis=1))
+        assert np.isnan(found["forward_transfer"]).all()
+
+
+def test_one_task_has_no_transfer():
+    found = measures_of_errors(LagTable(np.array([[[0.25]]])))
+    assert found["average_accuracy"].tolist() == [0.75]
+    assert all(np.isnan(found[name]).all() for name in MEASURES if name != "average_accuracy")
+
+
+def test_a_run_gives_them_everywhere(compiled, capsys):
+    result = imrc.evaluate(
+        imrc.datasets.load("random_walk", tasks=5), n=6, b=2, repetitions=2, methods=("imrc", "gem", "logistic_seen")
+    )
+    found = result.measures()
+    assert list(found) == list(result.error_tables)
+    for rule in ("single", "forward"):
+        assert found[rule]["backward_transfer"].mean == found[rule]["forgetting"].mean == 0.0
+    final = np.nanmean(1.0 - result.errors["gem"][:, -1], axis=1)
+    assert found["gem"]["average_accuracy"].mean == pytest.approx(final.mean())
+    known = (result.majority.newest() - result.before["gem"])[:, 1:].mean()
+    assert found["gem"]["forward_transfer"].mean == pytest.approx(known)
+    assert np.isnan(found["forward"]["forward_transfer"].mean)
+    rows = measure_rows(result)
+    assert len(rows) == 5 * len(MEASURES)
+    assert all(row["formula"] and row["source"] for row in rows)
+
+    arguments = ["run", "random_walk", "-k", "5", "-n", "6", "-b", "2", "--repetitions", "2"]
+    assert main([*arguments, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    by_rule = {row["rule"]: row for row in (*printed["rules"], *printed["references"])}
+    assert by_rule["pooled"]["average_accuracy"] == found["logistic_seen"]["average_accuracy"].mean
+    assert by_rule["forward_backward"]["stderr_forgetting"] == found["forward_backward"]["forgetting"].stderr
+    assert set(printed["measures"]) == {one.title for one in MEASURES.values()}
+    assert main([*arguments, "--csv"]) == 0
+    row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert float(row["average_accuracy"]) == found["single"]["average_accuracy"].mean
+    assert row["forward_transfer"] == ""
+
+
+def test_the_report_has_them_with_their_definitions(compiled):
+    text = report.to_html(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=4, repetitions=1))
+    assert "Measures of continual learning" in text
+    for one in MEASURES.values():
+        assert one.title in text
+        assert one.source in text
+    assert "not measured" in text

@@ -1,0 +1,175 @@
+"""The planner: the recursions' numbers, in both directions, and wishes that nothing fulfils."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc.cli import main
+from imrc.core import theory
+from imrc.core.recursions import borrowed_samples
+from imrc.diagnostics import assess
+from imrc.evaluation.results import RunResult
+from imrc.features import FeatureSpec
+from imrc.planning import (
+    MOST_TASKS,
+    PLACES,
+    Rate,
+    advice,
+    ceiling,
+    effective_samples_of,
+    error_at,
+    learning_curve,
+    make_plan,
+    needed,
+    plan_table,
+    samples_for,
+    way_sentence,
+)
+from imrc.plots.planning import plan_chart
+
+RATES = (0.0, 1e-3, 0.05, 0.1, 1.0, 20.0)
+
+
+def by_recursion(n: int, k: int, b: int, rho: float, of: str) -> float:
+    forward, _, both = theory.ess_recursion(np.full(k, float(n)), 1.0, rho, b)
+    if of == "mean":
+        return float(both.mean())
+    return float(forward[-1] if of == "newest" else borrowed_samples(forward[-1], 1.0, rho))
+
+
+@pytest.mark.parametrize("of", PLACES)
+@pytest.mark.parametrize("rho", RATES)
+def test_every_point_is_that_of_the_recursions(of, rho):
+    plan = make_plan(Rate(rho, rho / 2, 2 * rho), 10, 12, 2, ess=15, of=of)
+    table = plan_table(plan)
+    assert set(table["vary"]) == {"n", "k", "b"}
+    for row in table.itertuples():
+        at = {"n": plan.n, "k": plan.k, "b": plan.b, row.vary: row.x}
+        for value, rate in ((row.value, rho), (row.low, 2 * rho), (row.high, rho / 2)):
+            assert value == pytest.approx(by_recursion(**at, rho=rate, of=of), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("of", PLACES)
+@pytest.mark.parametrize("rho", RATES)
+def test_more_is_never_worth_less(of, rho):
+    table = plan_table(make_plan(Rate.guess(rho), 10, 12, 2, of=of))
+    for _, part in table.groupby("vary"):
+        assert (np.diff(part.sort_values("x")["value"]) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("of", PLACES)
+@pytest.mark.parametrize("vary", ["n", "k", "b"])
+def test_inverses_invert(of, vary):
+    found = 0
+    for n, k, b, rho, ess in itertools.product((3, 10, 50), (2, 20), (0, 3), (0.0, 0.01, 0.3), (1.5, 12.0, 70.0)):
+        at = {"n": n, "k": k, "b": b}
+        value = needed(ess, vary, n, k, b, rho, of)
+        limit = ceiling(vary, n, k, b, rho, of)
+        if value is None:
+            most = {"n": 10**9, "k": MOST_TASKS, "b": k - 1}[vary]
+            assert effective_samples_of(**{**at, vary: most}, rho=rho, of=of) < ess
+            assert ess > limit * (1 - 1e-3)
+            continue
+        found += 1
+        assert effective_samples_of(**{**at, vary: value}, rho=rho, of=of) >= ess
+        assert ess <= limit * (1 + 1e-12)
+        if value > (0 if vary == "b" else 1):
+            assert effective_samples_of(**{**at, vary: value - 1}, rho=rho, of=of) < ess
+    assert found > 5
+
+
+def test_samples_of_many_tasks_are_those_of_the_closed_form():
+    for place, ess in (("next", 6.0), ("newest", 25.0)):
+        assert needed(ess, "n", 1, 10_000, 3, 0.1, place) == math.ceil(theory.samples_needed(ess, 0.1, of=place))
+
+
+def test_the_next_task_has_a_ceiling_and_it_is_named():
+    assert needed(9.999, "n", 10, 20, 3, 0.1, "next") is not None
+    plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=10, of="next")
+    by_n, by_k, by_b = plan.ways
+    assert by_n.value is by_k.value is by_b.value is None
+    assert by_n.low == needed(10, "n", 10, 20, 3, 0.05, "next")
+    assert "never worth 1 / ρ = 10 samples" in way_sentence(plan, by_n)
+    assert "more tasks never lead to more than 6.2" in way_sentence(plan, by_k)
+    assert "no later one yet" in way_sentence(plan, by_b)
+    assert advice(plan).startswith("10 samples are impossible: the task to come is never worth 10;")
+
+
+def test_an_interval_without_limits_is_an_answer():
+    plan = make_plan(Rate(0.1, 0.0, math.inf), 10, 20, 1, ess=30)
+    assert plan.promised["mean"].low == 10.0
+    assert plan.promised["next"].low == 0.0
+    assert plan.ways[0].low < plan.ways[0].value < plan.ways[0].high == 30
+    assert np.isfinite(plan_table(plan)[["value", "low", "high"]].to_numpy()).all()
+    with pytest.raises(ValueError, match="rate of change"):
+        make_plan(Rate(math.inf, 0.0, math.inf), 10, 20, 1)
+
+
+def test_the_figure_has_the_plan_the_wish_and_the_band():
+    plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
+    names = [trace.name for trace in plan_chart(plan_table(plan), plan).data]
+    assert names.count("the plan") == names.count("wanted: 25") == names.count("95 % interval of ρ") == 3
+
+
+@pytest.fixture(scope="module")
+def runs(compiled) -> list[RunResult]:
+    sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
+    return [imrc.evaluate(sequence, n=n, repetitions=3) for n in (5, 10, 20, 40)]
+
+
+def test_errors_go_with_samples_and_back(runs):
+    curve = learning_curve(runs)
+    assert (np.diff(curve[["value", "low", "high"]], axis=0) <= 0).all()
+    assert (curve["low"] <= curve["value"]).all()
+    assert (curve["value"] <= curve["high"]).all()
+    raw = [run.headline()["single"].mean for run in runs]
+    assert curve["value"].mean() == pytest.approx(np.mean(raw))  # isotonic regression keeps the mean
+    middle = float(curve["value"].iloc[[0, -1]].mean())
+    assert error_at(curve, samples_for(curve, middle)) == pytest.approx(middle)
+    assert math.isnan(samples_for(curve, 0.0))
+    assert math.isnan(error_at(curve, 41))
+    assert math.isnan(error_at(curve, 4))
+
+
+def test_the_command_gives_the_library_s_numbers(capsys):
+    assert main(["plan", "random_walk", "-n", "8", "-b", "1", "-k", "30", "--ess", "40", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    sequence = imrc.datasets.load("random_walk", seed=0)
+    rate = Rate(*assess(sequence, features=FeatureSpec()).ratio_at(1))
+    plan = make_plan(rate, 8, 30, 1, ess=40)
+    assert printed["rho"]["value"] == rate.value
+    assert printed["ess"]["mean"]["high"] == plan.promised["mean"].high
+    assert printed["ways"]["n"]["value"] == plan.ways[0].value
+    assert printed["advice"] == advice(plan)
+    assert main(["plan", "--rho", "0.1", "--csv"]) == 0
+    assert capsys.readouterr().out.startswith("vary,x,value,low,high\n")
+
+
+def test_the_command_plans_for_an_error(capsys):
+    assert main(["plan", "random_walk", "-n", "5", "--error", "0.3"]) == 0
+    shown = capsys.readouterr().out
+    assert "Wanted: an error of .300, that is" in shown
+    assert shown.splitlines()[1].split() == ["worth", "samples", "low", "high", "error"]
+    assert main(["plan", "random_walk", "-n", "5", "--error", "0.001"]) == 2
+    assert "beyond the learning curve" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "needs DATA"),
+        (["--rho", "-1"], "rho must be at least 0"),
+        (["--rho", "0.1", "--error", "0.1"], "--error needs DATA"),
+        (["--rho", "0.1", "--ess", "0"], "ess must be above 0"),
+        (["--rho", "0.1", "-k", "0"], "k must be at least 1"),
+    ],
+)
+def test_mistakes_end_with_status_2(capsys, arguments, message):
+    assert main(["plan", *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,211 @@
+"""The alarm: bets are fair, false alarms as rare as promised, changes are found, and it goes on where it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import imrc
+from imrc.cli import main
+from imrc.commands import watch
+from imrc.watch import Alarm, MoreThanUsual, Watcher, bet
+
+ZEROS = np.zeros(10, dtype=np.int64)
+
+
+def test_bets_are_fair():
+    # Over t = -ln p the integrand is smooth.
+    total, _ = integrate.quad(lambda t: bet(math.exp(-t)) * math.exp(-t), 0.0, 600.0, limit=500)
+    assert total == pytest.approx(1.0, abs=2e-3)  # what is left beyond falls like 1 / t
+    for p in (0.9, 0.3, 1e-3, 1e-9):
+        log = math.log(p)
+        assert bet(p) == pytest.approx((1 - p + p * log) / (p * log**2))
+    assert bet(1.0) == 0.5
+    assert bet(1.0 - 1e-7) == pytest.approx(0.5, abs=1e-6)
+    assert np.isfinite(bet(0.0))
+
+
+def test_the_capital_is_the_mixture_of_restarted_bets():
+    alarm, p = Alarm(), np.random.default_rng(0).random(30)
+    for value in p:
+        alarm._bet(value)
+    e = np.array([bet(value) for value in p])
+    mixture = sum(np.prod(e[j:]) / ((j + 1) * (j + 2)) for j in range(len(p)))
+    assert math.exp(alarm.log_evidence) == pytest.approx(mixture)
+
+
+def p_values(seed: int, count: int, memory: int = 2000, permutations: int = 49) -> tuple[list[float], Alarm]:
+    generator = np.random.default_rng([seed, 1])
+    alarm = Alarm(permutations=permutations, memory=memory, seed=seed)
+    found = [alarm.step(generator.exponential(size=(10, 2)), generator.integers(0, 2, 10)) for _ in range(count)]
+    return found[1:], alarm
+
+
+@pytest.mark.parametrize("memory", [2000, 30])
+def test_p_values_are_uniform_and_independent_on_identical_tasks(memory):
+    p = np.array([p_values(seed, 21, memory)[0] for seed in range(150)])
+    assert stats.kstest(p.ravel(), "uniform").pvalue > 0.01
+    following = stats.spearmanr(p[:, :-1].ravel(), p[:, 1:].ravel())
+    assert following.pvalue > 0.01
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    # The study of 1,000 sequences of 100 tasks: tests/benchmarks/watch.py.
+    hits = sum(p_values(seed, 40)[1].alarm is not None for seed in range(200))
+    assert stats.binomtest(hits, 200, 0.05, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.parametrize(("jump", "least", "within"), [(0.5, 0.8, 10), (1.0, 1.0, 4), (2.0, 1.0, 3)])
+def test_jumps_are_found(jump, least, within):
+    delays = []
+    for seed in range(30):
+        generator, alarm = np.random.default_rng(seed), Alarm(permutations=199, seed=seed)
+        for j in range(45):
+            shift = jump if j >= 20 else 0.0
+            alarm.step(generator.standard_normal((10, 5)) + shift, ZEROS)
+        delays.append(math.inf if alarm.alarm is None else alarm.alarm + 1 - 20)
+    assert min(delays) > 0
+    assert np.mean(np.isfinite(delays)) >= least
+    assert np.median(delays) <= within
+
+
+def test_a_change_of_class_shares_is_found():
+    generator, alarm = np.random.default_rng(0), Alarm(permutations=199)
+    for j in range(40):
+        alarm.step(generator.standard_normal((20, 3)), (generator.random(20) < (0.2 if j < 20 else 0.8)).astype(int))
+    assert alarm.alarm is not None
+    assert alarm.alarm > 19
+
+
+def test_the_second_lamp_is_rare_on_walks_and_lit_by_a_jump():
+    lit, jumps = [], []
+    for seed in range(20):
+        generator, usual = np.random.default_rng(seed), MoreThanUsual()
+        mean = np.zeros(5)
+        for j in range(60):
+            mean = mean + math.sqrt(0.05) * generator.standard_normal(5) + (2.0 if j == 50 else 0.0)
+            lamp = usual.step(np.column_stack([np.ones(10), mean + generator.standard_normal((10, 5))]), ZEROS, 1)
+            (jumps if j == 50 else lit).append(lamp)
+    assert np.mean(jumps) >= 0.95
+    assert np.mean(lit) < 0.03
+
+
+def test_memory_is_flat(tmp_path):
+    watcher, generator = Watcher(permutations=9, memory=50), np.random.default_rng(0)
+    sizes = []
+    for step in range(3000):
+        watcher.arrive(generator.standard_normal((5, 2)), np.array([0, 1, 0, 1, 0]))
+        if step in (100, 2999):
+            watcher.save(tmp_path / "state.npz")
+            sizes.append((tmp_path / "state.npz").stat().st_size)
+    assert len(watcher.alarm._rows) == 50
+    assert abs(sizes[1] - sizes[0]) < 100
+
+
+def test_it_goes_on_bit_for_bit_where_it_was(tmp_path):
+    sequence = imrc.datasets.load("random_walk", tasks=14, samples=30)
+    straight = Watcher(permutations=99, memory=100, seed=3)
+    expected = list(straight.read(sequence))
+    watcher, found = Watcher(permutations=99, memory=100, seed=3), []
+    for tasks in (1, 2, 5, 5, 6, 14):
+        found += watcher.read(sequence, tasks)
+        watcher.save(tmp_path / "state.npz")
+        watcher = Watcher.load(tmp_path / "state.npz")
+    assert repr(found) == repr(expected)
+    assert watcher.alarm.log_evidence == straight.alarm.log_evidence
+    np.testing.assert_array_equal(watcher.alarm._rows, straight.alarm._rows)
+    assert list(tmp_path.iterdir()) == [tmp_path / "state.npz"]
+
+
+def test_classes_may_come_later():
+    watcher, generator = Watcher(permutations=19), np.random.default_rng(0)
+    for labels in ("aabb", "abab", "abcc", "cdcd"):
+        arrival = watcher.arrive(generator.standard_normal((4, 2)), np.array(list(labels)))
+    assert np.isfinite(arrival.p)
+    assert watcher._classes == ["a", "b", "c", "d"]
+
+
+def test_other_tasks_are_refused(tmp_path):
+    watcher = Watcher(permutations=19)
+    list(watcher.read(imrc.datasets.load("identical", tasks=4)))
+    with pytest.raises(ValueError, match="other ones now"):
+        list(watcher.read(imrc.datasets.load("random_walk", tasks=6)))
+    with pytest.raises(ValueError, match="4 were seen before"):
+        list(watcher.read(imrc.datasets.load("identical", tasks=3)))
+    (tmp_path / "state.npz").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="not a state"):
+        Watcher.load(tmp_path / "state.npz")
+
+
+def lines(tasks: range, jump_at: int = 99) -> str:
+    generator = np.random.default_rng(5)
+    rows = []
+    for task in range(tasks.stop):
+        for row in range(12):
+            x = generator.standard_normal(3) + (4.0 if task >= jump_at else 0.0)
+            rows.append((task, f"{x[0]:.4f},{x[1]:.4f},{x[2]:.4f},{'ab'[row % 2]},{task + 1}\n"))
+    return "".join(text for task, text in rows if task in tasks)
+
+
+HEADER = "x,y,z,state,month\n"
+CUT = ["--label", "state", "--task", "month"]
+
+
+def test_the_command_rings_once_things_change(tmp_path, capsys):
+    file = tmp_path / "calm.csv"
+    file.write_text(HEADER + lines(range(12)))
+    assert main(["watch", str(file), *CUT, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["task"] for row in rows] == [str(task) for task in range(2, 13)]
+    file.write_text(HEADER + lines(range(12), jump_at=8))
+    assert main(["watch", str(file), *CUT, "--json"]) == watch.ALARM == 3
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["alarm"] == next(one["task"] for one in printed["arrivals"] if one["alarm"]) > 8
+    assert main(["watch", str(file), *CUT]) == 3
+    assert f"ALARM since task {printed['alarm']} in 12 tasks" in capsys.readouterr().out
+
+
+def test_a_state_file_lets_the_command_go_on(tmp_path, capsys):
+    file, state = tmp_path / "growing.csv", ["--state", str(tmp_path / "state.npz")]
+    file.write_text(HEADER + lines(range(12), jump_at=8))
+    assert main(["watch", str(file), *CUT, "--json"]) == 3
+    whole = json.loads(capsys.readouterr().out)["arrivals"]
+    found = []
+    for stop in (5, 9, 9, 12):
+        file.write_text(HEADER + lines(range(stop), jump_at=8))
+        status = main(["watch", str(file), *CUT, *state, "--json"])
+        found += json.loads(capsys.readouterr().out)["arrivals"]
+    # The last month may still be growing.
+    assert found == whole[:-1]
+    assert status == 3
+    assert main(["watch", str(file), *CUT, *state, "--alpha", "0.01"]) == 2
+    assert "begun with alpha = 0.05" in capsys.readouterr().err
+
+
+def test_it_follows_a_file_until_the_alarm(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "_EVERY_S", 0.05)
+    file = tmp_path / "growing.csv"
+    file.write_text(HEADER + lines(range(5), jump_at=8))
+
+    def grow() -> None:
+        for task in range(5, 13):
+            time.sleep(0.1)
+            with open(file, "a") as opened:
+                opened.write(lines(range(task, task + 1), jump_at=8))
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        assert main(["watch", str(file), *CUT, "--follow"]) == 3
+    finally:
+        thread.join()
+    assert "ALARM since task" in capsys.readouterr().out
+    assert main(["watch", "identical", "--follow"]) == 2
