@@ -11,7 +11,7 @@ from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
-from imrc.features import FREQUENCIES, KINDS, SIGMA2
+from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import bar, cards, copying, data, exporting, running, screen, state
 from pages.ui.choice import OWN, PRESET_TITLES
@@ -108,7 +108,7 @@ def _more() -> None:
         key="features",
         help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
     )
-    if st.session_state["features"] in ("rff", "rff_median", "automatic"):
+    if st.session_state["features"] in WITH_FREQUENCIES:
         st.number_input(
             "Frequencies N",
             *FREQUENCIES,
