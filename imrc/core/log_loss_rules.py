@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc.core.rules import Fit, surplus
-from imrc.core.selection import CANDIDATES, DEFAULT, Candidate, alone, fold_masks, log_loss, split_weights
+from imrc.core.selection import (
+    CANDIDATES,
+    DEFAULT,
+    POOLED_LAST,
+    Candidate,
+    alone,
+    fold_masks,
+    log_loss,
+    split_weights,
+)
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers.log_loss import LogLossSolution, dual_parameters, primal_parameters, scaled, solve_log_loss
@@ -47,7 +56,7 @@ class LogLossRules:
         self._primal = False
         self._candidates = CANDIDATES[settings.selection]
         self._alone = alone(self._candidates)
-        self._losses = dict.fromkeys([*self._candidates, *self._alone], 0.0)
+        self._losses = {c: POOLED_LAST * c.pooled for c in (*self._candidates, *self._alone)}
         self._steps = 0
         self._labelled = 0
         # Of each task within reach, the tasks with labels up to it.
@@ -70,9 +79,13 @@ class LogLossRules:
             self._score_candidates(list(scored), self._aligned(forward), start)
         chosen = self._chosen = self._best(self._candidates)
         own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
-        fits = []
+        fits: list[Fit] = []
         self._coefficients.append(start)
         for back, task in enumerate([forward, *revised]):
+            if chosen.pooled and fits:  # one rule for all tasks
+                self._coefficients[-1 - back] = self._coefficients[-1]
+                fits.append(fits[0])
+                continue
             fit, self._coefficients[-1 - back] = self._learn(task, back, chosen, self._coefficients[-1 - back])
             fits.append(fit)
         self._steps += 1
@@ -84,6 +97,8 @@ class LogLossRules:
 
     def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
+        if candidate.pooled:
+            return self._solve(*self._pooled(0), start, candidate.penalty)
         if candidate.transfer:
             return self._solve(self._aligned(task), task.ess, start, candidate.penalty)
         weights, samples = self._own(back)
@@ -94,6 +109,8 @@ class LogLossRules:
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come, weighted as the forward rule of the newest."""
         start, chosen = self._coefficients[-1], self._best(self._candidates)
+        if chosen.pooled:
+            return self._solve(*self._pooled(0), start, chosen.penalty)[0]
         if chosen.transfer:
             return self._solve(self._aligned(task), task.ess, start, chosen.penalty)[0]
         weights, samples = self._own(0)
@@ -105,8 +122,9 @@ class LogLossRules:
         return samples + self._gram.size + sum(part.size for part in self._coefficients)
 
     def choices(self) -> dict[str, float]:
-        """Return whether the past is used, and the factor of the penalty."""
-        return {"transfer": float(self._chosen.transfer), "penalty": self._chosen.penalty}
+        """Return whether the past is used, whether all of it alike (where that is a choice), and the penalty's factor."""
+        pooled = {"pooled": float(self._chosen.pooled)} if any(one.pooled for one in self._candidates) else {}
+        return {"transfer": float(self._chosen.transfer), **pooled, "penalty": self._chosen.penalty}
 
     def _aligned(self, task: Tracked) -> Floats:
         """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""
@@ -119,6 +137,12 @@ class LogLossRules:
         weights, place = np.zeros(len(self._y)), self._labelled_by[-1 - back] - self._labelled - 1
         weights[place] = 1.0
         return weights, float(len(self._y[place]))
+
+    def _pooled(self, held: int) -> tuple[Floats, float]:
+        """Weights of the stored tasks by their samples, `held` of the newest left out; the number of samples."""
+        sizes = np.array([len(part) for part in self._y], dtype=np.float64)
+        sizes[-1] -= held
+        return sizes / sizes.sum(), float(sizes.sum())
 
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
@@ -148,8 +172,11 @@ class LogLossRules:
         X, y = self._X[-1], self._y[-1]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
-                base = weights if candidate.transfer else self._own(0)[0]
-                task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
+                if candidate.pooled:
+                    task_weights, ess = self._pooled(int(held.sum()))
+                else:
+                    base = weights if candidate.transfer else self._own(0)[0]
+                    task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
                 scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
                 self._losses[candidate] += log_loss(scores.T, y[held])

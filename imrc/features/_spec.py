@@ -80,7 +80,7 @@ class _Blend:
     orthogonal: bool
 
 
-_NUMERIC, _PIXELS = _Blend(1, 1.0, 0.3, False), _Blend(2, 0.5, 0.1, True)
+_NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,17 @@ def _side_by_side(
             Standardised.learn(X[:, numeric]),
             PulledIn(len(numeric), _PULLED_IN_BEYOND),
         )
-        parts.append((numeric, (*scaling, _blended(scaling[1].transform(scaling[0].transform(X[:, numeric])), frequencies, _NUMERIC, generator))))
+        parts.append(
+            (
+                numeric,
+                (
+                    *scaling,
+                    _blended(
+                        scaling[1].transform(scaling[0].transform(X[:, numeric])), frequencies, _NUMERIC, generator
+                    ),
+                ),
+            )
+        )
     if pixels.size:
         parts.append((pixels, (_blended(X[:, pixels], frequencies, _PIXELS, generator),)))
     return parts

@@ -3,8 +3,12 @@
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
         python tests/benchmarks/default_study.py run --stage repeated --seeds 200:220
+        python tests/benchmarks/default_study.py run --sets automatic --stage automatic --seeds 300:320
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
+
+Sets "automatic" are those of today and streams in the folder $IMRC_STREAMS (name.csv.gz, label last, blocks of 300 rows),
+all in the representation `automatic`.
 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
 """
@@ -13,8 +17,11 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
+import os
 import time
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -44,12 +51,15 @@ class Setting:
     def load(self, seed: int) -> imrc.TaskSequence:
         if self.dataset in BUILT_IN:
             return imrc.datasets.load(self.dataset, tasks=self.tasks, seed=seed)
+        if self.dataset in STREAMS:
+            return _stream(self.dataset).head(self.tasks)
         sequence = _real(self.dataset, seed if self.dataset == "rotated_mnist" else 0)
         tasks = sequence.tasks[self.first : self.first + self.tasks]
         return replace(sequence, tasks=tasks)
 
 
 BUILT_IN = imrc.datasets.names()[:8]
+STREAMS = ("rialto", "movingsquares", "chess", "sea", "luxembourg")
 _CACHE: dict[tuple[str, int], imrc.TaskSequence] = {}
 
 
@@ -59,6 +69,13 @@ def _real(name: str, seed: int) -> imrc.TaskSequence:
         options = {"tasks": 15} if name == "rotated_mnist" else {}
         _CACHE[name, seed] = imrc.datasets.load(name, seed=seed, **options)
     return _CACHE[name, seed]
+
+
+@cache
+def _stream(name: str) -> imrc.TaskSequence:
+    content = (Path(os.environ["IMRC_STREAMS"]) / f"{name}.csv.gz").read_bytes()
+    label = gzip.decompress(content).split(b"\n", 1)[0].decode().strip().split(",")[-1]
+    return imrc.datasets.read_table(content, label=label, block=300, name=name)
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -74,12 +91,30 @@ SETTINGS: tuple[Setting, ...] = (
     *(Setting(name, "standardised") for name in BUILT_IN[1:]),
 )
 
+AUTOMATIC: tuple[Setting, ...] = (
+    *(Setting(name, "automatic", 5) for name in ("usenet1", "usenet2")),
+    Setting("german", "automatic", 3),
+    Setting("spam", "automatic"),
+    Setting("power_supply", "automatic", 20, 40),
+    Setting("weather", "automatic", 20, 25),
+    Setting("covertype_excerpt", "automatic"),
+    Setting("rotated_mnist", "automatic", 15),
+    *(Setting(name, "automatic") for name in (*BUILT_IN, *STREAMS)),
+)
+SETS = {"first": SETTINGS, "automatic": AUTOMATIC}
+
 VARIANTS: dict[str, dict[str, object]] = {
     "paper": {"preset": "paper"},
     "recommended": {"preset": "recommended"},
+    "recommended_2023": {"preset": "recommended_2023", "features": "automatic_2023"},
+    # One ingredient of the change since then removed.
+    "without_pooling": {"preset": "recommended_2023"},
+    "pooling_alone": {"preset": "recommended", "features": "automatic_2023"},
     "recommended_01": {"preset": "recommended_01"},
     # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
     "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
+    # The same with penalties chosen by cross-validation on past data.
+    "tuned_references": {"methods": tuple(f"logistic_{name}:tuned" for name in ("single", "recent", "seen"))},
     # L1 in place of L2: lambda = sqrt(s) as in the derivation, and the scales that predict better.
     # Ablation: one ingredient of "recommended" removed.
     "without_selection": {"preset": "recommended", "selection": "none"},
@@ -119,7 +154,9 @@ def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, ob
     """Run one cell (one seed, one draw); one row, or one per reference."""
     sequence = setting.load(seed)
     started = time.perf_counter()
-    result = imrc.evaluate(sequence, n=n, features=setting.features, repetitions=1, seed=seed, **VARIANTS[variant])
+    result = imrc.evaluate(
+        sequence, n=n, repetitions=1, seed=seed, **{"features": setting.features, **VARIANTS[variant]}
+    )
     seconds = time.perf_counter() - started
     own = "forward_backward" in result.error_tables
     rows = []
@@ -140,7 +177,7 @@ def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], s
             # Digits have 89 samples a task: the first size that is too large becomes the largest possible.
             for n in sorted({min(size, limit) for size in sizes}):
                 for variant in variants:
-                    known = "logistic_single" if variant == "references" else variant
+                    known = str(VARIANTS[variant].get("methods", (variant,))[0])
                     if (setting.name, str(n), str(seed), known) not in store.done:
                         store.add(cell(setting, n, seed, variant))
 
@@ -198,23 +235,27 @@ def gains(stage: str) -> pd.DataFrame:
     )
 
 
-def report(stage: str, metric: str) -> None:
+def report(stage: str, metric: str, reference: str = "paper") -> None:
     """Print the table and its means."""
-    table = paired(stage, metric)
+    table = paired(stage, metric, reference)
     pd.set_option("display.width", 220, "display.max_rows", 200, "display.max_columns", 40)
     print(table.round(4).to_string(index=False))
-    for title, rows in (("minus paper", differences(stage, metric)), ("minus own single-task rule", gains(stage))):
+    for title, rows in (
+        (f"minus {reference}", differences(stage, metric, reference)),
+        ("minus own single-task rule", gains(stage)),
+    ):
         print(f"\n{title}: mean over settings ± one standard error over seeds, settings lower / higher by two")
         print(rows.to_string())
     variants = [name for name in table.columns if f"{name}_se" in table.columns]
     for size, part in table.groupby("n"):
-        print(f"n = {size}: paper {part['paper'].mean():.4f}", end="")
+        print(f"n = {size}: {reference} {part[reference].mean():.4f}", end="")
         for variant in variants:
             mean = part[variant].mean()
             better = (part[variant] < -2 * part[f"{variant}_se"]).sum()
             worse = (part[variant] > 2 * part[f"{variant}_se"]).sum()
             print(
-                f"; {variant} {mean:+.4f} ({mean / part['paper'].mean():+.0%}, {better} better, {worse} worse)", end=""
+                f"; {variant} {mean:+.4f} ({mean / part[reference].mean():+.0%}, {better} better, {worse} worse)",
+                end="",
             )
         print()
 
@@ -243,6 +284,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["run", "report", "cost"])
     parser.add_argument("--stage", default="tuning")
+    parser.add_argument("--sets", default="first", choices=SETS)
+    parser.add_argument("--reference", default="paper", help="what the others are compared with in a report")
     parser.add_argument("--seeds", default="0:10", help="first:last")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument(
@@ -252,13 +295,13 @@ def main() -> None:
     parser.add_argument("--metric", default="average")
     options = parser.parse_args()
     if options.action == "report":
-        report(options.stage, options.metric)
+        report(options.stage, options.metric, options.reference)
         return
     if options.action == "cost":
-        cost([setting for setting in SETTINGS if options.only in setting.name])
+        cost([setting for setting in SETS[options.sets] if options.only in setting.name])
         return
     first, last = map(int, options.seeds.split(":"))
-    settings = [setting for setting in SETTINGS if options.only in setting.name]
+    settings = [setting for setting in SETS[options.sets] if options.only in setting.name]
     run(options.stage, range(first, last), tuple(options.sizes), options.variants, settings)
 
 
