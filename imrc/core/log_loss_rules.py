@@ -122,7 +122,7 @@ class LogLossRules:
         return samples + self._gram.size + sum(part.size for part in self._coefficients)
 
     def choices(self) -> dict[str, float]:
-        """Return whether the past is used, whether all of it alike (where that is a choice), and the penalty's factor."""
+        """Return whether the past is used, whether all of it alike where that is a choice, and the penalty's factor."""
         pooled = {"pooled": float(self._chosen.pooled)} if any(one.pooled for one in self._candidates) else {}
         return {"transfer": float(self._chosen.transfer), **pooled, "penalty": self._chosen.penalty}
 

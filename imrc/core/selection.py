@@ -1,7 +1,8 @@
-"""Choosing between transfer, no transfer and pooling all samples, and the strength of the penalty, by cross-validation on what has come.
+"""Choosing how the past is used, and the strength of the penalty, by cross-validation on what has come.
 
-At each step the new task's samples are split; each candidate learns the forward rule from the training part (and the
-past) and is scored by log loss on the rest. Scores add up over the steps, so only past data decide. This notices what
+The past counts as the tracking weights it, not at all, or all stored samples alike. At each step the new task's
+samples are split; each candidate learns the forward rule from the training part (and the past) and is scored by log
+loss on the rest. Scores add up over the steps, so only past data decide. This notices what
 the likelihood of the innovations cannot: a change of concept that leaves the means nearly where they were but turns
 the labels round.
 """

@@ -23,9 +23,10 @@ _KINDS: dict[HeadlineKind, str] = {
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return the selection at each step: columns step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
+    """Return the selection at each step: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
 
-    `transfer` is the share of repetitions that used the past, `pooled` of those that did so with all samples alike, `penalty` the geometric mean of the penalty's factor.
+    `transfer` is the share of repetitions that used the past, `pooled` of those in which all stored samples counted
+    alike, `penalty` the geometric mean of the penalty's factor.
     Columns that the preset does not choose are NaN.
     """
     steps = np.arange(1, result.n_tasks + 1)
@@ -45,7 +46,7 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return the selection at each step, one panel each: rate of change, transfer, pooling, penalty; from `choices_table`."""
+    """Return what was selected at each step, from `choices_table`: a panel for each choice."""
     titles = {
         "rate": "Rate ρ = d² / σ²",
         "transfer": "Use of the past",

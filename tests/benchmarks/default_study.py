@@ -7,8 +7,8 @@ Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
 
-Sets "automatic" are those of today and streams in the folder $IMRC_STREAMS (name.csv.gz, label last, blocks of 300 rows),
-all in the representation `automatic`.
+Sets "automatic" are the same sequences once each and five streams in the folder $IMRC_STREAMS (name.csv.gz, label last,
+blocks of 300 rows), all in the representation `automatic`.
 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
 """

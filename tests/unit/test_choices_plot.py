@@ -22,10 +22,11 @@ def test_table_sums_up_the_choices_of_the_repetitions(sequence):
     np.testing.assert_allclose(table["penalty"], np.prod(penalties, axis=0) ** 0.25)
     np.testing.assert_array_equal(table["low"], rates.min(axis=0))
     np.testing.assert_array_equal(table["transfer"], result.choices["transfer"].mean(axis=0))
+    np.testing.assert_array_equal(table["pooled"], result.choices["pooled"].mean(axis=0))
 
 
 @pytest.mark.parametrize(
-    ("preset", "panels"), [("recommended", ["rate", "transfer", "penalty"]), ("recommended_01", ["rate"])]
+    ("preset", "panels"), [("recommended", ["rate", "transfer", "pooled", "penalty"]), ("recommended_01", ["rate"])]
 )
 def test_figure_has_a_panel_for_everything_that_is_chosen(sequence, preset, panels):
     table = choices_table(imrc.evaluate(sequence, n=10, repetitions=2, preset=preset))
