@@ -48,8 +48,9 @@ class LogLossRules:
     def __init__(self, settings: IMRCSettings, n_classes: int) -> None:
         self.settings = settings
         self.n_classes = n_classes
-        self._X: deque[Floats] = deque()
-        self._y: deque[NDArray[np.int64]] = deque()
+        # All stored samples, their classes, and how many are of each task.
+        self._X: Floats = np.empty((0, 0))
+        self._y = self._sizes = np.empty(0, dtype=np.int64)
         self._gram: Floats = np.empty((0, 0))
         # Newest coefficients of each task within reach, as warm starts: of samples (dual) or features (primal).
         self._coefficients: deque[Floats] = deque(maxlen=settings.b + 1)
@@ -71,7 +72,7 @@ class LogLossRules:
             self._store(scaled(X1), y)
             self._labelled += 1
         self._labelled_by.append(self._labelled)
-        zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else sum(map(len, self._y))))
+        zeros = np.zeros((self.n_classes, X1.shape[1] if self._primal else len(self._y)))
         start = self._coefficients[-1] if self._coefficients else zeros
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
@@ -118,8 +119,7 @@ class LogLossRules:
 
     def size(self) -> int:
         """Return how many numbers are kept."""
-        samples = sum(part.size for part in self._X) + sum(part.size for part in self._y)
-        return samples + self._gram.size + sum(part.size for part in self._coefficients)
+        return self._X.size + self._y.size + self._gram.size + sum(part.size for part in self._coefficients)
 
     def choices(self) -> dict[str, float]:
         """Return whether the past is used, whether all of it alike where that is a choice, and the penalty's factor."""
@@ -130,17 +130,17 @@ class LogLossRules:
         """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""
         if task.weights is None:
             raise ValueError("the rule for log loss needs tracking='rate': one gain for all components.")
-        return task.weights[-len(self._y) :]
+        return task.weights[-len(self._sizes) :]
 
     def _own(self, back: int) -> tuple[Floats, float]:
         """Weights of one task only, `back` tasks before the newest or the last with labels before it; its samples."""
-        weights, place = np.zeros(len(self._y)), self._labelled_by[-1 - back] - self._labelled - 1
+        weights, place = np.zeros(len(self._sizes)), self._labelled_by[-1 - back] - self._labelled - 1
         weights[place] = 1.0
-        return weights, float(len(self._y[place]))
+        return weights, float(self._sizes[place])
 
     def _pooled(self, held: int) -> tuple[Floats, float]:
         """Weights of the stored tasks by their samples, `held` of the newest left out; the number of samples."""
-        sizes = np.array([len(part) for part in self._y], dtype=np.float64)
+        sizes = self._sizes.astype(np.float64)
         sizes[-1] -= held
         return sizes / sizes.sum(), float(sizes.sum())
 
@@ -150,17 +150,15 @@ class LogLossRules:
             # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
             tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // len(y))))
             self._primal = X.shape[1] <= 0.75 * len(y) * tasks
-        self._X.append(X)
-        self._y.append(y)
-        dropped = 0
-        sizes = [len(part) for part in self._y]
-        for _ in range(surplus(sizes, self.settings.b + 1, STORED_SAMPLES, MAX_STORED_TASKS)):
-            self._X.popleft()
-            dropped += len(self._y.popleft())
+        sizes = [*self._sizes.tolist(), len(y)]
+        tasks = surplus(sizes, self.settings.b + 1, STORED_SAMPLES, MAX_STORED_TASKS)
+        dropped, self._sizes = sum(sizes[:tasks]), np.array(sizes[tasks:])
+        self._X = np.concatenate([self._X[dropped:], X]) if self._y.size else X
+        self._y = np.append(self._y, y)[dropped:]
         if self._primal:
             return
         old = self._gram[dropped:, dropped:]
-        cross = np.concatenate(self._X) @ X.T
+        cross = self._X @ X.T
         self._gram = np.block([[old, cross[: len(old)]], [cross.T]])
         fresh = np.zeros((self.n_classes, len(y)))
         for position, coefficients in enumerate(self._coefficients):
@@ -169,7 +167,8 @@ class LogLossRules:
 
     def _score_candidates(self, candidates: list[Candidate], weights: Floats, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
-        X, y = self._X[-1], self._y[-1]
+        newest = int(self._sizes[-1])
+        X, y = self._X[-newest:], self._y[-newest:]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
                 if candidate.pooled:
@@ -190,7 +189,7 @@ class LogLossRules:
         held: NDArray[np.bool_] | None = None,
     ) -> tuple[Fit, Floats]:
         """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest."""
-        sizes = np.array([len(part) for part in self._y])
+        sizes = self._sizes
         per_sample = np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / sizes, sizes)
         if held is not None:
             newest = per_sample[-len(held) :]
@@ -198,10 +197,10 @@ class LogLossRules:
             newest[held] = 0.0
         used = np.flatnonzero(per_sample)
         weights = per_sample[used] / per_sample[used].sum()
-        y = np.concatenate(self._y)[used]
+        y = self._y[used]
         strength = self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
         if self._primal:
-            samples = np.concatenate(self._X)[used]
+            samples = self._X[used]
             solution = solve_log_loss(samples, y, weights, strength, start, primal=True)
             return _fit(primal_parameters(solution.coefficients), solution, ess), solution.coefficients
         gram = _square(self._gram, used)
@@ -210,7 +209,7 @@ class LogLossRules:
         coefficients[:, used] = solution.coefficients
         mu = np.empty(0)  # scores of held-out samples need no parameters
         if held is None:
-            mu = dual_parameters(np.concatenate(self._X)[used], solution.coefficients)
+            mu = dual_parameters(self._X[used], solution.coefficients)
         return _fit(mu, solution, ess), coefficients
 
 
