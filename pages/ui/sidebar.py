@@ -116,7 +116,7 @@ def _more() -> None:
             value=st.session_state["frequencies"],
             step=10,
             key="frequencies",
-            help="Random frequencies; the map has 2 N features.",
+            help="Random frequencies, each with a cosine and a sine; Automatic takes twice as many for pixels.",
         )
     if st.session_state["features"] == "rff":
         st.number_input(

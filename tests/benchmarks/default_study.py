@@ -20,15 +20,18 @@ import csv
 import gzip
 import os
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 import imrc
 from imrc.evaluation import largest_n
+from imrc.features import _spec
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (10, 50, 100)
@@ -129,6 +132,16 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 
 
+# Ablation of the representation `automatic`: constants of its maps that are replaced.
+MAPS: dict[str, dict[str, object]] = {
+    "without_linear": {name: replace(getattr(_spec, name), linear=1e-12) for name in ("_NUMERIC", "_PIXELS")},
+    "without_pulling_in": {"_PULLED_IN_BEYOND": np.inf},
+    "without_orthogonal": {"_PIXELS": replace(_spec._PIXELS, orthogonal=False)},
+    "pixels_like_numbers": {"_PIXELS": replace(_spec._NUMERIC, orthogonal=True)},
+}
+VARIANTS |= {name: {"preset": "recommended"} for name in MAPS}
+
+
 @dataclass
 class Store:
     """CSV of finished cells."""
@@ -154,9 +167,10 @@ def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, ob
     """Run one cell (one seed, one draw); one row, or one per reference."""
     sequence = setting.load(seed)
     started = time.perf_counter()
-    result = imrc.evaluate(
-        sequence, n=n, repetitions=1, seed=seed, **{"features": setting.features, **VARIANTS[variant]}
-    )
+    with patch.multiple(_spec, **MAPS[variant]) if variant in MAPS else nullcontext():
+        result = imrc.evaluate(
+            sequence, n=n, repetitions=1, seed=seed, **{"features": setting.features, **VARIANTS[variant]}
+        )
     seconds = time.perf_counter() - started
     own = "forward_backward" in result.error_tables
     rows = []
