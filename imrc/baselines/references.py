@@ -105,6 +105,7 @@ class _RulePerTask(Baseline):
     """Logistic regression with one rule per task, which stays as it was learnt."""
 
     kind = "reference"
+    version = 2
     paper = _COX
     needs_task_id = True
     keeps_old_rules = True
@@ -200,6 +201,7 @@ class SeenLogistic(Baseline):
     """
 
     title = "Logistic, everything seen"
+    version = 2
     paper = _COX
     kind = "reference"
     profiles: ClassVar[Mapping[str, Settings]] = {

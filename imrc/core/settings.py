@@ -37,7 +37,7 @@ LIMITS: dict[str, tuple[int, int]] = {
 DESCRIPTIONS: dict[Preset, str] = {
     "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss; its penalty, "
     "and whether to transfer, not to, or to pool all stored samples, chosen by cross-validation on past data. Lowest "
-    "errors on average over 22 sequences, not on every one.",
+    "errors on average over 21 sequences, not on every one.",
     "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
     "set of instances and smaller confidence vectors.",
     "paper": "Exactly the choices of the authors' code.",
