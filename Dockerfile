@@ -14,6 +14,8 @@ COPY pyproject.toml README.md LICENSE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
 COPY data/catalogue.toml data/catalogue.toml
 COPY data/results data/results
+COPY docs/article docs/article
+COPY docs/hatch_build.py docs/hatch_build.py
 COPY imrc imrc
 COPY pages pages
 RUN /opt/venv/bin/pip install --no-deps .

@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import bar, crash, guard, screen, sidebar, state, streamlit_private, upkeep
+from pages.ui import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private, upkeep
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 320
@@ -14,10 +14,15 @@ SIDEBAR_PX = 320
 if __name__ != "__main__":
     # The server imports this file once, before the first visitor.
     streamlit_private.pages_come_from_code_only()
-    app = App("app.py", on_script_error=crash.was_shown, middleware=[Middleware(guard.Guard)])
+    app = App(
+        "app.py",
+        routes=documentation.routes(),
+        on_script_error=crash.was_shown,
+        middleware=[Middleware(guard.Guard)],
+    )
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
-    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide", initial_sidebar_state=SIDEBAR_PX)
+    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide")
     st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
     pages = [
         st.Page(
@@ -37,7 +42,9 @@ else:
     if page is by_name:
         st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
     entry = PAGES[pages.index(page)]
-    st.set_page_config(page_title=f"{entry.title} · Evolving tasks")
+    st.set_page_config(
+        page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
+    )
     with crash.shown():
         if screen.narrow():
             # On phones Streamlit hides navigation and settings behind buttons without words.
@@ -45,6 +52,7 @@ else:
             with row.popover("All pages", icon=":material/menu:"):
                 for target in pages:
                     st.page_link(target)
+                st.markdown(documentation.LINK)
             if entry.runs:
                 row.button(
                     "Settings",

@@ -38,7 +38,7 @@ def add_sequence(parser: argparse.ArgumentParser) -> None:
         help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
     )
     parser.add_argument("-k", "--k", type=int, help="number of tasks (default: the dataset's, all of a file)")
-    own = parser.add_argument_group("a file of your own", "What the columns mean; see README, Your own data.")
+    own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")
     own.add_argument("--label", metavar="COLUMN", help="column to predict")
     cut = own.add_mutually_exclusive_group()
     cut.add_argument("--task", metavar="COLUMN", help="column whose values are the tasks")

@@ -2,23 +2,23 @@
 
 Where each equation, theorem and algorithm of the paper is: the function named is the one that runs.
 
-=========================== ============================ ==========================================================
-in the paper                function                     what it is
-=========================== ============================ ==========================================================
-eq. (3)                     `imrc.solvers.solve`         the minimax problem, by the subgradient method or exactly
-eq. (4)                     `sample_moments`             sample average of Phi and its mean squared error
-eq. (6)                     `forward_step`               forward mean vector; backwards the same in retrodiction
-eq. (7)                     `forward_change`             expected quadratic change, for the newest task
-eq. (7), backwards          `backward_change`            as in the authors' code; `printed_change` as printed
-eq. (6), its prediction     `predict`                    what is known of a task before its samples
-eq. (10)                    `revise`                     forward and backward mean vectors of earlier tasks
-Theorems 1 and 3            `borrowed_samples`           effective samples borrowed across one change
-Theorems 1 and 3, bounds    `theory.risk_bound`          bound of the minimax risk
-Theorem 2                   `theory.ess_forward`         effective sample size in closed form, forward
-Theorem 4                   `theory.ess_forward_backward` the same, forward and backward
-Appendix, RTS form          `smooth`                     forward and backward mean vectors from forward ones alone
-Algorithm 1                 `Learner.step`               one step: a task arrives, it and the b before it are learnt
-=========================== ============================ ==========================================================
+=========================== ============================== ========================================================
+in the paper                function                       what it is
+=========================== ============================== ========================================================
+eq. (3)                     `imrc.solvers.solve`           the minimax problem, by the subgradient method or exactly
+eq. (4)                     `sample_moments`               sample average of Phi and its mean squared error
+eq. (6)                     `forward_step`                 forward mean vector; backwards the same in retrodiction
+eq. (7)                     `forward_change`               expected quadratic change, for the newest task
+eq. (7), backwards          `backward_change`              as in the authors' code; `printed_change` as printed
+eq. (6), its prediction     `predict`                      what is known of a task before its samples
+eq. (10)                    `revise`                       forward and backward mean vectors of earlier tasks
+Theorems 1 and 3            `borrowed_samples`             effective samples borrowed across one change
+Theorems 1 and 3, bounds    `theory.risk_bound`            bound of the minimax risk
+Theorem 2                   `theory.ess_forward`           effective sample size in closed form, forward
+Theorem 4                   `theory.ess_forward_backward`  the same, forward and backward
+Appendix, RTS form          `smooth`                       forward and backward mean vectors from forward ones alone
+Algorithm 1                 `Learner.step`                 one step: a task arrives, it and the b before it are learnt
+=========================== ============================== ========================================================
 
 Symbols used in this package (ASCII names, the same everywhere)
 

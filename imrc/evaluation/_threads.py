@@ -18,6 +18,13 @@ def _thread_pools() -> Any:  # noqa: ANN401 - a class of threadpoolctl
     return ThreadpoolController()
 
 
+def _let_this_thread_decide() -> None:
+    """Let this thread change limits: threadpoolctl heeds one thread at a time and ignores all others silently."""
+    for library in _thread_pools().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 class _SingleThread:
     """Limits that hold while at least one run computes; runs may overlap in threads."""
 
@@ -31,6 +38,7 @@ class _SingleThread:
         with self._lock:
             self._running += 1
             if self._running == 1:
+                _let_this_thread_decide()
                 self._limits = _thread_pools().limit(limits=1, user_api="blas")
         try:
             yield
@@ -38,7 +46,9 @@ class _SingleThread:
             with self._lock:
                 self._running -= 1
                 if self._running == 0:
+                    _let_this_thread_decide()
                     self._limits.restore_original_limits()
+                    _let_this_thread_decide()  # and whoever comes next after it
 
 
 single_thread = _SingleThread()

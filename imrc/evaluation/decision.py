@@ -7,7 +7,7 @@ are always answering the most frequent class, and one rule for everything seen s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -136,6 +136,7 @@ def decide(
     references: RunResult | None = None,
     compared: Mapping[str, RunResult] | None = None,
     usual: str | None = None,
+    as_text: Callable[[str], str] = str,
 ) -> Decision:
     """Say which strategy to choose after a run, how sure that is, and what it is worth.
 
@@ -155,6 +156,9 @@ def decide(
         Title and run of compared methods on the same draws; the best of them is among the strategies.
     usual : str or None
         Name of the most frequent class; None: it is called so.
+    as_text : callable, default: str
+        Writes names that come from the data so that the reader of the sentences, of Markdown or HTML, takes them
+        literally.
 
     Returns
     -------
@@ -195,8 +199,8 @@ def decide(
     )
     notes = [] if "pooled" in errors else ["Pooling everything so far was not run beside it."]
     if rare:
-        notes.append(_rare_note(rare, strategies, plain))
-    case = _Case(errors, titles, f"On *{title}*", _answer(usual), rare)
+        notes.append(_rare_note(as_text(rare), strategies, plain))
+    case = _Case(errors, titles, f"On *{as_text(title)}*", _answer(None if usual is None else as_text(usual)), rare)
     if result.settings.repetitions < 2:
         advised, sentence, action = case.one_repetition()
     elif not case.beats_guessing():

@@ -103,21 +103,13 @@ def line_ends(
     --------
     >>> two = [End("Forward", "#E69F00", 0.30), End("Single task", "#8A8F98", 0.31)]
     >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
-    [0.3, 0.35]
+    [0.3, 0.36]
     """
     ordered = sorted((end for end in ends if math.isfinite(end.y)), key=lambda end: end.y)
     texts = ["<br>".join(_lines(end.name, width)) for end in ordered]
     needs = [(1 + text.count("<br>")) * _LINE_PX / height for text in texts]
     span = max(limits[1] - limits[0], 1e-12)
-    places: list[float] = []
-    for end, need in zip(ordered, needs, strict=True):
-        wanted = min(max((end.y - limits[0]) / span, 0.0), 1.0)
-        lowest = places[-1] + (needs[len(places) - 1] + need) / 2 if places else 0.0
-        places.append(max(wanted, lowest))
-    top = 1.0
-    for i in range(len(places) - 1, -1, -1):  # those pushed out at the top push the others down
-        places[i] = min(places[i], top)
-        top = places[i] - (needs[i] + needs[i - 1]) / 2 if i else top
+    places = _apart([min(max((end.y - limits[0]) / span, 0.0), 1.0) for end in ordered], needs)
     axis_name = on_panel({}, panel)
     return [
         {
@@ -136,6 +128,36 @@ def line_ends(
         }
         for end, text, place in zip(ordered, texts, places, strict=True)
     ]
+
+
+def _apart(wanted: Sequence[float], needs: Sequence[float]) -> list[float]:
+    """Return places from 0 to 1, as near to those wanted, in rising order, as what each needs around it allows."""
+    places: list[float] = []
+    for want, need in zip(wanted, needs, strict=True):
+        lowest = places[-1] + (needs[len(places) - 1] + need) / 2 if places else 0.0
+        places.append(max(want, lowest))
+    top = 1.0
+    for i in range(len(places) - 1, -1, -1):  # those pushed out at the top push the others down
+        places[i] = min(places[i], top)
+        top = places[i] - (needs[i] + needs[i - 1]) / 2 if i else top
+    return places
+
+
+def move_ends_apart(figure: go.Figure, height: int) -> None:
+    """Move the names of `line_ends` apart again, in place, in panels of another height.
+
+    Parameters
+    ----------
+    figure : Figure
+        From `chart` or `panels`.
+    height : int
+        Of each panel, in pixels.
+    """
+    for axis_name in {label.yref for label in figure.layout.annotations if label.name == _END}:
+        labels = [label for label in figure.layout.annotations if label.name == _END and label.yref == axis_name]
+        needs = [(1 + label.text.count("<br>")) * _LINE_PX / height for label in labels]
+        for label, place in zip(labels, _apart([label.y for label in labels], needs), strict=True):
+            label.y = place
 
 
 def _lines(text: str, width: int) -> list[str]:

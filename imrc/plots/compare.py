@@ -113,7 +113,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             customdata=[decimal(value, 2) for value in printed["printed"]],
             hovertemplate="%{y}, paper: %{customdata}<extra></extra>",
         )
-    ends = [rows["error"] - np.nan_to_num(half), rows["error"] + np.nan_to_num(half), rows["printed"]]
+    ends = [rows["error"] - np.nan_to_num(half), rows["error"] + np.nan_to_num(half), printed.get("printed", ())]
     return chart(
         traces,
         axis("error", **decimals(np.concatenate(ends), ticks=8)),

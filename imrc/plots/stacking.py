@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from imrc.plots._panels import legend_rows, panel_titles
+from imrc.plots._panels import legend_rows, move_ends_apart, panel_titles
 from imrc.plots._style import LEGEND_PX, TITLE_PX
 from imrc.plots.describing import plain_text
 
@@ -96,6 +96,7 @@ def _stacked(figure: go.Figure) -> go.Figure:
     if figure.layout.legend.y is not None:
         figure.layout.legend.y = 1 - (1 - figure.layout.legend.y) * figure.layout.height / height
     figure.update_layout(height=height)
+    move_ends_apart(figure, panel_height)
     return figure
 
 

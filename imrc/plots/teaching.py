@@ -17,7 +17,7 @@ from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 Floats = NDArray[np.float64]
 
-_HEIGHT, _LARGE_HEIGHT = 430, 385
+_HEIGHT, _LARGE_HEIGHT = 410, 385
 """With room for the title; with all that stands above it, a picture ends within 720 pixels."""
 CLASSES = (("class 1", "#0072B2", "circle"), ("class 2", "#CC79A7", "diamond"))
 _PLAYER_PX = 75

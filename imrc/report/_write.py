@@ -242,9 +242,10 @@ def to_html(
     name = title or result.name
     decision = decide(
         result,
-        name.replace("*", "∗"),
+        name,
         references=references,
         usual=None if sequence is None else usual_answer(sequence),
+        as_text=lambda text: text.replace("*", "∗"),
     )
     when = (date or datetime.now(UTC)).astimezone(UTC)
     body = [

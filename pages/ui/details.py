@@ -173,6 +173,8 @@ def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult 
         format_func=VIEWS.get,
         key="view",
         bind="query-params",
+        help="What is behind the decision above: every task, the course of the errors, what more or fewer labels would "
+        "do, the same run with the choices of the paper, and all numbers.",
     )
     if view == "tasks":
         tasks(result)

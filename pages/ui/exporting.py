@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import joblib
 import streamlit as st
+from joblib import dump
 
 import imrc
 from imrc import report
@@ -92,7 +92,7 @@ def model_buttons(choice: Choice, sequence: imrc.TaskSequence) -> None:
 
 def _model_bytes(sequence: imrc.TaskSequence, settings: RunSettings) -> bytes:
     buffer = io.BytesIO()
-    joblib.dump(fit_model(sequence, settings), buffer)
+    dump(fit_model(sequence, settings), buffer)
     return buffer.getvalue()
 
 

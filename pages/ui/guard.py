@@ -15,6 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pages.ui import documentation
+
 HOSTS = "IMRC_HOSTS"
 """Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
 
@@ -27,9 +29,13 @@ _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a
 
 
 def _inline_scripts() -> list[str]:
-    """Return the checksums, as a policy names them, of the scripts that stand in Streamlit's own page."""
-    page = Path(streamlit.__file__).with_name("static") / "index.html"
-    found = re.findall(r"<script>(.*?)</script>", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    """Return the checksums, as a policy names them, of the scripts that stand in Streamlit's page and in our own."""
+    pages = [Path(streamlit.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
+    found = [
+        script
+        for page in pages
+        for script in re.findall(r"<script>(.*?)</script>", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    ]
     return [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in found]
 
 

@@ -84,6 +84,7 @@ def decision_of(result: RunResult, sequence: imrc.TaskSequence, title: str, besi
         references=beside,
         compared=compared(sequence) if whole else None,
         usual=usual_answer(sequence.head(result.n_tasks)),
+        as_text=plain,
     )
 
 
@@ -110,10 +111,13 @@ def decision_box(decision: Decision, result: RunResult) -> st.delta_generator.De
             st.caption(note)
         many = result.settings.repetitions
         st.caption(
-            f"Error: mean over steps of the mean over the tasks seen, over {many} repetitions. A difference counts if "
-            "its 95 % interval leaves out 0."
-            if many > 1
-            else "Error: mean over steps of the mean over the tasks seen, one repetition."
+            (
+                f"Error: mean over steps of the mean over the tasks seen, over {many} repetitions. A difference counts "
+                "if its 95 % interval leaves out 0."
+                if many > 1
+                else "Error: mean over steps of the mean over the tasks seen, one repetition."
+            )
+            + f" Rules shown: {LOSSES[result.loss]}."
         )
         return st.container(horizontal=True)
 

@@ -20,6 +20,8 @@ class PageEntry:
         Whether this is the landing page.
     runs : bool
         Whether it shows a run, so that the settings of a run have an effect on it.
+    roomy : bool
+        Whether it needs the room of the sidebar, which then starts closed.
     """
 
     file: str
@@ -28,6 +30,7 @@ class PageEntry:
     url_path: str
     default: bool = False
     runs: bool = True
+    roomy: bool = False
 
 
 PAGES: tuple[PageEntry, ...] = (
@@ -35,7 +38,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("pages/views/ess.py", "Why it helps", ":material/stacked_line_chart:", "effective-sample-size"),
     PageEntry("pages/views/evolving.py", "Is it evolving?", ":material/troubleshoot:", "evolving"),
     PageEntry("pages/views/compare.py", "Against others", ":material/leaderboard:", "compare"),
-    PageEntry("pages/views/how_it_works.py", "Learn", ":material/school:", "how-it-works", runs=False),
+    PageEntry("pages/views/how_it_works.py", "Learn", ":material/school:", "how-it-works", runs=False, roomy=True),
     PageEntry("pages/views/your_data.py", "Your data", ":material/upload_file:", "your-data", runs=False),
     PageEntry("pages/views/the_paper.py", "The paper", ":material/article:", "the-paper", runs=False),
 )

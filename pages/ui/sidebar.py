@@ -13,7 +13,7 @@ from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES
 from imrc.features._spec import DESCRIPTIONS, TITLES
-from pages.ui import bar, cards, copying, data, exporting, running, screen, state
+from pages.ui import bar, cards, copying, data, documentation, exporting, running, screen, state
 from pages.ui.choice import OWN, PRESET_TITLES
 
 _INSTANCE_TITLES = {
@@ -251,7 +251,7 @@ def show(settings: bool) -> None:
         else:
             state.keep_widgets()
         exporting.image_format()
-        st.caption(f"Version {imrc.__version__}")
+        st.caption(f"{documentation.LINK} · Version {imrc.__version__}")
 
 
 def _position(name: str) -> int:

@@ -4,8 +4,6 @@ import streamlit as st
 
 from pages.ui import lessons, player
 
-# Nothing in the sidebar has an effect here, and a lesson needs the room.
-st.set_page_config(initial_sidebar_state="collapsed")
 names = list(lessons.LESSONS)
 
 

@@ -60,7 +60,8 @@ st.button(
 )
 if visit.own_adopted:
     visit.own_adopted = False
-    st.switch_page("pages/views/explore.py")
+    # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
+    st.switch_page("pages/views/explore.py", query_params=visit.link)
 
 tasks = cut.task_table()
 charts.show(

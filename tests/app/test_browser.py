@@ -15,7 +15,7 @@ def page(new_page):
 
 def error_of(page, strategy: str) -> str:
     """Return the error a strategy has under the picture of the decision."""
-    line = page.get_by_text(re.compile("^Error( ± one standard error)?: "))
+    line = page.get_by_text(re.compile("^Error( ± one standard error)?: ")).first
     expect(line).to_be_visible()
     return re.search(rf"(?:: |· ){strategy} ([.\d]+(?: ± [.\d]+)?)", line.inner_text())[1]
 
@@ -86,10 +86,10 @@ def test_the_landing_page_answers_to_its_name_too(page, server):
 
 
 def test_clicking_a_cell_opens_the_story_of_its_task(page, server):
-    page.goto(f"{server}/?dataset=identical&k=4&n=5")
+    page.goto(f"{server}/?dataset=identical&k=4&n=5&quantity=Errors")
     expect(page.get_by_text("What do later tasks add to task 2?")).to_be_visible()
-    plot = page.locator(".js-plotly-plot").first
-    layer = plot.locator(".subplot.x3y3, .subplot.x3y").first.locator(".scatterlayer .point").first
+    layer = page.locator(".js-plotly-plot .subplot.x3y3, .js-plotly-plot .subplot.x3y").first
+    layer = layer.locator(".scatterlayer .point").first
     layer.scroll_into_view_if_needed()
     box = layer.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -9,6 +9,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -97,7 +98,9 @@ def answer_of(scope: dict, names: str, monkeypatch) -> list[dict]:
     async def send(message):
         sent.append(message)
 
-    asyncio.run(guard.Guard(agree)(scope, receive, send))
+    # In a thread of its own: the browser of other tests has a loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, guard.Guard(agree)(scope, receive, send)).result()
     return sent
 
 

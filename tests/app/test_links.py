@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.ui.choice import OWN
+from pages.ui.lessons import LESSONS
 from pages.ui.registry import PAGES
 from tests.app.conftest import link, set_value, texts
 
@@ -35,10 +36,12 @@ CHANGED = {
 CONTROLS = [
     ("explore", "quantity", "Difference to single task", "difference"),
     ("explore", "story_task", "2", 2),
-    ("explore", "view", "As tasks arrive", "time"),
+    ("explore", "view", "Task by task", "tasks"),
     ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
+    ("effective-sample-size", "ess_paper", "true", True),
+    ("effective-sample-size", "ess_bound", "true", True),
     ("effective-sample-size", "ess_kappa", "2.5", 2.5),
     ("effective-sample-size", "ess_delta", "0.2", 0.2),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
@@ -50,6 +53,7 @@ CONTROLS = [
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("compare", "compare_sizes", "true", True),
     # Of the first step; those of the others: tests/app/test_learn.py.
+    ("how-it-works", "teach_step", next(iter(LESSONS)), next(iter(LESSONS))),
     ("how-it-works", "teach_n", "30", 30),
     ("how-it-works", "teach_seed", "7", 7),
     ("how-it-works", "teach_projector", "true", True),
@@ -108,6 +112,13 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     assert others == {name for name, _, _ in mine} - everywhere
 
 
+def test_the_view_of_the_result_is_read_from_the_link(app):
+    test = app(**SMALL, view="As tasks arrive")
+    assert not test.exception
+    assert held(test)["view"] == "time"
+    assert "quantity" not in held(test)
+
+
 def test_another_sequence_has_other_components(app):
     test = app(**SMALL).switch_page(FILES["evolving"])
     test.query_params.update(evolving_class="0", evolving_component="feature 3")
@@ -143,7 +154,8 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     test.button(key="own_use").click().run()
     assert not test.exception
     written = link(test)
-    assert (written["dataset"], written["n"], written["b"]) == (OWN, "6", "2")
+    # n is what the file can give, up to 30; everything else stays.
+    assert (written["dataset"], written["n"], written["b"]) == (OWN, "30", "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
     test = test.switch_page(FILES["evolving"]).run()

@@ -13,13 +13,15 @@ QUICK = {"dataset": "identical", "k": "3", "n": "5", "repetitions": "1"}
 @pytest.mark.parametrize(("preset", "loss"), [("recommended", "log"), ("recommended_01", "0-1"), ("paper", "0-1")])
 def test_explore_names_the_rule_of_the_preset(app, preset, loss):
     test = app(**QUICK, preset=preset)
-    assert f"Rules shown: {LOSSES[loss]}" in texts(test)
+    assert f"Rules shown: {LOSSES[loss]}." in texts(test)
+    test = test.radio(key="view").set_value("choices").run()
     assert (f"Recommended, {LOSSES[loss]}" in texts(test)) == (preset != "paper")  # both presets side by side
 
 
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 def test_guarantees_are_those_of_the_01_rule(app, preset):
     test = app(**QUICK, preset=preset).switch_page("pages/views/ess.py").run()
+    test = test.toggle(key="ess_bound").set_value(True).run()
     used = "Recommended, 0-1 rule" if preset == "recommended" else "As in the paper"
     assert f"those of the {LOSSES['0-1']}, preset *{used}*" in texts(test)
 

@@ -22,5 +22,5 @@ def test_nothing_is_wider_than_the_page(new_page, server):
         check_widths(page, 1440)
         page.set_viewport_size({"width": 800, "height": 1000})
         first = page.locator(".js-plotly-plot").first
-        page.wait_for_function("chart => chart.getBoundingClientRect().width < 520", arg=first.element_handle())
+        page.wait_for_function("chart => chart.getBoundingClientRect().width < 800", arg=first.element_handle())
         check_widths(page, 800)

@@ -1,4 +1,4 @@
-"""The command ``imrc sweep``: tables, files, plans, mistakes, and what README shows."""
+"""The command ``imrc sweep``: tables, files, plans, mistakes, and what the documentation shows."""
 
 from __future__ import annotations
 
@@ -155,10 +155,10 @@ def test_help_names_every_flag(capsys):
     assert "Range 1 to 10000" in shown
 
 
-def test_the_example_of_readme_prints_what_readme_shows(capsys, monkeypatch, tmp_path):
+def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", readme, re.DOTALL).groups()
+    page = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
+    command, shown = re.search(r"```text\n\$ imrc (sweep .*?)\n(.*?)```", page, re.DOTALL).groups()
     assert main([*shlex.split(command), "--jobs", "1"]) == 0
     output = capsys.readouterr()
     here = r"about .*? with \d+ workers?|Results: .*"
@@ -166,10 +166,10 @@ def test_the_example_of_readme_prints_what_readme_shows(capsys, monkeypatch, tmp
     assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
 
 
-def test_the_file_of_readme_is_a_sweep(tmp_path):
+def test_the_file_of_the_documentation_is_a_sweep(tmp_path):
     from imrc.sweeps import SweepSpec
 
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (tmp_path / "sweep.toml").write_text(re.search(r"```toml\n(.*?)```", readme, re.DOTALL)[1])
+    page = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
+    (tmp_path / "sweep.toml").write_text(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
     spec = SweepSpec.from_toml(tmp_path / "sweep.toml")
     assert spec.seeds == (0, 1, 2, 3)

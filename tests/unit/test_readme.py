@@ -1,4 +1,7 @@
-"""README says what is true: its code runs and prints what it shows, its commands exist."""
+"""README and the documentation say what is true: code runs and prints what they show, commands exist.
+
+What pages of the documentation execute when they are built (`{run}`, `{command}`) needs no test of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}
 
 
 def test_python_examples_print_what_readme_shows():
@@ -51,7 +55,14 @@ def test_what_no_processor_prints_is_not_as_shown(old, new):
         assert_as_shown("[1 0 0 0 1 1 1 0 1 0 1 0]", "[1 0 0 0 1 1 0 1 0 0 1 0]")
 
 
-BLOCKS = re.findall(r"(<!-- needs the paper's data -->\n)?```text\n(\$ imrc .*?)```", README, re.DOTALL)
+# Each once: the documentation shows some of README's again.
+BLOCKS = list(
+    dict.fromkeys(
+        block
+        for text in (README, *PAGES.values())
+        for block in re.findall(r"(<!-- needs the paper's data -->\n)?```text\n(\$ imrc .*?)```", text, re.DOTALL)
+    )
+)
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -67,7 +78,7 @@ def commands(block: str) -> list[tuple[str, str]]:
     [pair for pair in BLOCKS if not pair[1].startswith("$ imrc sweep")],
     ids=lambda text: text.splitlines()[0][:40] if text else "",
 )
-def test_commands_print_what_readme_shows(request, capsys, tmp_path, monkeypatch, needs, block):
+def test_commands_print_what_is_shown(request, capsys, tmp_path, monkeypatch, needs, block):
     if needs:
         request.getfixturevalue("real_data")
     else:
@@ -86,6 +97,9 @@ def test_commands_print_what_readme_shows(request, capsys, tmp_path, monkeypatch
 def test_every_command_is_shown():
     (choices,) = (action.choices for action in _parser()._actions if isinstance(action.choices, dict))
     shown = {command.split()[0] for _, block in BLOCKS for command, _ in commands(block)}
+    for text in PAGES.values():
+        for block in re.findall(r"```\{command\}\n(.*?)```", text, re.DOTALL):
+            shown |= {command.split()[0] for command, _ in commands(block)}
     # The app ends only when it is stopped.
     assert set(choices) - {"app"} <= shown
     assert "imrc app" in README

@@ -6,7 +6,12 @@ import ast
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+from imrc.evaluation._threads import single_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,3 +58,49 @@ def test_no_kernel_uses_the_thread_pool_of_numba():
                 raise AssertionError(f"{path} line {node.value.lineno}: parallel=")
             if isinstance(node, ast.alias) and node.name == "prange":
                 raise AssertionError(f"{path} line {node.lineno}: prange")
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_runs_of_all_visitors_compute_sums_in_one_thread():
+    """Also while the thread of an earlier visitor, which set the limit first, is still there."""
+    before, seen, leave = blas_threads(), [], threading.Event()
+    entered = [threading.Event() for _ in range(3)]
+
+    def visit(number: int) -> None:
+        with single_thread():
+            seen.append(blas_threads())
+        entered[number].set()
+        leave.wait(60)
+
+    visitors = [threading.Thread(target=visit, args=(number,)) for number in range(3)]
+    for visitor, inside in zip(visitors, entered, strict=True):
+        visitor.start()
+        assert inside.wait(60)
+        assert blas_threads() == before
+    leave.set()
+    for visitor in visitors:
+        visitor.join()
+    assert seen == [{1}] * 3
+
+
+def test_the_limit_holds_until_the_last_of_overlapping_runs_ends():
+    before, first_in, second_in, first_out = blas_threads(), *(threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with single_thread():
+            first_in.set()
+            second_in.wait(60)
+        first_out.set()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert first_in.wait(60)
+    with single_thread():
+        second_in.set()
+        assert first_out.wait(60)
+        assert blas_threads() == {1}
+    thread.join()
+    assert blas_threads() == before

@@ -1,0 +1,79 @@
+"""Both archives hold what they need: the app starts from the wheel that is made from the source archive."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import imrc
+from tests.app.conftest import ROOT, server_process
+
+
+def built(kind: str, folder: Path, source: Path) -> Path:
+    """Build an archive without a network: the tool that builds is installed already."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
+    (archive,) = folder.iterdir()
+    return archive
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory) -> Path:
+    """Return the contents of a wheel made from the source archive."""
+    folder = tmp_path_factory.mktemp("archives")
+    with tarfile.open(built("sdist", folder / "sdist", ROOT)) as archive:
+        archive.extractall(folder / "source", filter="data")
+    (source,) = (folder / "source").iterdir()
+    with zipfile.ZipFile(built("wheel", folder / "wheel", source)) as archive:
+        archive.extractall(folder / "installed")
+    return folder / "installed"
+
+
+@pytest.mark.timeout(180)
+def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(unpacked))
+    home = subprocess.run(
+        [sys.executable, "-c", "import imrc; print(imrc.__file__)"], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert str(unpacked) in home.stdout.decode()
+    with server_process(folder=tmp_path) as (url, _):
+        assert b"<html" in urllib.request.urlopen(url).read()
+        assert b"What neighbours know" in urllib.request.urlopen(f"{url}/documentation/article.html").read()
+
+
+@pytest.mark.timeout(180)
+def test_a_run_works_from_the_archive(unpacked, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "--repetitions", "2"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(unpacked)},
+        capture_output=True,
+        check=True,
+    )
+    assert "identical: 3 tasks" in ran.stdout.decode()
+
+
+def test_the_version_stands_once(unpacked):
+    (metadata,) = unpacked.glob("*.dist-info/METADATA")
+    assert f"\nVersion: {imrc.__version__}\n" in metadata.read_text(encoding="utf-8")
+    assert f"\nversion: {imrc.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_data_and_types_are_there_and_nothing_of_others(unpacked):
+    (record,) = unpacked.glob("*.dist-info/RECORD")
+    files = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
+    for name in ("py.typed", "datasets/catalogue.toml", "paper/results/errors.csv", "_app/.streamlit/config.toml"):
+        assert f"imrc/{name}" in files
+    assert [name for name in files if re.search(r"tests/|\.pyc$|\.nb[ic]$|\.sqlite", name)] == []

@@ -1,0 +1,97 @@
+"""What an analyst and a researcher come for, from the first page to what they take away; the teacher: `test_learn`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+from playwright.sync_api import expect
+
+import imrc
+from imrc.evaluation.words import with_error
+from tests.app.conftest import decided
+
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+
+
+def errors_shown(page) -> dict[str, str]:
+    """Return the errors under the picture of the decision, by the names of the rules."""
+    line = page.get_by_text(re.compile(r"^Error( ± one standard error)?: ")).first
+    expect(line).to_be_visible()
+    page.wait_for_selector(IDLE)
+    bold = line.evaluate("line => line.innerHTML.replace(/<.?strong>/g, '**').replace(/<[^>]*>/g, '')")
+    return decided([bold])
+
+
+def test_an_analyst_goes_from_a_file_to_a_script_that_predicts_it(new_page, server, tmp_path):
+    page = new_page(1366, 768)
+    page.goto(f"{server}/your-data?repetitions=2&b=1")
+    file = tmp_path / "pumps.csv"
+    file.write_bytes(imrc.datasets.sample_csv())
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
+    page.get_by_role("button", name="Use this").click()
+    expect(page.get_by_role("heading", level=1, name=re.compile("^On pumps, "))).to_be_visible()
+    shown = errors_shown(page)
+    expect(page.get_by_role("heading", name="What to do")).to_be_visible()
+
+    page.get_by_role("button", name="Model").click()
+    with page.expect_download() as script:
+        page.get_by_role("button", name="Script that fits and predicts").click()
+    with page.expect_download() as fitted:
+        page.get_by_role("button", name="Fitted model").click()
+    script.value.save_as(tmp_path / "imrc_model.py")
+    fitted.value.save_as(tmp_path / "downloaded.joblib")
+    done = subprocess.run([sys.executable, "imrc_model.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    written, downloaded = (joblib.load(tmp_path / name) for name in ("imrc-model.joblib", "downloaded.joblib"))
+    code = (tmp_path / "imrc_model.py").read_text(encoding="utf-8")
+    call = re.search(r"imrc\.datasets\.read_table\('pumps\.csv'.*?\)(?=[.\n])", code, re.DOTALL)
+    sequence = eval(call[0].replace("'pumps.csv'", repr(str(file))), {"imrc": imrc})
+    for task in (0, 5):
+        np.testing.assert_array_equal(
+            written.predict(sequence[task].X, task), downloaded.predict(sequence[task].X, task)
+        )
+
+    # The numbers of the page are those of the copied code.
+    query = dict(part.split("=") for part in page.url.partition("?")[2].split("&"))
+    result = imrc.evaluate(
+        sequence.head(int(query["k"])), n=int(query["n"]), b=1, repetitions=2, preset=query["preset"]
+    )
+    for rule, title in (("single", "Error, single task"), ("forward_backward", "Error, forward and backward")):
+        assert shown[title] == with_error(result.headline()[rule])
+
+
+def test_a_researcher_goes_from_a_link_to_a_pinned_comparison_and_the_report(new_page, server, tmp_path):
+    page = new_page(1440, 900)
+    page.goto(f"{server}/?dataset=random_walk&k=6&n=5&b=2&repetitions=3&preset=paper")
+    few = errors_shown(page)
+    page.get_by_role("button", name="Pin").click()
+    expect(page.get_by_text("This run is pinned")).to_be_visible()
+    page.get_by_role("spinbutton", name="Samples n").fill("20")
+    page.get_by_role("button", name="Run", exact=False).first.click()
+    expect(page.get_by_text("Now minus pinned").first).to_be_visible()
+    expect(page).to_have_url(re.compile(r"[?&]n=20(&|$)"))
+    many = errors_shown(page)
+    assert few != many
+    sequence = imrc.datasets.load("random_walk", tasks=6)
+    for n, shown in ((5, few), (20, many)):
+        expected = imrc.evaluate(sequence, n=n, b=2, repetitions=3, preset="paper").headline()
+        assert shown["Error, forward and backward"] == with_error(expected["forward_backward"])
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report").click()
+    download.value.save_as(tmp_path / "report.html")
+    link = page.url
+    report = new_page(1200, 900, offline=True)
+    report.goto((tmp_path / "report.html").as_uri())
+    expect(report.locator("h1")).to_contain_text("random walk")
+    expect(report.get_by_text(with_error(expected["single"])).first).to_be_visible()
+
+    # Whoever gets the link sees the same.
+    other = new_page(1440, 900)
+    other.goto(link)
+    expect(other.get_by_text("Now minus pinned").first).to_be_visible()
+    assert errors_shown(other) == many
