@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from imrc._types import Floats
@@ -85,32 +83,6 @@ def fit_logistic(
     return np.append(basis @ theta[:-1], theta[-1])
 
 
-def _same(weights: Floats) -> Floats:
-    return weights
-
-
-def _in_their_span(X: Floats) -> tuple[Floats, Callable[[Floats], Floats], Callable[[Floats], Floats]]:
-    """Return instances (n, D), n < D, in coordinates of their span, and weights (rows, D) there and back.
-
-    The optimum lies in that span. Coordinates come from the Gram matrix, several times as fast as a basis of vectors
-    of length D; only instances that nearly depend on each other need the basis.
-    """
-    from scipy.linalg import solve_triangular
-
-    try:
-        root: Floats = np.asarray(np.linalg.cholesky(X @ X.T), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        root = np.zeros((1, 1))
-    if root.diagonal().min() <= 1e-5 * np.abs(root).max():
-        basis = np.linalg.qr(X.T)[0]
-        return X @ basis, lambda weights: weights @ basis, lambda weights: weights @ basis.T
-    return (
-        root,
-        lambda weights: np.asarray(solve_triangular(root, X @ weights.T, lower=True).T),
-        lambda weights: np.asarray(solve_triangular(root.T, weights.T).T @ X),
-    )
-
-
 def fit_multinomial(
     X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
 ) -> Floats:
@@ -148,14 +120,14 @@ def fit_multinomial(
     if len(present) == 1:
         weights[present[0], -1] = 0.0
         return weights
-    body, into, back = _in_their_span(X) if n < D else (X, _same, _same)
-    Z = np.hstack([body, np.ones((n, 1))])
+    basis = np.linalg.qr(X.T)[0] if n < D else None  # the optimum lies in the span of the instances
+    Z = np.hstack([X if basis is None else X @ basis, np.ones((n, 1))])
     rows = present[1:] if len(present) == 2 else present
     target = (y[:, None] == rows).astype(np.float64)
     first = np.zeros((len(rows), Z.shape[1]))
     if start is not None and np.isfinite(start[present]).all():
         known = start[rows] - (start[present[:1]] if len(present) == 2 else 0.0)
-        first[:, :-1] = into(known[:, :-1])
+        first[:, :-1] = known[:, :-1] if basis is None else known[:, :-1] @ basis
         first[:, -1] = known[:, -1]
 
     def objective(flat: Floats) -> tuple[float, Floats]:
@@ -183,6 +155,6 @@ def fit_multinomial(
     ).x.reshape(first.shape)
     if len(rows) == 1:
         weights[present[0]] = 0.0
-    weights[rows, :-1] = back(found[:, :-1])
+    weights[rows, :-1] = found[:, :-1] if basis is None else found[:, :-1] @ basis.T
     weights[rows, -1] = found[:, -1]
     return weights

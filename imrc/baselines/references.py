@@ -105,7 +105,6 @@ class _RulePerTask(Baseline):
     """Logistic regression with one rule per task, which stays as it was learnt."""
 
     kind = "reference"
-    version = 2
     paper = _COX
     needs_task_id = True
     keeps_old_rules = True
@@ -201,7 +200,6 @@ class SeenLogistic(Baseline):
     """
 
     title = "Logistic, everything seen"
-    version = 2
     paper = _COX
     kind = "reference"
     profiles: ClassVar[Mapping[str, Settings]] = {

@@ -49,7 +49,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         The number of recent changes from which the size of a change is estimated, 1 to 100: preset "paper" averages
         the last W squared differences, eq. (7); the recommended presets use the innovations of the last W steps, or
         of "all" so far. None: the preset's, 2 for "paper" and "all" for the others.
-    preset : {"recommended", "recommended_01", "paper", "recommended_2023"}, default "recommended"
+    preset : {"recommended", "recommended_01", "paper"}, default "recommended"
         Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
         authors' code.
     solver : {"subgradient", "exact"} or None

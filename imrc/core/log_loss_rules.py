@@ -153,7 +153,8 @@ class LogLossRules:
         sizes = [*self._sizes.tolist(), len(y)]
         tasks = surplus(sizes, self.settings.b + 1, STORED_SAMPLES, MAX_STORED_TASKS)
         dropped, self._sizes = sum(sizes[:tasks]), np.array(sizes[tasks:])
-        self._X = np.concatenate([self._X[dropped:], X]) if self._y.size else X
+        # A copy even of the first: NumPy's product of an array with its own transpose differs in the last digit.
+        self._X = np.concatenate([self._X[dropped:], X]) if self._y.size else X.copy()
         self._y = np.append(self._y, y)[dropped:]
         if self._primal:
             return
@@ -219,7 +220,7 @@ def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:
     first, count = int(used[0]), int(gaps[0]) + 1 if gaps.size else len(used)
     block = slice(first, first + count)
     if count == len(used):
-        return gram[block, block]
+        return gram[block, block].copy()
     square, rest = np.empty((len(used), len(used))), used[count:]
     square[:count, :count] = gram[block, block]
     square[:count, count:] = gram[block, rest]

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
 
-Preset = Literal["recommended", "recommended_01", "paper", "recommended_2023"]
+Preset = Literal["recommended", "recommended_01", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 Instances = Literal["own", "reach", "recent", "all"]
 INSTANCES: tuple[Instances, ...] = get_args(Instances)
@@ -35,14 +35,12 @@ LIMITS: dict[str, tuple[int, int]] = {
 """Smallest and largest value of each number of `IMRCSettings`; the page and the command line have the same."""
 
 DESCRIPTIONS: dict[Preset, str] = {
-    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss; its penalty, "
-    "and whether to transfer, not to, or to pool all stored samples, chosen by cross-validation on past data. Lowest "
-    "errors on average over 21 sequences, not on every one.",
+    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss, its penalty and "
+    "whether to transfer at all chosen by cross-validation on past data. Lowest errors on average over 24 settings, "
+    "not on every dataset.",
     "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
     "set of instances and smaller confidence vectors.",
     "paper": "Exactly the choices of the authors' code.",
-    "recommended_2023": "What Recommended was before, without the choice of pooling; with the representation "
-    "automatic_2023 it repeats earlier results.",
 }
 
 
@@ -60,7 +58,7 @@ class IMRCSettings:
         Window of the change estimate: the number of recent changes from which the size of a change is estimated, 1 to
         100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" uses the
         innovations of the last W steps, and "all" (for "rate" only) those of every step so far.
-    preset : {"recommended", "recommended_01", "paper", "recommended_2023"}
+    preset : {"recommended", "recommended_01", "paper"}
         Where the other values come from when they are not given; see `DESCRIPTIONS`.
     lambda0 : float
         Size of the uncertainty set: factor of the confidence vector lambda (the paper uses 1), or of the penalty of
@@ -91,8 +89,8 @@ class IMRCSettings:
     selection : {"none", "penalty", "transfer", "cv", "cv_pooled"}
         What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
         the penalty, whether to transfer at all, both ("cv"), or both and whether all stored samples count alike, as
-        with a rate of change of 0 ("cv_pooled"). For loss "log" only: it notices what the likelihood
-        of the means cannot, labels that turn round.
+        with a rate of change of 0 ("cv_pooled": fewer errors where tasks hardly change). For loss "log" only: it
+        notices what the likelihood of the means cannot, labels that turn round.
     rate : float or None
         The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
     change : {"released", "printed"}
@@ -178,8 +176,7 @@ PRESET_VALUES: dict[Preset, dict[str, Any]] = {
         "instances": "recent",
         "max_iter": "by_n",
     },
-    "recommended": {"W": "all", "tracking": "rate", "loss": "log", "selection": "cv_pooled"},
-    "recommended_2023": {"W": "all", "tracking": "rate", "loss": "log", "selection": "cv"},
+    "recommended": {"W": "all", "tracking": "rate", "loss": "log", "selection": "cv"},
 }
 
 

@@ -450,7 +450,7 @@ def evaluate(
     W : int, "all" or None
         The number of recent changes from which the size of a change is estimated, see `imrc.IMRC`; None: the
         preset's.
-    preset : {"recommended", "recommended_01", "paper", "recommended_2023"}
+    preset : {"recommended", "recommended_01", "paper"}
         Preset of the learner.
     features : str or FeatureSpec
         Representation, see `imrc.features`.

@@ -21,7 +21,6 @@ PRESET_TITLES = {
     "recommended": "Recommended",
     "recommended_01": "Recommended, 0-1 rule",
     "paper": "As in the paper",
-    "recommended_2023": "Recommended, as in 2023",
     "custom": "Custom",
 }
 UI_PRESETS = (*PRESETS, "custom")

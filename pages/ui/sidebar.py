@@ -25,7 +25,7 @@ _INSTANCE_TITLES = {
 _HALF_PX = 122
 """Two numbers stand beside each other, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
-_SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)", "recommended_2023": "Recommended (2023)"}
+_SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)"}
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
@@ -79,8 +79,7 @@ def _dataset(visit: state.Visit) -> None:
 
 def _preset() -> None:
     """Draw the presets as a switch; the rule for 0-1 loss is a variant of the recommended one."""
-    held = st.session_state["preset"]
-    variant = held if held in ("recommended_01", "recommended_2023") else "recommended"
+    variant = "recommended_01" if st.session_state["preset"] == "recommended_01" else "recommended"
     names = ("paper", variant, "custom")
     st.radio(
         "Preset",
@@ -116,7 +115,7 @@ def _more() -> None:
             value=st.session_state["frequencies"],
             step=10,
             key="frequencies",
-            help="Random frequencies, each with a cosine and a sine; Automatic takes twice as many for pixels.",
+            help="Random frequencies, each with a cosine and a sine; Blended takes twice as many for pixels.",
         )
     if st.session_state["features"] == "rff":
         st.number_input(

@@ -3,12 +3,13 @@
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
         python tests/benchmarks/default_study.py run --stage repeated --seeds 200:220
-        python tests/benchmarks/default_study.py run --sets automatic --stage automatic --seeds 300:320
+        python tests/benchmarks/default_study.py run --sets blended --stage blended --seeds 300:311 \\
+            --variants default blended_pooled
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
 
-Sets "automatic" are the same sequences once each and five streams in the folder $IMRC_STREAMS (name.csv.gz, label last,
-blocks of 300 rows), all in the representation `automatic`.
+Sets "blended" are the same sequences once each and five streams in the folder $IMRC_STREAMS (name.csv.gz, label last,
+blocks of 300 rows), all in the representation `blended`, but the variants that name another.
 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
 """
@@ -94,25 +95,26 @@ SETTINGS: tuple[Setting, ...] = (
     *(Setting(name, "standardised") for name in BUILT_IN[1:]),
 )
 
-AUTOMATIC: tuple[Setting, ...] = (
-    *(Setting(name, "automatic", 5) for name in ("usenet1", "usenet2")),
-    Setting("german", "automatic", 3),
-    Setting("spam", "automatic"),
-    Setting("power_supply", "automatic", 20, 40),
-    Setting("weather", "automatic", 20, 25),
-    Setting("covertype_excerpt", "automatic"),
-    Setting("rotated_mnist", "automatic", 15),
-    *(Setting(name, "automatic") for name in (*BUILT_IN, *STREAMS)),
+BLENDED: tuple[Setting, ...] = (
+    *(Setting(name, "blended", 5) for name in ("usenet1", "usenet2")),
+    Setting("german", "blended", 3),
+    Setting("spam", "blended"),
+    Setting("power_supply", "blended", 20, 40),
+    Setting("weather", "blended", 20, 25),
+    Setting("covertype_excerpt", "blended"),
+    Setting("rotated_mnist", "blended", 15),
+    *(Setting(name, "blended") for name in (*BUILT_IN, *STREAMS)),
 )
-SETS = {"first": SETTINGS, "automatic": AUTOMATIC}
+SETS = {"first": SETTINGS, "blended": BLENDED}
 
 VARIANTS: dict[str, dict[str, object]] = {
     "paper": {"preset": "paper"},
     "recommended": {"preset": "recommended"},
-    "recommended_2023": {"preset": "recommended_2023", "features": "automatic_2023"},
-    # One ingredient of the change since then removed.
-    "without_pooling": {"preset": "recommended_2023"},
-    "pooling_alone": {"preset": "recommended", "features": "automatic_2023"},
+    "default": {"preset": "recommended", "features": "automatic"},
+    # The options that are measured against the default, together and one by one.
+    "blended_pooled": {"preset": "recommended", "features": "blended", "selection": "cv_pooled"},
+    "blended_alone": {"preset": "recommended", "features": "blended"},
+    "pooled_alone": {"preset": "recommended", "features": "automatic", "selection": "cv_pooled"},
     "recommended_01": {"preset": "recommended_01"},
     # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
     "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
@@ -132,14 +134,14 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 
 
-# Ablation of the representation `automatic`: constants of its maps that are replaced.
+# Ablation of the representation `blended`: constants of its maps that are replaced.
 MAPS: dict[str, dict[str, object]] = {
     "without_linear": {name: replace(getattr(_spec, name), linear=1e-12) for name in ("_NUMERIC", "_PIXELS")},
     "without_pulling_in": {"_PULLED_IN_BEYOND": np.inf},
     "without_orthogonal": {"_PIXELS": replace(_spec._PIXELS, orthogonal=False)},
     "pixels_like_numbers": {"_PIXELS": replace(_spec._NUMERIC, orthogonal=True)},
 }
-VARIANTS |= {name: {"preset": "recommended"} for name in MAPS}
+VARIANTS |= dict.fromkeys(MAPS, VARIANTS["blended_pooled"])
 
 
 @dataclass

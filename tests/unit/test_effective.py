@@ -104,8 +104,8 @@ def test_the_table_of_a_sweep_holds_the_same_number(run):
 @pytest.mark.parametrize(("name", "largest"), [("random_walk", 7)])
 def test_kappa_of_a_built_in_sequence(name, largest):
     sequence = imrc.datasets.load(name)
-    result = assess(sequence, features="automatic_2023", permutations=99)
-    stand_in = guarantees.plug_in(sequence, "automatic_2023", largest=2)
+    result = assess(sequence, features="automatic", permutations=99)
+    stand_in = guarantees.plug_in(sequence, "automatic", largest=2)
     limit = guarantees.admissible_kappa(stand_in, result)
     assert limit.from_features == pytest.approx(largest, rel=0.1)
     # d^2 = rho sigma^2: the second term is about 2 / sqrt(rho) times the first.
@@ -117,8 +117,8 @@ def test_kappa_of_a_built_in_sequence(name, largest):
 @pytest.mark.parametrize(("name", "expected"), [("spam", 17), ("power_supply", 126)])
 def test_kappa_of_published_datasets(real_data, name, expected):
     sequence = imrc.datasets.load(name)
-    result = assess(sequence, features="automatic_2023", permutations=99)
-    limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "automatic_2023", largest=1), result)
+    result = assess(sequence, features="automatic", permutations=99)
+    limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "automatic", largest=1), result)
     assert limit.from_features == pytest.approx(expected, rel=0.1)
 
 

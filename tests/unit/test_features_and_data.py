@@ -53,9 +53,24 @@ def test_median_distance_scales_the_frequencies(mixed):
     assert fourier.frequencies.std() * spread == pytest.approx(1.0, rel=0.03)
 
 
-def test_automatic_maps_numbers_twice_and_keeps_binary_columns(mixed):
+def test_automatic_maps_numbers_and_keeps_binary_columns(mixed):
     assert column_kinds(mixed) == ("numeric", "binary", "numeric")
     features = make("automatic", mixed)
+    values = features.transform(mixed[0].X)
+    assert values.shape == (30, 401)
+    np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
+    assert np.abs(values).max() <= 1.0
+
+
+def test_pixels_stay_linear():
+    digits = imrc.datasets.load("rotated_digits", tasks=5)
+    assert make("automatic", digits).n_outputs == 64
+    assert make("paper", digits).n_outputs == 64
+
+
+def test_blended_maps_numbers_twice_and_keeps_binary_columns(mixed):
+    assert column_kinds(mixed) == ("numeric", "binary", "numeric")
+    features = make("blended", mixed)
     values = features.transform(mixed[0].X)
     assert values.shape == (30, 403)
     np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
@@ -68,13 +83,13 @@ def test_automatic_maps_numbers_twice_and_keeps_binary_columns(mixed):
     assert (linear[:, 1] == 0.0).all()
 
 
-def test_automatic_pulls_in_what_is_far_from_the_first_task():
+def test_blended_pulls_in_what_is_far_from_the_first_task():
     """A column that hardly varied at first does not become larger than everything else when it moves."""
     generator = np.random.default_rng(0)
     first, later = generator.normal(0.0, [1.0, 1e-3], (40, 2)), generator.normal(0.0, 1.0, (40, 2))
     y = np.arange(40) % 2
     sequence = imrc.TaskSequence([imrc.Task(first, y), imrc.Task(later, y)], column_kinds=("numeric", "numeric"))
-    linear = np.abs(make("automatic", sequence).transform(later)[:, 400:])
+    linear = np.abs(make("blended", sequence).transform(later)[:, 400:])
     assert linear[:, 1].max() < 10 * linear[:, 0].max()
     scaled = make("standardised", sequence).transform(later)
     assert np.abs(scaled[:, 1]).max() > 500
@@ -86,11 +101,10 @@ def test_automatic_pulls_in_what_is_far_from_the_first_task():
         np.testing.assert_array_equal(np.argsort(before), np.argsort(after))
 
 
-def test_pixels_have_orthogonal_frequencies_beside_themselves():
+def test_blended_pixels_have_orthogonal_frequencies_beside_themselves():
     digits = imrc.datasets.load("rotated_digits", tasks=5)
-    features = make("automatic", digits)
+    features = make("blended", digits)
     assert features.n_outputs == 864
-    assert make("paper", digits).n_outputs == 64
     (_, (fourier,)), (_, (linear,)) = features.parts
     block = fourier.frequencies[:, :64]
     lengths = np.linalg.norm(block, axis=0)
@@ -105,10 +119,8 @@ def test_pixels_have_orthogonal_frequencies_beside_themselves():
     assert np.ptp(linear.scale) == 0.0
 
 
-def test_the_automatic_representation_of_2023_is_what_it_was(mixed):
-    digits = imrc.datasets.load("rotated_digits", tasks=5)
-    np.testing.assert_array_equal(make("automatic_2023", digits).transform(digits[1].X), digits[1].X)
-    values = make("automatic_2023", mixed, seed=4).transform(mixed[1].X)
+def test_automatic_is_scaled_frequencies_of_numbers_beside_binary_columns(mixed):
+    values = make("automatic", mixed, seed=4).transform(mixed[1].X)
     numeric = imrc.TaskSequence([imrc.Task(task.X[:, [0, 2]], task.y) for task in mixed])
     expected = make("rff_median", numeric, seed=4).transform(numeric[1].X)
     np.testing.assert_allclose(values[:, :-1], expected, atol=1e-12)
@@ -136,14 +148,14 @@ def mixed_classes() -> imrc.TaskSequence:
         (mixed_classes, (0.6184166666666666, 0.6065), 1223.9979197381072, 24.018798512345143),
     ],
 )
-def test_work_with_the_recommended_preset_of_2023_repeats(sequence, errors, total, parameters):
-    """Numbers of the release before `automatic` and `recommended` changed."""
-    sequence, preset = sequence(), "recommended_2023"
-    result = imrc.evaluate(sequence, n=10, b=2, repetitions=2, seed=3, features="automatic_2023", preset=preset)
+def test_the_default_repeats(sequence, errors, total, parameters):
+    """Numbers of the release before there was `blended`."""
+    sequence = sequence()
+    result = imrc.evaluate(sequence, n=10, b=2, repetitions=2, seed=3)
     assert (result.headline()["forward_backward"].mean, result.headline()["single"].mean) == errors
-    transform = make("automatic_2023", sequence, 3).transform
+    transform = make("automatic", sequence, 3).transform
     assert transform(sequence[4].X).sum() == pytest.approx(total, rel=1e-12)
-    learner = imrc.IMRC(b=2, preset=preset)
+    learner = imrc.IMRC(b=2)
     for task in sequence.tasks[:2]:
         learner.partial_fit(transform(task.X), task.y)
     assert np.abs(learner.coef_["forward"][-1]).sum() == pytest.approx(parameters, abs=1e-9)

@@ -125,9 +125,9 @@ def test_columns_without_a_scale_in_the_first_task_are_left_out():
     # A column that is always 0 at first is kept: most columns of word counts are.
     assert output_names(features, sequence) == ("rare", "day")
     np.testing.assert_array_equal(features.transform(sequence[1].X), [[1, 31], [6, 31]])
-    # Only 0 was seen, so the automatic representation takes it for 0 or 1 and bounds it.
+    # Only 0 was seen, so the representation whose features are bounded takes it for 0 or 1 and bounds it.
     assert features.n_outputs == 2
-    np.testing.assert_array_equal(make("automatic", sequence).transform(sequence[1].X)[:, -1], 1.0)
+    assert np.abs(make("automatic", sequence).transform(sequence[1].X)).max() <= 1.0
 
 
 def test_a_learner_given_gaps_directly_says_so_and_the_short_way_works():
