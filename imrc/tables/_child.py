@@ -7,6 +7,7 @@ arrays travel as their bytes.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from dataclasses import asdict, replace
@@ -81,13 +82,16 @@ def _limit(memory: int, seconds: int) -> None:
         import resource
     except ImportError:  # Windows: the limit on time remains, which the parent process keeps
         return
-    for limit, most in (
-        (resource.RLIMIT_AS, memory + _ADDRESSES),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_CORE, 0),
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    processor = seconds + math.ceil(used.ru_utime + used.ru_stime)  # starting does not count
+    for limit, most, at_last in (
+        (resource.RLIMIT_AS, memory + _ADDRESSES, memory + _ADDRESSES),
+        # At the first the process ends of the signal that tells the parent why; where both are one, of any.
+        (resource.RLIMIT_CPU, processor, processor + 5),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
         try:
-            resource.setrlimit(limit, (most, most))
+            resource.setrlimit(limit, (most, at_last))
         except (OSError, ValueError):  # a lower limit stands already, or the system has none of this kind
             continue
 

@@ -77,9 +77,8 @@ def test_a_file_that_takes_too_long_ends_with_a_sentence_and_others_are_read_mea
 def test_a_file_that_keeps_a_processor_busy_ends_with_a_sentence():
     if os.name != "posix":
         pytest.skip("this system knows no limit on processor time")
-    # Rows that do not fit are looked at one by one.
     with pytest.raises(DataError, match=r"busy\.csv took longer than 1 seconds"):
-        open_upload(b"a,b,c\n" + b"1,2\n" * 1_900_000, name="busy.csv", seconds=1)
+        open_upload(b"a,b,c\n" + b"31.12.2020,1.234,yes\n" * 1_900_000, name="busy.csv", seconds=1)
 
 
 def test_a_process_that_dies_is_a_message_and_the_next_file_is_read():
