@@ -4,29 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines._logistic import fit_multinomial
-from imrc.baselines._settings import Settings, real, whole
+from imrc.baselines._settings import Settings, choice, real, whole
 from imrc.baselines.base import Baseline, Labels
+from imrc.core.selection import fold_masks, log_loss
 
 _COX = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
 
 
+Penalty = Literal["fixed", "cv"]
+STRENGTHS = (1.0, 0.25, 4.0)
+"""Factors of C that are compared; of equal ones the first."""
+
+
 @dataclass(frozen=True)
 class LogisticSettings(Settings):
-    """Hyper-parameter of logistic regression.
+    """Hyper-parameters of logistic regression.
 
     Attributes
     ----------
     C : float
         Inverse strength of the L2 penalty, above 0; 1 as in scikit-learn.
+    penalty : {"fixed", "cv"}
+        "cv": C times the factor of `STRENGTHS` with the smallest log loss on held-out samples of the tasks so far, as
+        IMRC chooses its penalty, see `imrc.core.selection`.
     """
 
     C: float = real(1.0, 0.0, above=True)
+    penalty: Penalty = choice("fixed", Penalty)
+
+
+class _Strength:
+    """The inverse strength of the penalty, and the account it is chosen by."""
+
+    def __init__(self, settings: LogisticSettings, n_classes: int) -> None:
+        self._settings, self._n_classes = settings, n_classes
+        self._losses = dict.fromkeys(STRENGTHS if settings.penalty == "cv" else STRENGTHS[:1], 0.0)
+        self._rules: dict[float, Floats | None] = dict.fromkeys(self._losses)
+
+    def next(self, step: int, before: tuple[Floats, Labels], X: Floats, y: Labels) -> float:
+        """Return C for a rule learnt from the samples `before` and those of the newest task."""
+        for held in fold_masks(len(y), y, step) if len(self._losses) > 1 else []:
+            known, labels = np.vstack([before[0], X[~held]]), np.append(before[1], y[~held])
+            for factor in self._losses:
+                C = self._settings.C * factor
+                rule = self._rules[factor] = fit_multinomial(known, labels, self._n_classes, C, self._rules[factor])
+                scores = X[held] @ rule[:, :-1].T + rule[:, -1]
+                # A class that no sample was learnt of has score -inf: it costs the same whatever the strength.
+                self._losses[factor] += log_loss(np.maximum(scores, scores.max(axis=1, keepdims=True) - 20.0), y[held])
+        return self._settings.C * min(self._losses, key=self._losses.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -78,14 +109,23 @@ class _RulePerTask(Baseline):
     needs_task_id = True
     keeps_old_rules = True
     fixed_old_rules = True
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": LogisticSettings(),
+        "tuned": LogisticSettings(penalty="cv"),
+    }
     settings: LogisticSettings
 
     def _start(self) -> None:
         self.rules: list[Floats] = []
+        self._strength = _Strength(self.settings, self.n_classes)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        self.rules.append(fit_multinomial(X, y, self.n_classes, self.settings.C))
+        self._learn(step, (X[:0], y[:0]), X, y)
+
+    def _learn(self, step: int, before: tuple[Floats, Labels], X: Floats, y: Labels) -> None:
+        """Add the rule learnt from the samples `before` and those of the newest task."""
+        C = self._strength.next(step, before, X, y)
+        self.rules.append(fit_multinomial(np.vstack([before[0], X]), np.append(before[1], y), self.n_classes, C))
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return _labels(self.rules[task], X)
@@ -129,7 +169,7 @@ class RecentLogistic(_RulePerTask):
 
     title = "Logistic, last b + 1 tasks"
     shared_settings = ("b",)
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings(), "tuned": RecentSettings(penalty="cv")}
     settings: RecentSettings
 
     def _start(self) -> None:
@@ -138,7 +178,8 @@ class RecentLogistic(_RulePerTask):
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         parts = [*self._kept, (X, y)]
-        super()._fit_task(step, np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+        before = [(X[:0], y[:0]), *self._kept]
+        self._learn(step, (np.vstack([p[0] for p in before]), np.concatenate([p[1] for p in before])), X, y)
         self._kept = [(a.copy(), c) for a, c in parts[max(0, len(parts) - self.settings.b) :]]
 
     def state_size(self) -> int:
@@ -161,17 +202,22 @@ class SeenLogistic(Baseline):
     title = "Logistic, everything seen"
     paper = _COX
     kind = "reference"
-    profiles: ClassVar[Mapping[str, Settings]] = {"default": LogisticSettings()}
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": LogisticSettings(),
+        "tuned": LogisticSettings(penalty="cv"),
+    }
     settings: LogisticSettings
 
     def _start(self) -> None:
+        self._strength = _Strength(self.settings, self.n_classes)
         self._X = np.zeros((0, self.n_features))
         self._y = np.zeros(0, dtype=np.int64)
         self.rule: Floats | None = None
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        C = self._strength.next(step, (self._X, self._y), X, y)
         self._X, self._y = np.vstack([self._X, X]), np.append(self._y, y)
-        self.rule = fit_multinomial(self._X, self._y, self.n_classes, self.settings.C, self.rule)
+        self.rule = fit_multinomial(self._X, self._y, self.n_classes, C, self.rule)
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return _labels(np.asarray(self.rule), X)

@@ -1,7 +1,8 @@
-"""Choosing between transfer and no transfer, and the strength of the penalty, by cross-validation on what has come.
+"""Choosing how the past is used, and the strength of the penalty, by cross-validation on what has come.
 
-At each step the new task's samples are split; each candidate learns the forward rule from the training part (and the
-past) and is scored by log loss on the rest. Scores add up over the steps, so only past data decide. This notices what
+The past counts as the tracking weights it, not at all, or all stored samples alike. At each step the new task's
+samples are split; each candidate learns the forward rule from the training part (and the past) and is scored by log
+loss on the rest. Scores add up over the steps, so only past data decide. This notices what
 the likelihood of the innovations cannot: a change of concept that leaves the means nearly where they were but turns
 the labels round.
 """
@@ -26,10 +27,13 @@ class Candidate:
         Whether the past is used.
     penalty : float
         Factor of the penalty.
+    pooled : bool
+        Whether all stored samples count alike, as with a rate of change of 0.
     """
 
     transfer: bool
     penalty: float
+    pooled: bool = False
 
 
 DEFAULT = Candidate(True, 1.0)
@@ -38,8 +42,18 @@ CANDIDATES: dict[str, tuple[Candidate, ...]] = {
     "penalty": (DEFAULT, Candidate(True, 4.0)),
     "transfer": (DEFAULT, Candidate(False, 1.0)),
     "cv": (DEFAULT, Candidate(True, 4.0), Candidate(False, 1.0), Candidate(False, 4.0)),
+    "cv_pooled": (
+        DEFAULT,
+        Candidate(True, 4.0),
+        Candidate(False, 1.0),
+        Candidate(False, 4.0),
+        Candidate(True, 4.0, pooled=True),
+    ),
 }
 """What can be chosen, by the setting `selection`."""
+
+POOLED_LAST = 3.0
+"""Handicap of pooled samples in nats of log loss: where nothing is known yet, tasks are taken to change."""
 
 
 def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

@@ -200,7 +200,7 @@ def assess(
     data: TaskSequence | ArrayLike,
     mse: ArrayLike | None = None,
     *,
-    features: object = None,
+    features: object = "automatic",
     representation: str | None = None,
     permutations: int | None = None,
     seed: int = 0,
@@ -214,8 +214,8 @@ def assess(
     mse : array-like, broadcastable to (k, m)
         Mean squared errors of given averages; required with averages, not allowed with a sequence.
     features : None, str, FeatureSpec, object with ``transform(X)``, or function X (n, d) -> (n, D)
-        Representation of the instances of a sequence. None: standardised inputs, one scale for all tasks. The
-        verdict can depend on it.
+        Representation of the instances of a sequence; by default that of `imrc.evaluate` and of the command. None:
+        standardised inputs, one scale for all tasks. The verdict can depend on it.
     representation : str or None
         Name of the representation for the result.
     permutations : int or None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
+from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, PulledIn, RandomFourier, Standardised
 from imrc.features._prepared import Prepared
 from imrc.features._spec import (
     FREQUENCIES,
     KINDS,
     SIGMA2,
+    WITH_FREQUENCIES,
     FeatureKind,
     FeatureSpec,
     column_kinds,
@@ -20,6 +21,7 @@ __all__ = [
     "FREQUENCIES",
     "KINDS",
     "SIGMA2",
+    "WITH_FREQUENCIES",
     "Clipped",
     "Composite",
     "FeatureKind",
@@ -27,6 +29,7 @@ __all__ = [
     "FeatureSpec",
     "Identity",
     "Prepared",
+    "PulledIn",
     "RandomFourier",
     "Standardised",
     "column_kinds",

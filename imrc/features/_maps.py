@@ -118,6 +118,35 @@ class Standardised(FeatureMap):
         return np.asarray((X - self.centre) / self.scale)
 
 
+@dataclass(frozen=True)
+class PulledIn(Identity):
+    """phi(x) = x up to a limit on both sides, and beyond it limit + log(1 + distance to the limit).
+
+    A column that hardly varied where its scale was learnt may take values of a hundred times that scale later: in
+    random features they would be noise. The order of the values is kept.
+
+    Attributes
+    ----------
+    width : int
+        Number of features.
+    limit : float
+        Where the logarithm begins.
+
+    Examples
+    --------
+    >>> PulledIn(2, 8.0).transform(np.array([[-3.0, 8.0 + np.expm1(2.0)]]))
+    array([[-3., 10.]])
+    """
+
+    limit: float
+
+    def transform(self, X: Floats) -> Floats:
+        """Return X with what lies beyond the limit pulled in."""
+        inside = np.clip(X, -self.limit, self.limit)
+        beyond = X - inside
+        return np.asarray(inside + np.sign(beyond) * np.log1p(np.abs(beyond)))
+
+
 @dataclass(frozen=True, eq=False)
 class RandomFourier(FeatureMap):
     """phi(x) = [cos(x u_1), ..., cos(x u_N), sin(x u_1), ..., sin(x u_N)], amplitude 1.

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
-from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, RandomFourier, Standardised
+from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, PulledIn, RandomFourier, Standardised
 from imrc.features._prepared import Prepared
 from imrc.tasks import TaskSequence
 
-FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median"]
+FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median", "blended"]
 KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
+
+WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "blended")
+"""The kinds whose maps have random frequencies."""
 
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
 """Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
@@ -27,6 +30,7 @@ TITLES: dict[FeatureKind, str] = {
     "standardised": "Standardised inputs",
     "rff": "Random Fourier features",
     "rff_median": "Random Fourier features, scaled",
+    "blended": "Blended Fourier and linear features",
 }
 
 DESCRIPTIONS: dict[FeatureKind, str] = {
@@ -41,7 +45,39 @@ DESCRIPTIONS: dict[FeatureKind, str] = {
     "the rules become non-linear.",
     "rff_median": "Columns standardised, then N random projections whose frequencies are divided by the median "
     "distance of instances; both are learnt from the training samples of the first task.",
+    "blended": "Numeric columns standardised, values beyond 8 deviations pulled in by a logarithm, then random "
+    "Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
+    "standardising, with twice as many frequencies and half the distance; 0/1 columns as they are. Mean, deviation and "
+    "distance are those of the training samples of the first task. Fewer errors on average than Automatic, slower.",
 }
+
+_PULLED_IN_BEYOND = 8.0
+"""Standard deviations of the first task beyond which values of a numeric column are pulled in."""
+
+
+@dataclass(frozen=True)
+class _Blend:
+    """Random Fourier features beside linear ones, for one kind of columns; chosen on the seeds for tuning.
+
+    Attributes
+    ----------
+    frequencies : int
+        Frequencies for each one asked for.
+    distance : float
+        Length scale of the random features in median distances.
+    linear : float
+        Share of the linear features in the mean squared norm of both together.
+    orthogonal : bool
+        Whether frequencies are orthogonal in blocks: in many dimensions the same kernel with less error.
+    """
+
+    frequencies: int
+    distance: float
+    linear: float
+    orthogonal: bool
+
+
+_NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)
 
 
 @dataclass(frozen=True)
@@ -50,10 +86,10 @@ class FeatureSpec:
 
     Attributes
     ----------
-    kind : {"automatic", "paper", "identity", "standardised", "rff", "rff_median"}
+    kind : {"automatic", "paper", "identity", "standardised", "rff", "rff_median", "blended"}
         See `DESCRIPTIONS`.
     frequencies : int
-        Number N of random frequencies, 1 to 5000; the map has 2 N features.
+        Number N of random frequencies, 1 to 5000; each gives a cosine and a sine. "blended" takes 2 N for pixels.
     sigma2 : float
         Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). 1e-6 to 1e6.
 
@@ -145,7 +181,8 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     kind = FeatureSpec.parse(spec).kind
     if sequence.is_raw or kind in ("standardised", "rff_median"):
         return True
-    return kind == "automatic" and not (sequence.column_kinds and set(sequence.column_kinds) <= {"binary", "pixel"})
+    linear = {"automatic": {"binary", "pixel"}, "blended": {"binary"}}.get(kind)
+    return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
 
 
 def _median_distance(X: Floats, limit: int = 500) -> float:
@@ -162,6 +199,41 @@ def _scaled_fourier(X: Floats, frequencies: int, generator: np.random.Generator)
     distance = _median_distance(standardised.transform(X))
     draws = generator.standard_normal((X.shape[1], frequencies))
     return standardised, RandomFourier(draws / distance)
+
+
+def _orthogonal(d: int, count: int, generator: np.random.Generator) -> Floats:
+    """Draw frequencies (d, count) orthogonal in blocks of d, each with the length of a normal vector."""
+    starts = range(0, count, d)
+    blocks = [np.linalg.qr(generator.standard_normal((d, min(d, count - start))))[0] for start in starts]
+    return np.asarray(np.hstack(blocks) * np.sqrt(generator.chisquare(d, count)))
+
+
+def _blended(X: Floats, frequencies: int, blend: _Blend, generator: np.random.Generator) -> FeatureMap:
+    """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
+    d, count = X.shape[1], frequencies * blend.frequencies
+    draws = _orthogonal(d, count, generator) if blend.orthogonal else generator.standard_normal((d, count))
+    fourier = RandomFourier(draws / (_median_distance(X) * blend.distance))
+    centre = X.mean(axis=0)
+    mean_square = float(((X - centre) ** 2).sum(axis=1).mean())
+    wanted = count * blend.linear / (1.0 - blend.linear)
+    scale = np.sqrt(mean_square / wanted) if mean_square > 0.0 else 1.0
+    everything = np.arange(d)
+    return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(d, scale)),))))
+
+
+def _side_by_side(
+    X: Floats, frequencies: int, kinds: NDArray[np.str_], generator: np.random.Generator
+) -> list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]]:
+    """Return the maps of "blended" for numeric columns and pixels."""
+    parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
+    numeric, pixels = np.flatnonzero(kinds == "numeric"), np.flatnonzero(kinds == "pixel")
+    if numeric.size:
+        standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), _PULLED_IN_BEYOND)
+        values = pulled_in.transform(standardised.transform(X[:, numeric]))
+        parts.append((numeric, (standardised, pulled_in, _blended(values, frequencies, _NUMERIC, generator))))
+    if pixels.size:
+        parts.append((pixels, (_blended(X[:, pixels], frequencies, _PIXELS, generator),)))
+    return parts
 
 
 def make(
@@ -223,13 +295,18 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
     if kind == "rff_median":
         return Composite(((everything, _scaled_fourier(X, spec.frequencies, generator)),))
     parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
-    if (kinds == "numeric").any():
-        numeric = everything[kinds == "numeric"]
-        parts.append((numeric, _scaled_fourier(X[:, numeric], spec.frequencies, generator)))
+    same: dict[str, type[Identity]] = {"binary": Clipped}
+    if kind == "blended":
+        parts = _side_by_side(X, spec.frequencies, kinds, generator)
+    else:
+        same["pixel"] = Identity
+        if (kinds == "numeric").any():
+            numeric = everything[kinds == "numeric"]
+            parts.append((numeric, _scaled_fourier(X[:, numeric], spec.frequencies, generator)))
     # A column seen with 0 and 1 only may hold other numbers later, which must not be larger than everything else.
-    for name, same in (("binary", Clipped), ("pixel", Identity)):
+    for name, unchanged in same.items():
         if (kinds == name).any():
-            parts.append((everything[kinds == name], (same(int((kinds == name).sum())),)))
+            parts.append((everything[kinds == name], (unchanged(int((kinds == name).sum())),)))
     if not parts:
         return Identity(0)
     return parts[0][1][0] if len(parts) == 1 and len(parts[0][1]) == 1 else Composite(tuple(parts))

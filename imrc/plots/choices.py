@@ -16,9 +16,10 @@ from imrc.plots._style import COLOURS, SHORT_NAMES, band
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return the selection at each step: columns step (from 1), rate (geometric mean), low, high, transfer, penalty.
+    """Return the selection at each step: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
 
-    `transfer` is the share of repetitions that used the past, `penalty` the geometric mean of the penalty's factor.
+    `transfer` is the share of repetitions that used the past, `pooled` of those in which all stored samples counted
+    alike, `penalty` the geometric mean of the penalty's factor.
     Columns that the preset does not choose are NaN.
     """
     steps = np.arange(1, result.n_tasks + 1)
@@ -31,22 +32,26 @@ def choices_table(result: RunResult) -> pd.DataFrame:
             "low": rates.min(axis=0),
             "high": rates.max(axis=0),
             "transfer": result.choices.get("transfer", blank).mean(axis=0),
+            "pooled": result.choices.get("pooled", blank).mean(axis=0),
             "penalty": np.exp(np.log(result.choices.get("penalty", blank)).mean(axis=0)),
         }
     )
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return the selection at each step, one panel each: rate of change, transfer, penalty; from `choices_table`."""
+    """Return what was selected at each step, from `choices_table`: a panel for each choice."""
     titles = {
         "rate": "Rate ρ = d² / σ²",
         "transfer": "Use of the past",
+        "pooled": "All samples alike",
         "penalty": "Penalty factor",
     }
     titles = {name: title for name, title in titles.items() if name == "rate" or table[name].notna().all()}
+    shares = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]}
     axes: dict[str, dict[str, Any]] = {
         "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
-        "transfer": {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]},
+        "transfer": shares,
+        "pooled": shares,
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
     x = table["step"].to_numpy()

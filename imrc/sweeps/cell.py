@@ -23,7 +23,7 @@ from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
-from imrc.features import FeatureSpec
+from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
 from imrc.tasks import TaskSequence
 
@@ -83,7 +83,7 @@ def uses(settings: RunSettings) -> dict[str, Any]:
 
 def _features_used(features: FeatureSpec) -> dict[str, Any]:
     values: dict[str, Any] = {"kind": features.kind}
-    if features.kind in ("rff", "rff_median", "automatic"):
+    if features.kind in WITH_FREQUENCIES:
         values["frequencies"] = features.frequencies
     if features.kind == "rff":
         values["sigma2"] = features.sigma2

@@ -12,7 +12,7 @@ from imrc import datasets
 from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
 from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
 from imrc.evaluation.scenarios import SCENARIO_NAMES
-from imrc.features import FREQUENCIES, KINDS, SIGMA2, FeatureSpec
+from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES, FeatureSpec
 from pages.ui.words import quoted
 
 OWN = "your_file"
@@ -110,7 +110,7 @@ class Choice:
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
         values = self.values()
-        if self.settings.features.kind not in ("rff", "rff_median", "automatic"):
+        if self.settings.features.kind not in WITH_FREQUENCIES:
             values.pop("frequencies")
         if self.settings.features.kind != "rff":
             values.pop("sigma2")

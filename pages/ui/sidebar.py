@@ -11,7 +11,7 @@ from imrc import datasets
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
-from imrc.features import FREQUENCIES, KINDS, SIGMA2
+from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import bar, cards, copying, data, documentation, exporting, running, screen, state
 from pages.ui.choice import OWN, PRESET_TITLES
@@ -108,14 +108,14 @@ def _more() -> None:
         key="features",
         help="  \n".join(f"**{TITLES[kind]}**: {DESCRIPTIONS[kind]}" for kind in KINDS),
     )
-    if st.session_state["features"] in ("rff", "rff_median", "automatic"):
+    if st.session_state["features"] in WITH_FREQUENCIES:
         st.number_input(
             "Frequencies N",
             *FREQUENCIES,
             value=st.session_state["frequencies"],
             step=10,
             key="frequencies",
-            help="Random frequencies; the map has 2 N features.",
+            help="Random frequencies, each with a cosine and a sine; Blended takes twice as many for pixels.",
         )
     if st.session_state["features"] == "rff":
         st.number_input(

@@ -3,8 +3,13 @@
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
         python tests/benchmarks/default_study.py run --stage repeated --seeds 200:220
+        python tests/benchmarks/default_study.py run --sets blended --stage blended --seeds 300:311 \\
+            --variants default blended_pooled
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
+
+Sets "blended" are the same sequences once each and five streams in the folder $IMRC_STREAMS (name.csv.gz, label last,
+blocks of 300 rows), all in the representation `blended`, but the variants that name another.
 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
 """
@@ -13,15 +18,21 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
+import os
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 import imrc
 from imrc.evaluation import largest_n
+from imrc.features import _spec
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (10, 50, 100)
@@ -44,12 +55,15 @@ class Setting:
     def load(self, seed: int) -> imrc.TaskSequence:
         if self.dataset in BUILT_IN:
             return imrc.datasets.load(self.dataset, tasks=self.tasks, seed=seed)
+        if self.dataset in STREAMS:
+            return _stream(self.dataset).head(self.tasks)
         sequence = _real(self.dataset, seed if self.dataset == "rotated_mnist" else 0)
         tasks = sequence.tasks[self.first : self.first + self.tasks]
         return replace(sequence, tasks=tasks)
 
 
 BUILT_IN = imrc.datasets.names()[:8]
+STREAMS = ("rialto", "movingsquares", "chess", "sea", "luxembourg")
 _CACHE: dict[tuple[str, int], imrc.TaskSequence] = {}
 
 
@@ -59,6 +73,13 @@ def _real(name: str, seed: int) -> imrc.TaskSequence:
         options = {"tasks": 15} if name == "rotated_mnist" else {}
         _CACHE[name, seed] = imrc.datasets.load(name, seed=seed, **options)
     return _CACHE[name, seed]
+
+
+@cache
+def _stream(name: str) -> imrc.TaskSequence:
+    content = (Path(os.environ["IMRC_STREAMS"]) / f"{name}.csv.gz").read_bytes()
+    label = gzip.decompress(content).split(b"\n", 1)[0].decode().strip().split(",")[-1]
+    return imrc.datasets.read_table(content, label=label, block=300, name=name)
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -74,12 +95,31 @@ SETTINGS: tuple[Setting, ...] = (
     *(Setting(name, "standardised") for name in BUILT_IN[1:]),
 )
 
+BLENDED: tuple[Setting, ...] = (
+    *(Setting(name, "blended", 5) for name in ("usenet1", "usenet2")),
+    Setting("german", "blended", 3),
+    Setting("spam", "blended"),
+    Setting("power_supply", "blended", 20, 40),
+    Setting("weather", "blended", 20, 25),
+    Setting("covertype_excerpt", "blended"),
+    Setting("rotated_mnist", "blended", 15),
+    *(Setting(name, "blended") for name in (*BUILT_IN, *STREAMS)),
+)
+SETS = {"first": SETTINGS, "blended": BLENDED}
+
 VARIANTS: dict[str, dict[str, object]] = {
     "paper": {"preset": "paper"},
     "recommended": {"preset": "recommended"},
+    "default": {"preset": "recommended", "features": "automatic"},
+    # The options that are measured against the default, together and one by one.
+    "blended_pooled": {"preset": "recommended", "features": "blended", "selection": "cv_pooled"},
+    "blended_alone": {"preset": "recommended", "features": "blended"},
+    "pooled_alone": {"preset": "recommended", "features": "automatic", "selection": "cv_pooled"},
     "recommended_01": {"preset": "recommended_01"},
     # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
     "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
+    # The same with penalties chosen by cross-validation on past data.
+    "tuned_references": {"methods": tuple(f"logistic_{name}:tuned" for name in ("single", "recent", "seen"))},
     # L1 in place of L2: lambda = sqrt(s) as in the derivation, and the scales that predict better.
     # Ablation: one ingredient of "recommended" removed.
     "without_selection": {"preset": "recommended", "selection": "none"},
@@ -92,6 +132,16 @@ VARIANTS: dict[str, dict[str, object]] = {
     "01_root_mse": {"preset": "recommended_01", "confidence": "root_mse"},
     "01_2000_iterations": {"preset": "recommended_01", "max_iter": 2000},
 }
+
+
+# Ablation of the representation `blended`: constants of its maps that are replaced.
+MAPS: dict[str, dict[str, object]] = {
+    "without_linear": {name: replace(getattr(_spec, name), linear=1e-12) for name in ("_NUMERIC", "_PIXELS")},
+    "without_pulling_in": {"_PULLED_IN_BEYOND": np.inf},
+    "without_orthogonal": {"_PIXELS": replace(_spec._PIXELS, orthogonal=False)},
+    "pixels_like_numbers": {"_PIXELS": replace(_spec._NUMERIC, orthogonal=True)},
+}
+VARIANTS |= dict.fromkeys(MAPS, VARIANTS["blended_pooled"])
 
 
 @dataclass
@@ -119,7 +169,10 @@ def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, ob
     """Run one cell (one seed, one draw); one row, or one per reference."""
     sequence = setting.load(seed)
     started = time.perf_counter()
-    result = imrc.evaluate(sequence, n=n, features=setting.features, repetitions=1, seed=seed, **VARIANTS[variant])
+    with patch.multiple(_spec, **MAPS[variant]) if variant in MAPS else nullcontext():
+        result = imrc.evaluate(
+            sequence, n=n, repetitions=1, seed=seed, **{"features": setting.features, **VARIANTS[variant]}
+        )
     seconds = time.perf_counter() - started
     own = "forward_backward" in result.error_tables
     rows = []
@@ -140,7 +193,7 @@ def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], s
             # Digits have 89 samples a task: the first size that is too large becomes the largest possible.
             for n in sorted({min(size, limit) for size in sizes}):
                 for variant in variants:
-                    known = "logistic_single" if variant == "references" else variant
+                    known = str(VARIANTS[variant].get("methods", (variant,))[0])
                     if (setting.name, str(n), str(seed), known) not in store.done:
                         store.add(cell(setting, n, seed, variant))
 
@@ -198,23 +251,27 @@ def gains(stage: str) -> pd.DataFrame:
     )
 
 
-def report(stage: str, metric: str) -> None:
+def report(stage: str, metric: str, reference: str = "paper") -> None:
     """Print the table and its means."""
-    table = paired(stage, metric)
+    table = paired(stage, metric, reference)
     pd.set_option("display.width", 220, "display.max_rows", 200, "display.max_columns", 40)
     print(table.round(4).to_string(index=False))
-    for title, rows in (("minus paper", differences(stage, metric)), ("minus own single-task rule", gains(stage))):
+    for title, rows in (
+        (f"minus {reference}", differences(stage, metric, reference)),
+        ("minus own single-task rule", gains(stage)),
+    ):
         print(f"\n{title}: mean over settings ± one standard error over seeds, settings lower / higher by two")
         print(rows.to_string())
     variants = [name for name in table.columns if f"{name}_se" in table.columns]
     for size, part in table.groupby("n"):
-        print(f"n = {size}: paper {part['paper'].mean():.4f}", end="")
+        print(f"n = {size}: {reference} {part[reference].mean():.4f}", end="")
         for variant in variants:
             mean = part[variant].mean()
             better = (part[variant] < -2 * part[f"{variant}_se"]).sum()
             worse = (part[variant] > 2 * part[f"{variant}_se"]).sum()
             print(
-                f"; {variant} {mean:+.4f} ({mean / part['paper'].mean():+.0%}, {better} better, {worse} worse)", end=""
+                f"; {variant} {mean:+.4f} ({mean / part[reference].mean():+.0%}, {better} better, {worse} worse)",
+                end="",
             )
         print()
 
@@ -243,6 +300,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["run", "report", "cost"])
     parser.add_argument("--stage", default="tuning")
+    parser.add_argument("--sets", default="first", choices=SETS)
+    parser.add_argument("--reference", default="paper", help="what the others are compared with in a report")
     parser.add_argument("--seeds", default="0:10", help="first:last")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument(
@@ -252,13 +311,13 @@ def main() -> None:
     parser.add_argument("--metric", default="average")
     options = parser.parse_args()
     if options.action == "report":
-        report(options.stage, options.metric)
+        report(options.stage, options.metric, options.reference)
         return
     if options.action == "cost":
-        cost([setting for setting in SETTINGS if options.only in setting.name])
+        cost([setting for setting in SETS[options.sets] if options.only in setting.name])
         return
     first, last = map(int, options.seeds.split(":"))
-    settings = [setting for setting in SETTINGS if options.only in setting.name]
+    settings = [setting for setting in SETS[options.sets] if options.only in setting.name]
     run(options.stage, range(first, last), tuple(options.sizes), options.variants, settings)
 
 

@@ -73,7 +73,8 @@ def log_loss_weighted(scores, y, weights):
     return sum(w * log_loss(score[None], np.array([label])) for w, score, label in zip(weights, scores, y, strict=True))
 
 
-def test_flipping_concepts_are_not_transferred():
+@pytest.mark.parametrize("selection", ["cv", "cv_pooled"])
+def test_flipping_concepts_are_not_transferred(selection):
     # Labels turn round at every task while the means of x stay: the likelihood sees little, held-out labels see it.
     generator = np.random.default_rng(0)
     tasks = []
@@ -84,7 +85,7 @@ def test_flipping_concepts_are_not_transferred():
             imrc.Task(np.column_stack([side, generator.normal(size=200)]) + generator.normal(size=(200, 2)), y)
         )
     sequence = imrc.TaskSequence(tasks, name="flips")
-    chosen = imrc.evaluate(sequence, n=20, features="identity", repetitions=3)
+    chosen = imrc.evaluate(sequence, n=20, features="identity", repetitions=3, selection=selection)
     always = imrc.evaluate(sequence, n=20, features="identity", repetitions=3, selection="none")
     assert chosen.choices["transfer"][:, -4:].mean() == 0
     assert chosen.headline("newest")["forward"].mean < always.headline("newest")["forward"].mean + 1e-9
@@ -98,10 +99,38 @@ def test_drifting_means_are_transferred():
     assert result.difference("forward_backward").mean < 0
 
 
-def test_only_past_data_decide():
+def test_pooled_samples_make_one_rule_for_all_tasks(monkeypatch):
+    monkeypatch.setitem(CANDIDATES, "cv_pooled", CANDIDATES["cv_pooled"][-1:])
+    generator = np.random.default_rng(0)
+    learner = imrc.IMRC(b=2, selection="cv_pooled")
+    X, y = generator.normal(size=(10, 30, 5)), generator.integers(2, size=(10, 30))
+    X[..., :2] += y[..., None]
+    for task in range(10):
+        learner.partial_fit(X[task], y[task])
+    rule = learner.coef_["forward"][-1]
+    for revised in learner.coef_["forward_backward"][-3:]:
+        np.testing.assert_array_equal(revised, rule)
+    # Every sample counts alike: the same rule as of one task that holds them all, with the same penalty.
+    X1 = np.column_stack([np.ones(300), X.reshape(300, 5)])
+    together = solve_log_loss(
+        scaled(X1), y.ravel(), np.full(300, 1 / 300), 4.0 * 2 / 300, np.zeros((2, 6)), primal=True, max_iter=3000
+    )
+    np.testing.assert_allclose(rule.ravel(), primal_parameters(together.coefficients), atol=0.02)
+
+
+def test_tasks_that_do_not_change_are_pooled():
+    sequence = imrc.datasets.load("identical", tasks=28)
+    result = imrc.evaluate(sequence, n=10, features="standardised", repetitions=4, selection="cv_pooled")
+    # A step tells little, and pooling has to make up for its handicap.
+    assert result.choices["pooled"][:, 0].max() == 0
+    assert result.choices["pooled"][:, -3:].min() == 1
+
+
+@pytest.mark.parametrize("selection", ["cv", "cv_pooled"])
+def test_only_past_data_decide(selection):
     long = imrc.datasets.load("random_walk", tasks=10, samples=100)
     short = long.head(6)
-    settings = {"n": 10, "repetitions": 2, "features": "identity", "b": 2}
+    settings = {"n": 10, "repetitions": 2, "features": "identity", "b": 2, "selection": selection}
     one, other = imrc.evaluate(short, **settings), imrc.evaluate(long, **settings)
     for name, values in one.choices.items():
         np.testing.assert_array_equal(values, other.choices[name][:, :6])

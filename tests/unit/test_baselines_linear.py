@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from imrc.baselines.condor import Condor, biased_ridge, reweight
 from imrc.baselines.driftsurf import DriftSurf
 from imrc.baselines.ella import ELLA, Basis, sparse_code
 from imrc.baselines.references import (
+    STRENGTHS,
     MajorityClass,
     OracleLogistic,
     RecentLogistic,
@@ -694,3 +696,27 @@ class TestReferences:
         assert recent.state_size() == 4 * 8 + 14 * 4
         assert OracleLogistic.uses_pool
         assert not SingleTaskLogistic.uses_pool
+
+    @pytest.mark.parametrize("cls", [SingleTaskLogistic, RecentLogistic, SeenLogistic])
+    def test_tuned_penalty_has_the_smallest_loss_on_held_out_samples(self, cls):
+        """Labels that are noise want a large penalty, classes far apart a small one."""
+        rng, options = np.random.default_rng(0), {"n_classes": 2, "n_features": 3, "profile": "tuned"}
+        noise = [(rng.standard_normal((20, 3)), rng.permutation(np.arange(20) % 2)) for _ in range(4)]
+        apart = [clusters(20, step) for step in range(4)]
+        found = []
+        for data in (noise, apart):
+            learner, scored = cls(**options), []
+            for step, (X, y) in enumerate(data):
+                learner.partial_fit_task(step, X, y)
+                scored.append(dict(learner._strength._losses))
+            assert set(scored[-1]) == set(STRENGTHS)
+            assert all(later[f] > earlier[f] for earlier, later in pairwise(scored) for f in STRENGTHS)
+            found.append(min(scored[-1], key=scored[-1].get))
+        assert found == [0.25, 4.0]
+        # The last rule is that of the strength found.
+        X, y = (
+            np.concatenate(parts) for parts in zip(*(apart[3:] if cls is SingleTaskLogistic else apart), strict=True)
+        )
+        W = fit_multinomial(X, y, 2, 4.0)
+        grid = rng.uniform(-4, 4, (60, 3))
+        np.testing.assert_array_equal(learner.predict(grid, task=3), (grid @ W[:, :-1].T + W[:, -1]).argmax(axis=1))

@@ -25,10 +25,18 @@ def test_table_sums_up_the_choices_of_the_repetitions(sequence):
 
 
 @pytest.mark.parametrize(
-    ("preset", "panels"), [("recommended", ["rate", "transfer", "penalty"]), ("recommended_01", ["rate"])]
+    ("chosen", "panels"),
+    [
+        ({"preset": "recommended"}, ["rate", "transfer", "penalty"]),
+        ({"preset": "recommended_01"}, ["rate"]),
+        ({"selection": "cv_pooled"}, ["rate", "transfer", "pooled", "penalty"]),
+    ],
 )
-def test_figure_has_a_panel_for_everything_that_is_chosen(sequence, preset, panels):
-    table = choices_table(imrc.evaluate(sequence, n=10, repetitions=2, preset=preset))
+def test_figure_has_a_panel_for_everything_that_is_chosen(sequence, chosen, panels):
+    result = imrc.evaluate(sequence, n=10, repetitions=2, **chosen)
+    table = choices_table(result)
+    for name in {"transfer", "pooled"} & set(panels):
+        np.testing.assert_array_equal(table[name], result.choices[name].mean(axis=0))
     figure = choices_chart(table)
     drawn = [trace for trace in figure.data if trace.mode is not None and "lines" in trace.mode and trace.fill is None]
     assert len(figure.layout.annotations) == len(panels)

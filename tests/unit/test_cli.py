@@ -98,7 +98,7 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
     assert main(["assess", str(own_file), "--label", "state", "--block", "60", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     sequence = imrc.datasets.read_table(own_file, label="state", block=60)
-    result = imrc.diagnostics.assess(sequence, features="automatic")
+    result = imrc.diagnostics.assess(sequence)
     assert [int(row["lag"]) for row in rows] == result.variogram.lags.tolist()
     assert [float(row["gamma"]) for row in rows] == result.variogram.gamma.tolist()
     pacf = [float(row["pacf"]) for row in rows if row["pacf"]]

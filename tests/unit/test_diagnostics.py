@@ -1,18 +1,22 @@
 """Diagnosis of sequences: calibration over seeds, degenerate input, rules of the verdict, words."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 import imrc
-from imrc.diagnostics import assess, partial_autocorrelation, variogram
+from imrc.diagnostics import partial_autocorrelation, variogram
 from imrc.diagnostics import words as words_
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import Innovations
 from imrc.diagnostics._models import ModelFit
 from imrc.diagnostics._verdict import decide, find_returns, word_verdict
 from imrc.tasks import Task, TaskSequence
+
+# Few components: what is tested here are the tests, not the representation.
+assess = partial(imrc.diagnostics.assess, features=None)
 
 
 def gaussian(kind, k=20, n=40, seed=0, change=0.4):

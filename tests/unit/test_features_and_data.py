@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.ndimage import rotate
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 
 import imrc
 from imrc.datasets._rotation import rotate_images
-from imrc.features import FeatureSpec, column_kinds, make
+from imrc.features import FeatureSpec, PulledIn, column_kinds, make
 
 
 @pytest.fixture
@@ -66,6 +66,99 @@ def test_pixels_stay_linear():
     digits = imrc.datasets.load("rotated_digits", tasks=5)
     assert make("automatic", digits).n_outputs == 64
     assert make("paper", digits).n_outputs == 64
+
+
+def test_blended_maps_numbers_twice_and_keeps_binary_columns(mixed):
+    assert column_kinds(mixed) == ("numeric", "binary", "numeric")
+    features = make("blended", mixed)
+    values = features.transform(mixed[0].X)
+    assert values.shape == (30, 403)
+    np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
+    fourier, linear = values[:, :400], values[:, 400:402]
+    np.testing.assert_allclose((fourier**2).sum(axis=1), 200.0)
+    # A fifth of the mean squared norm is linear, centred; the constant column is zero.
+    assert (linear**2).sum(axis=1).mean() == pytest.approx(200.0 / 4.0)
+    np.testing.assert_allclose(linear.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.corrcoef(linear[:, 0], mixed[0].X[:, 0])[0, 1], 1.0)
+    assert (linear[:, 1] == 0.0).all()
+
+
+def test_blended_pulls_in_what_is_far_from_the_first_task():
+    """A column that hardly varied at first does not become larger than everything else when it moves."""
+    generator = np.random.default_rng(0)
+    first, later = generator.normal(0.0, [1.0, 1e-3], (40, 2)), generator.normal(0.0, 1.0, (40, 2))
+    y = np.arange(40) % 2
+    sequence = imrc.TaskSequence([imrc.Task(first, y), imrc.Task(later, y)], column_kinds=("numeric", "numeric"))
+    linear = np.abs(make("blended", sequence).transform(later)[:, 400:])
+    assert linear[:, 1].max() < 10 * linear[:, 0].max()
+    scaled = make("standardised", sequence).transform(later)
+    assert np.abs(scaled[:, 1]).max() > 500
+    pulled = PulledIn(2, 8.0).transform(scaled)
+    assert np.abs(pulled).max() < 8.0 + np.log(3000)
+    inside = np.abs(scaled) <= 8.0
+    np.testing.assert_array_equal(pulled[inside], scaled[inside])
+    for before, after in zip(scaled.T, pulled.T, strict=True):
+        np.testing.assert_array_equal(np.argsort(before), np.argsort(after))
+
+
+def test_blended_pixels_have_orthogonal_frequencies_beside_themselves():
+    digits = imrc.datasets.load("rotated_digits", tasks=5)
+    features = make("blended", digits)
+    assert features.n_outputs == 864
+    (_, (fourier,)), (_, (linear,)) = features.parts
+    block = fourier.frequencies[:, :64]
+    lengths = np.linalg.norm(block, axis=0)
+    np.testing.assert_allclose(block.T @ block / np.outer(lengths, lengths), np.eye(64), atol=1e-12)
+    spread = np.median(pdist(digits[0].X[:500]))
+    assert np.sqrt((fourier.frequencies**2).mean()) * spread == pytest.approx(2.0, rel=0.03)
+    # The map stands for exp(-|x - z|^2 / (2 s^2)) with s half the median distance.
+    x = digits[0].X[:40]
+    values = fourier.transform(x)
+    expected = np.exp(-2.0 * (squareform(pdist(x)) / spread) ** 2)
+    np.testing.assert_allclose(values @ values.T / 400, expected, atol=0.12)
+    assert np.ptp(linear.scale) == 0.0
+
+
+def test_automatic_is_scaled_frequencies_of_numbers_beside_binary_columns(mixed):
+    values = make("automatic", mixed, seed=4).transform(mixed[1].X)
+    numeric = imrc.TaskSequence([imrc.Task(task.X[:, [0, 2]], task.y) for task in mixed])
+    expected = make("rff_median", numeric, seed=4).transform(numeric[1].X)
+    np.testing.assert_allclose(values[:, :-1], expected, atol=1e-12)
+    np.testing.assert_array_equal(values[:, -1], mixed[1].X[:, 1])
+
+
+def mixed_classes() -> imrc.TaskSequence:
+    generator, tasks = np.random.default_rng(0), []
+    for j in range(5):
+        y = generator.permutation(np.arange(40) % 3)
+        columns = generator.normal(5 + y, 3), generator.normal(j * y, 1 + j), generator.integers(0, 2, 40)
+        tasks.append(imrc.Task(np.column_stack(columns), y))
+    return imrc.TaskSequence(tasks)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "errors", "total", "parameters"),
+    [
+        (
+            lambda: imrc.datasets.load("rotated_digits", tasks=5, seed=0),
+            (0.38993333333333335, 0.40403333333333336),
+            6908.67905795024,
+            38.974039642295004,
+        ),
+        (mixed_classes, (0.6184166666666666, 0.6065), 1223.9979197381072, 24.018798512345143),
+    ],
+)
+def test_the_default_repeats(sequence, errors, total, parameters):
+    """Numbers of the release before there was `blended`."""
+    sequence = sequence()
+    result = imrc.evaluate(sequence, n=10, b=2, repetitions=2, seed=3)
+    assert (result.headline()["forward_backward"].mean, result.headline()["single"].mean) == errors
+    transform = make("automatic", sequence, 3).transform
+    assert transform(sequence[4].X).sum() == pytest.approx(total, rel=1e-12)
+    learner = imrc.IMRC(b=2)
+    for task in sequence.tasks[:2]:
+        learner.partial_fit(transform(task.X), task.y)
+    assert np.abs(learner.coef_["forward"][-1]).sum() == pytest.approx(parameters, abs=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 20, 60])
