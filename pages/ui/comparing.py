@@ -14,7 +14,7 @@ import streamlit as st
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
 from imrc.core.settings import resolve_settings
-from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from imrc.evaluation import SCENARIOS, RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
@@ -45,6 +45,12 @@ def choices() -> list[str]:
     defaults = list(registry)
     others = [f"{name}:{profile}" for name in registry for profile in registry[name].profiles if profile != "default"]
     return defaults + others
+
+
+def kind_of(settings: RunSettings) -> ScoreKind:
+    """Return the error the comparison starts with: that of the scenario, where methods are compared by it."""
+    kind = SCENARIOS[settings.scenario].kind
+    return next((known for known in KINDS if known == kind), "average")
 
 
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:

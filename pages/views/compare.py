@@ -38,6 +38,7 @@ names = chosen.multiselect(
 kind = chosen.radio(
     "Error",
     list(comparing.KINDS),
+    index=list(comparing.KINDS).index(comparing.kind_of(settings)),
     horizontal=True,
     format_func=comparing.KINDS.get,
     key="compare_kind",
