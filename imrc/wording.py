@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 RULES = {
@@ -162,6 +162,20 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+def listed(parts: Sequence[str], most: int | None = None) -> str:
+    """Return parts as a list in a sentence, at most so many of them.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    shown = [*parts]
+    if most is not None and len(shown) > most:
+        shown = [*shown[:most], f"{len(shown) - most} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def versions(packages: Iterable[str]) -> str:

@@ -14,7 +14,8 @@ within that distance of the best are refined before the comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from imrc.diagnostics._change import GRID, log_likelihood, project, walk_basis
 
 Floats = NDArray[np.float64]
-Group = Literal["no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic"]
+Group = Literal["no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic", "recurring"]
 
 LONGEST = 400
 PHIS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -34,6 +35,10 @@ COMPOSITE_TASKS = 12
 A_GRID = np.concatenate([[0.0], np.logspace(-2, 4, 36)])
 B_GRID = np.concatenate([[0.0], np.logspace(-2, 6, 36)])
 GRID_COST = 0.0025
+PIECE_TASKS = 8
+FEWEST_PIECES = 4
+"""No more pieces are searched than one per so many tasks, but so many in any case: a walk in one direction looks like
+many short pieces on few levels."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,11 @@ class ModelFit:
     bic: float
     """-2 m_eff l + p log((k - 1) m_eff) + 2 log(candidates)."""
     parameters: dict[str, float]
-    """Best values: ratio (n rho), a, b, phi, c (first task after the jump, from 0) or f (cycles per task)."""
+    """Best values: ratio (n rho), a, b, phi or f (cycles per task)."""
+    starts: tuple[int, ...] = ()
+    """First task, from 0, of each piece after a jump."""
+    states: tuple[int, ...] = ()
+    """Which state each piece is in, from 0; pieces in one state have one level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +160,39 @@ def _contrast(vector: Floats, h: Floats) -> Floats:
     return np.asarray(scaled / np.linalg.norm(scaled))
 
 
+def _partitions(items: int, parts: int) -> int:
+    """Return the number of ways to divide so many items into so many parts (Stirling numbers of the second kind)."""
+    onto: int = sum((-1 if i % 2 else 1) * math.comb(parts, i) * (parts - i) ** items for i in range(parts + 1))
+    return onto // math.factorial(parts)
+
+
+def _joined(blocks: Floats, mass: Floats) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Join pieces that are no neighbours, two at a time, least loss of energy first; yield energy and states.
+
+    `blocks` holds the sums of G over pairs of pieces, `mass` the weights of the pieces.
+    """
+    blocks, mass = blocks.copy(), mass.copy()
+    states = np.arange(len(mass))
+    apart = np.abs(states[:, None] - states) > 1
+    while True:
+        own = np.diag(blocks) / mass
+        both = np.diag(blocks)[:, None] + np.diag(blocks) + 2.0 * blocks
+        loss = own[:, None] + own - both / (mass[:, None] + mass)
+        loss[~np.triu(apart)] = np.inf
+        i, j = np.unravel_index(int(loss.argmin()), loss.shape)
+        if not np.isfinite(loss[i, j]):
+            return
+        blocks[i] += blocks[j]
+        blocks[:, i] += blocks[:, j]
+        mass[i] += mass[j]
+        apart[i] &= apart[j]
+        apart[:, i] = apart[i]
+        keep = np.arange(len(mass)) != j
+        blocks, mass, apart = blocks[np.ix_(keep, keep)], mass[keep], apart[np.ix_(keep, keep)]
+        states = np.where(states == j, i, states - (states > j))
+        yield float((np.diag(blocks) / mass).sum()), tuple(int(state) for state in states)
+
+
 class _Fitter:
     """Fits all models to one matrix G (rows scaled to noise variance 1)."""
 
@@ -173,9 +215,14 @@ class _Fitter:
 
     def add(self, name: str, group: Group, value: float, p: int, candidates: int, **parameters: float) -> None:
         """Record a fitted model with its BIC."""
-        penalty = p * np.log((self.k - 1) * self.m_eff) + 2.0 * np.log(candidates)
-        bic = float(-2.0 * self.m_eff * value + penalty)
-        self.fits.append(ModelFit(name, group, value, bic, parameters))
+        self.fits.append(self.fit(name, group, value, p, candidates, parameters))
+
+    def fit(
+        self, name: str, group: Group, value: float, p: int, candidates: int, parameters: dict[str, float]
+    ) -> ModelFit:
+        """Return a fitted model with its BIC."""
+        penalty = p * np.log((self.k - 1) * self.m_eff) + 2.0 * math.log(candidates)
+        return ModelFit(name, group, value, float(-2.0 * self.m_eff * value + penalty), parameters)
 
     def search(self, name: str, group: Group, search: _Search, p: int, candidates: int, **fixed: float) -> None:
         """Record a model maximised over a grid, and how to refine it."""
@@ -218,27 +265,68 @@ class _Fitter:
 
     # -- low-rank terms on white noise: closed in two numbers
     # ---------------------------------------------------
-    def _on_white(self, energy: float, rank: int) -> tuple[float, float, float]:
-        """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact."""
+    def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
+        """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact.
+
+        Without scatter a = 0.
+        """
         rest = self.k - 1 - rank
-        variance = max((self.trace - energy) / rest, 1.0) if rest > 0 else 1.0
+        variance = max((self.trace - energy) / rest, 1.0) if rest > 0 and scatter else 1.0
         top = energy / rank if rank else variance
         if top < variance:  # b = 0 binds
-            top = variance = max(self.trace / (self.k - 1), 1.0)
+            top = variance = max(self.trace / (self.k - 1), 1.0) if scatter else 1.0
         value = rest * np.log(variance) + (self.trace - energy) / variance + rank * np.log(top) + energy / top
         return float(-0.5 * value), variance - 1.0, top - variance
 
-    def trend_and_jump(self) -> None:
-        """Straight line, and one step at the best position."""
+    def trend(self) -> None:
+        """Straight line."""
         line = _contrast(np.arange(self.k, dtype=np.float64), self.h)
         value, a, b = self._on_white(float(line @ self.G @ line), 1)
         self.add("trend", "trend", value, 2, 1, a=a, b=b)
-        steps = np.tril(np.ones((self.k, self.k)))[:, 1:]  # column c - 1 is 1 from task c on
-        columns = np.stack([_contrast(steps[:, c], self.h) for c in range(self.k - 1)], axis=1)
-        energies = project(self.G, columns)
-        place = int(np.argmax(energies))
-        value, a, b = self._on_white(float(energies[place]), 1)
-        self.add("jump", "jump", value, 2, self.k - 1, a=a, b=b, c=float(place + 1))
+
+    def pieces(self) -> None:
+        """One jump, several jumps, and levels that come back: tasks between two jumps share one level.
+
+        For every number of pieces the best places are found exactly, by dynamic programming: the energy of a division
+        is the sum of those of its pieces. Pieces that may share a level are joined greedily, least loss first.
+        """
+        root = self.h**-0.5
+        sums = np.zeros((self.k + 1, self.k + 1))
+        sums[1:, 1:] = (root[:, None] * self.G * root).cumsum(axis=0).cumsum(axis=1)
+        mass = np.concatenate([[0.0], (root**2).cumsum()])
+        begin, end = np.triu_indices(self.k + 1, 1)
+        energies = np.full((self.k + 1, self.k + 1), -np.inf)
+        energies[begin, end] = (sums[end, end] - sums[begin, end] - sums[end, begin] + sums[begin, begin]) / (
+            mass[end] - mass[begin]
+        )
+        level = energies[0, self.k]
+        best, places = energies[0], []
+        jumps: list[ModelFit] = []
+        returns: list[ModelFit] = []
+        for count in range(2, min(max(FEWEST_PIECES, self.k // PIECE_TASKS), self.k - 1) + 1):
+            total = best[:, None] + energies
+            places.append(total.argmax(axis=0))
+            best = total.max(axis=0)
+            starts = [int(places[-1][self.k])]
+            for earlier in places[-2::-1]:
+                starts.insert(0, int(earlier[starts[0]]))
+            divisions = math.comb(self.k - 1, count - 1)
+            value, a, b = self._on_white(float(best[self.k] - level), count - 1, scatter=count == 2)
+            name = "jump" if count == 2 else "jumps"
+            jump = self.fit(name, "jump", value, 2, divisions, {"a": a, "b": b})
+            jumps.append(replace(jump, starts=tuple(starts)))
+            edges = np.array([0, *starts, self.k])
+            blocks = np.diff(np.diff(sums[np.ix_(edges, edges)], axis=0), axis=1)
+            for energy, states in _joined(blocks, np.diff(mass[edges])):
+                levels = max(states) + 1
+                if 2 * levels > count:  # levels come back, on average; fewer returns are jumps, or a walk's
+                    continue
+                value, a, b = self._on_white(energy - level, levels - 1, scatter=False)
+                # So many ways to give the pieces levels, neighbours never the same.
+                ways = divisions * _partitions(count - 1, levels - 1)
+                fit = self.fit("states", "recurring", value, 2, ways, {"a": a, "b": b})
+                returns.append(replace(fit, starts=tuple(starts), states=states))
+        self.fits += [min(found, key=lambda fit: fit.bic) for found in (jumps, returns) if found]
 
     def season(self) -> Floats:
         """Scatter plus one frequency; returns tr(P_f G) of all frequencies."""
@@ -331,16 +419,14 @@ def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
     fitter = _Fitter(np.ascontiguousarray(scaled[offset:, offset:]), np.ascontiguousarray(h[offset:]), m_eff)
     fitter.plain()
     fitter.autoregression()
-    fitter.trend_and_jump()
+    fitter.trend()
+    fitter.pieces()
     energies = fitter.season()
     fitter.moving_trends()
     if fitter.k >= COMPOSITE_TASKS:
         fitter.composite_seasons(energies)
     fitter.refine()
-    shifted = [
-        replace(fit, parameters={**fit.parameters, "c": fit.parameters["c"] + offset}) if fit.name == "jump" else fit
-        for fit in fitter.fits
-    ]
+    shifted = [replace(fit, starts=tuple(start + offset for start in fit.starts)) for fit in fitter.fits]
     return tuple(sorted(shifted, key=lambda fit: fit.bic))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
+from imrc.wording import listed
 
 Floats = NDArray[np.float64]
 VerdictName = Literal[
@@ -30,7 +31,7 @@ VerdictName = Literal[
 Assumption = Literal["supported", "open", "contradicted"]
 
 LEVEL = 0.05
-NAMED: tuple[Group, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic")
+NAMED: tuple[Group, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
 RECURRING_SHARE = 0.15
 RECURRING_BELOW = 10
 SHORT_BELOW = 20
@@ -133,6 +134,7 @@ _NOT_JUDGED: dict[VerdictName, str] = {
     "no_change": "no change is seen",
     "too_few": "no change is seen",
     "iid": "the order does not matter",
+    "recurring": "tasks come back",
 }
 
 
@@ -198,7 +200,7 @@ def decide(
     return first, (second if gaps[second] - gaps[first] < LEAD else None), p_change
 
 
-def _shape(name: VerdictName, fit: ModelFit) -> str:
+def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
     """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
     if name == "evolving":
         return "neighbours are alike and distance grows with lag"
@@ -208,15 +210,28 @@ def _shape(name: VerdictName, fit: ModelFit) -> str:
     if name == "trend":
         return f"the tasks move along a {'smooth curve' if fit.name == 'smooth' else 'straight line'}"
     if name == "jump":
-        return f"abrupt change at task {int(fit.parameters['c']) + 1}"
+        many = "s" if len(fit.starts) > 1 else ""
+        return f"abrupt change{many} at task{many} {listed([str(start + 1) for start in fit.starts], 5)}"
+    if name == "recurring":
+        return _states_text(fit, k)
     return f"the pattern repeats about every {round(1.0 / fit.parameters['f'], 1):g} tasks"
 
 
+def _states_text(fit: ModelFit, k: int) -> str:
+    """Name the tasks of the state that comes back most often; of as many, the longest."""
+    edges = (0, *fit.starts, k)
+    stretches: dict[int, list[str]] = {}
+    for state, first, after in zip(fit.states, edges[:-1], edges[1:], strict=True):
+        stretches.setdefault(state, []).append(f"{first + 1}" if after == first + 1 else f"{first + 1} to {after}")
+    most = max(stretches.values(), key=len)
+    return f"tasks {listed(most, 4)} are alike, those between them are not; {len(stretches)} kinds of task in all"
+
+
 def _named_sentence(
-    name: VerdictName, second: VerdictName | None, best: dict[str, ModelFit], changes: ChangePattern | None
+    name: VerdictName, second: VerdictName | None, best: dict[str, ModelFit], changes: ChangePattern | None, k: int
 ) -> str:
     """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
-    shape = _shape(name, best[name])
+    shape = _shape(name, best[name], k)
     if name == "evolving" and second is None:
         if changes in ("unremarkable", None):
             return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
@@ -224,7 +239,7 @@ def _named_sentence(
     sentence = f"{_upper(shape)}."
     if second is not None:
         sentence = f"The models cannot be told apart. As {TITLES[name]}: {shape}. "
-        sentence += f"As {TITLES[second]}: {_shape(second, best[second])}."
+        sentence += f"As {TITLES[second]}: {_shape(second, best[second], k)}."
     if changes in _FAILS:
         sentence += f" The changes {CHANGES[changes]}: {_FAILS[changes]}."
     elif changes is not None and "evolving" in (name, second):
@@ -276,7 +291,7 @@ def word_verdict(
         sentence += _limit_text(change, n) if change else "No component varies."
     elif name == "differ":
         sentence = f"The tasks are not all alike, but {k} tasks are too few to judge their order."
-    elif name == "recurring":
+    elif name == "recurring" and pairs and k < RECURRING_BELOW:
         sentence = f"Tasks {_pairs_text(pairs)} are alike, while the tasks between them are not."
     elif name == "iid":
         sentence = "The tasks differ, but neighbours are no more alike than other pairs."
@@ -285,8 +300,9 @@ def word_verdict(
         if k < SHORT_BELOW:
             notes.append(f"With fewer than {SHORT_BELOW} tasks a slow change can go unnoticed.")
     else:
-        changes = tests.pattern if tests is not None else None
-        sentence = _named_sentence(name, second, best, changes)
+        # Between pieces that are alike the changes are few, and not what matters.
+        changes = tests.pattern if tests is not None and name != "recurring" else None
+        sentence = _named_sentence(name, second, best, changes, k)
         if name == "evolving" and second is None and changes in _FAILS:
             title += f", but the changes {CHANGES[changes]}"
         if is_bounded and "mean_reverting" in (name, second):

@@ -13,7 +13,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
-from imrc.wording import decimal, p_cell, signed, with_spread
+from imrc.wording import decimal, listed, p_cell, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,9 +276,8 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
         "not to be told apart from it": int((verdicts == "no clear difference").sum()),
     }
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
-    told = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     others = f"{len(verdicts)} others" if len(verdicts) > 1 else "one other"
-    return f"{first} Of {others}, compared with **{reference['title']}**, {told}."
+    return f"{first} Of {others}, compared with **{reference['title']}**, {listed(parts)}."
 
 
 def winner_sentence(table: pd.DataFrame) -> str:

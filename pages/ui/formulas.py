@@ -113,8 +113,8 @@ FORMULAS: dict[str, Formula] = {
             r"\qquad + 2\log(\text{candidates})",
         ),
         "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
-        "independent components. Candidates: places of a jump, or frequencies. If the two best differ by less than "
-        "2, both are named.",
+        "independent components. Candidates: places of jumps, ways in which stretches share a level, or frequencies. If "
+        "the two best differ by less than 2, both are named.",
     ),
     "tracks": Formula(
         "Equations (6) and (10)",

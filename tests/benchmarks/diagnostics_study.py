@@ -27,6 +27,7 @@ import pandas as pd
 import imrc
 from imrc.diagnostics import TITLES, assess
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+from imrc.diagnostics._verdict import NAMED
 
 SCENARIOS = (
     "identical",
@@ -39,6 +40,8 @@ SCENARIOS = (
     "period_5",
     "jump",
     "three_concepts",
+    "three_jumps",
+    "two_come_and_go",
 )
 TASKS = (5, 10, 20, 60)
 RESULTS = Path(__file__).parent / "results"
@@ -75,6 +78,14 @@ def deviations(scenario: str, k: int, size: int, generator: np.random.Generator)
     if scenario == "jump":
         place = generator.integers(max(2, k // 4), max(3, 3 * k // 4 + 1))
         return np.where(time_ >= place, 2.0 * noise[0], 0.0)
+    if scenario in ("three_jumps", "two_come_and_go"):
+        # Four pieces of at least two tasks where there are so many, each of a new level or of one of two in turn.
+        short = 2 if k >= 10 else 1
+        places = np.sort(generator.choice(np.arange(1, k - 4 * short + 4), 3, replace=False))
+        places += (short - 1) * np.arange(1, 4)
+        piece = (np.arange(k)[:, None] >= places).sum(axis=1)
+        levels = generator.standard_normal((4, size)) * np.sqrt(2)
+        return levels[piece if scenario == "three_jumps" else piece % 2]
     concepts = generator.standard_normal((2 if k == 5 else 3, size)) * np.sqrt(2)
     return concepts[generator.integers(len(concepts), size=k)]
 
@@ -147,7 +158,7 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
 
 def rates(table: pd.DataFrame) -> pd.DataFrame:
     """Error rates on sequences without change or without order, with standard errors."""
-    order_names = ["evolving", "mean_reverting", "trend", "jump", "periodic"]
+    order_names = [*NAMED]
     is_evolving = (table["verdict"] == "evolving") | (table["second"] == "evolving")
     rows = []
 

@@ -1,5 +1,9 @@
 """Diagnostics against statsmodels, a Kalman filter, and dense matrices."""
 
+import itertools
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,7 +107,7 @@ def covariance_of(fit, k, h):
         return left @ left.T
 
     V = np.eye(k)
-    if fit.name in ("iid", "rw+iid", "trend", "jump", "season"):
+    if fit.name in ("iid", "rw+iid", "trend", "jump", "jumps", "states", "season"):
         V = V + p["a"] * np.eye(k)
     if fit.name in ("rw", "rw+iid", "drift", "rw+season"):
         V = V + p["ratio"] * rows(walk)
@@ -113,8 +117,10 @@ def covariance_of(fit, k, h):
         V = V + p["a"] * rows(p["phi"] ** np.abs(np.subtract.outer(time, time)))
     if fit.name in ("drift", "trend", "smooth"):
         V = V + p["b"] * low_rank(time[:, None].astype(float))
-    if fit.name == "jump":
-        V = V + p["b"] * low_rank((time >= p["c"])[:, None].astype(float))
+    if fit.starts:
+        piece = (time[:, None] >= np.array(fit.starts)).sum(axis=1)
+        state = np.array(fit.states)[piece] if fit.states else piece
+        V = V + p["b"] * low_rank((state[:, None] == np.unique(state)).astype(float))
     if "season" in fit.name:
         angle = 2 * np.pi * p["f"] * time
         V = V + p["b"] * low_rank(np.column_stack([np.cos(angle), np.sin(angle)]))
@@ -136,8 +142,11 @@ def test_every_model_has_the_likelihood_of_its_covariance(kind, balanced):
         means += 0.3 * np.arange(k)[:, None] * generator.choice([-1, 1], m)
     reduced = reduce_moments(given_moments(means, mse[:, None]))
     fits = fit_models(reduced.scaled, reduced.h, 5.0)
-    assert len(fits) == 12
-    candidates = {"jump": k - 1, "season": k // 2, "rw+season": k // 2, "ar+season": k // 2}
+    assert len(fits) == 13
+    jumps = {fit.group: math.comb(k - 1, len(fit.starts)) for fit in fits if fit.starts}
+    # Two levels in turn: once the division is chosen, there is one way.
+    candidates = {"season": k // 2, "rw+season": k // 2, "ar+season": k // 2}
+    candidates |= {"jump": jumps["jump"], "jumps": jumps["jump"], "states": jumps["recurring"]}
     numbers = {"identical": 0, "iid": 1, "rw": 1, "rw+season": 3, "ar+season": 4}
     for fit in fits:
         dense = dense_likelihood(covariance_of(fit, k, reduced.h), reduced.scaled, reduced.h)
@@ -160,11 +169,47 @@ def test_closed_form_models_are_at_their_maximum():
 
         def loss(x, fit=fit, names=names):
             parameters = {**fit.parameters, **dict(zip(names, np.exp(x), strict=True))}
-            changed = type(fit)(fit.name, fit.group, 0.0, 0.0, parameters)
+            changed = replace(fit, parameters=parameters)
             return -dense_likelihood(covariance_of(changed, k, reduced.h), reduced.scaled, reduced.h)
 
         start = np.log([max(fit.parameters[name], 1e-3) for name in names])
         assert fit.likelihood >= -minimize(loss, start, method="Nelder-Mead").fun - 1e-7, fit.name
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_no_division_into_pieces_explains_more(balanced):
+    """All divisions and all ways to share levels, one by one, for a sequence short enough."""
+    generator = np.random.default_rng(8)
+    k, m = 12, 6
+    mse = np.ones(k) if balanced else generator.uniform(0.3, 2.0, k)
+    level = np.repeat([0, 1, 0, 1], [3, 2, 4, 3])
+    means = 1.5 * generator.normal(size=(2, m))[level] + np.sqrt(mse)[:, None] * generator.normal(size=(k, m))
+    reduced = reduce_moments(given_moments(means, mse[:, None]))
+    fits = {fit.group: fit for fit in fit_models(reduced.scaled, reduced.h, 5.0)}
+    best = {"jump": np.inf, "recurring": np.inf}
+    for count in (2, 3, 4):
+        for starts in itertools.combinations(range(1, k), count - 1):
+            ways = [(0, 1, 0, 1)] if count == 4 else []
+            for states in ((), *ways):
+                group = "recurring" if states else "jump"
+                name = "states" if states else "jump" if count == 2 else "jumps"
+                penalty = 2 * np.log((k - 1) * 5.0) + 2 * np.log(math.comb(k - 1, count - 1))
+                rank = 1 if states else count - 1
+                fit = type(fits[group])(name, group, 0.0, 0.0, {"a": 0.0, "b": 1.0}, starts, states)
+                projector = covariance_of(fit, k, reduced.h) - np.eye(k)
+                energy, total = np.trace(projector @ reduced.scaled), trace_in_contrasts(reduced.scaled, reduced.h)
+                noise = max((total - energy) / (k - 1 - rank), 1.0) if name == "jump" else 1.0
+                top = max(energy / rank, noise)
+                value = -0.5 * ((k - 1 - rank) * np.log(noise) + (total - energy) / noise)
+                value -= 0.5 * (rank * np.log(top) + energy / top)
+                best[group] = min(best[group], penalty - 10.0 * value)
+    assert {group: fits[group].bic for group in best} == pytest.approx(best, rel=1e-9)
+    assert fits["recurring"].starts == (3, 5, 9)
+
+
+def trace_in_contrasts(G, h):
+    constant = h**-0.5 / np.linalg.norm(h**-0.5)
+    return float(np.trace(G) - constant @ G @ constant)
 
 
 @pytest.mark.parametrize("balanced", [True, False])

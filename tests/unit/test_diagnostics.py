@@ -1,6 +1,7 @@
 """Diagnosis of sequences: calibration over seeds, degenerate input, rules of the verdict, words."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -244,15 +245,16 @@ def change_of(high):
 
 
 FITS = tuple(
-    ModelFit(name, group, 0.0, bic, parameters)
-    for name, group, bic, parameters in (
+    ModelFit(name, group, 0.0, bic, parameters, *pieces)
+    for name, group, bic, parameters, *pieces in (
         ("rw", "evolving", 0.0, {"ratio": 1.0}),
         ("ar", "mean_reverting", 1.5, {"a": 1.0, "phi": 0.5}),
         ("trend", "trend", 5.0, {"a": 0.0, "b": 1.0}),
-        ("jump", "jump", 6.0, {"a": 0.0, "b": 1.0, "c": 4.0}),
+        ("jump", "jump", 6.0, {"a": 0.0, "b": 1.0}, (4,)),
         ("season", "periodic", 7.0, {"a": 0.0, "b": 1.0, "f": 0.2}),
         ("iid", "iid", 8.0, {"a": 1.0}),
         ("identical", "no_change", 9.0, {}),
+        ("states", "recurring", 20.0, {"a": 0.0, "b": 1.0}, (9, 10, 20), (0, 1, 0, 1)),
     )
 )
 
@@ -280,7 +282,7 @@ def test_clear_lead_gives_one_name():
     assert decide(12, 0.9, 0.001, change_of(5.0), 0.0, far)[:2] == ("evolving", None)
 
 
-def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=0.0, high=0.5):
+def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=0.0, high=0.5, fits=FITS):
     return word_verdict(
         name,
         second,
@@ -288,7 +290,7 @@ def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=
         change=change_of(high),
         pairs=pairs,
         share=share,
-        fits=FITS,
+        fits=fits,
         tests=tests,
         is_bounded=is_bounded,
     )
@@ -297,7 +299,13 @@ def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=
 def test_wording():
     assert word("evolving").sentence.startswith("Supported: neighbours are alike, distance grows with lag")
     assert "half-life about 1.0 tasks" in word("mean_reverting").sentence
-    assert "at task 5" in word("jump").sentence
+    assert "change at task 5." in word("jump").sentence
+    several = replace(FITS[3], name="jumps", starts=tuple(range(3, 10)))
+    sentence = word("jump", fits=(several, *FITS)).sentence
+    assert sentence == "Abrupt changes at tasks 4, 5, 6, 7, 8 and 2 more."
+    sentence = word("recurring").sentence
+    assert sentence == "Tasks 1 to 9 and 11 to 20 are alike, those between them are not; 2 kinds of task in all."
+    assert "Tasks 2 and 4 are alike" in word("recurring", k=7, pairs=((1, 3),)).sentence
     assert "pattern repeats about every 5 tasks" in word("periodic").sentence
     assert "straight line" in word("trend").sentence
     assert word("evolving", "trend").title == "evolving or trend"
@@ -356,8 +364,6 @@ def test_returns_of_alternating_tasks():
 
 
 def with_change(result, ratio, low, high):
-    from dataclasses import replace
-
     return replace(result, change=ChangeEstimate(ratio, low, high, 9.0, 3.0, np.zeros(1), np.zeros(1)))
 
 
@@ -459,8 +465,6 @@ KINDS_OF_CHANGE = (
 
 @pytest.mark.parametrize("kind", KINDS_OF_CHANGE)
 def test_sentences_never_contradict_each_other(kind):
-    from dataclasses import replace
-
     from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
     from imrc.diagnostics._verdict import CHANGES, NAMED
     from imrc.evaluation.guarantees import order_sentence
@@ -490,7 +494,7 @@ def test_sentences_never_contradict_each_other(kind):
             assert (tests.largest > FLAG_LIMIT) == ("look positively correlated" in told)
             assert (tests.largest < -FLAG_LIMIT) == ("look negatively correlated" in told)
         # Only where the order matters something is said about the changes; nothing says the opposite there.
-        assert (card.startswith("not judged")) == (verdict.name not in NAMED)
+        assert (card.startswith("not judged")) == (verdict.name not in NAMED or verdict.name == "recurring")
         assert ("order does not matter" in told) == (verdict.name == "iid")
         # The assumption is supported, open or contradicted in all sentences alike.
         supported = {

@@ -141,7 +141,7 @@ def test_c_mean_of_r1_over_orders():
 def test_d_jump(results):
     assert results["D"].q == pytest.approx(2.19252, abs=5e-6)
     assert results["D"].verdict.name == "jump"
-    assert results["D"].models[0].parameters["c"] == 12
+    assert results["D"].models[0].starts == (12,)
     assert "task 13" in results["D"].verdict.sentence
 
 

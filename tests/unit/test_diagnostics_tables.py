@@ -135,7 +135,7 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     np.testing.assert_allclose(curve.data[1].y, result.variogram.gamma)
     assert np.isnan(np.diag(np.array(pictures.distance_heatmap(result).data[0].z, dtype=float))).all()
     dots = [trace for trace in pictures.model_gaps(result).data if trace.type == "scatter"]
-    assert sum(len(trace.y) for trace in dots) == len(result.gaps) == 7
+    assert sum(len(trace.y) for trace in dots) == len(result.gaps) == 8
     change = pictures.change_chart(tracks.step_changes(result), result)
     assert len(names(change)) == 4
     component = pictures.component_chart(tracks.component_tracks(result, 2), "feature")
