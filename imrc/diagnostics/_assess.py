@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -276,7 +276,11 @@ def assess(
         if reading.rows is not None:
             classes = [data.encoded(j) for j in range(k)]
             p_same = exact_p_value(reading.rows, classes, data.n_classes, streams[1])
-    return _judge(head, reduced, m_noise, p_same, drawn, streams[2])
+    result = _judge(head, reduced, m_noise, p_same, drawn, streams[2])
+    if reading is None:
+        return result
+    added = reading.of_rows.notes(is_change_seen=result.verdict.name not in ("no_change", "too_few"))
+    return replace(result, verdict=replace(result.verdict, notes=(*result.verdict.notes, *added)))
 
 
 def _judge(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from imrc.core.moments import sample_moments
 from imrc.diagnostics._reduction import Moments, Reduced, Transform, mapped
+from imrc.diagnostics._rows import RowNotes, RowReader
 from imrc.tasks import TaskSequence
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,8 @@ class Reading:
     """Mapped rows of all tasks, kept only where they are few enough for the exact test."""
     is_bounded: bool
     """Whether all features lie in [-1, 1]."""
+    of_rows: RowNotes
+    """What the averages do not show."""
 
 
 def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
@@ -85,13 +88,14 @@ def read_sequence(
     classes: list[Ints] = []
     averages: list[tuple[Floats, Floats]] = []
     rows: list[Floats] | None = []
-    is_bounded, start = True, 0
+    is_bounded, start, reader = True, 0, RowReader()
     for j, X1 in enumerate(mapped(sequence, transform)):
         y = sequence.encoded(j)
         averages.append(sample_moments(X1, y, sequence.n_classes))
         inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(X1))] - start
         picked.append(X1[inside])
         classes.append(y[inside])
+        reader.read(X1, y)
         is_bounded &= bool(np.abs(X1).max() <= 1.0 + 1e-9)
         start += len(X1)
         if rows is not None:
@@ -109,6 +113,7 @@ def read_sequence(
         picked_classes=np.concatenate(classes),
         rows=rows,
         is_bounded=is_bounded,
+        of_rows=reader.result(),
     )
 
 

@@ -113,7 +113,7 @@ FORMULAS: dict[str, Formula] = {
             r"\qquad + 2\log(\text{candidates})",
         ),
         "$\\ell$: restricted log-likelihood per component. $p$: numbers fitted. $m_{\\text{eff}}$: effective number of "
-        "independent components. Candidates: places of jumps, ways in which stretches share a level, or frequencies. If "
+        "independent components. Candidates: places of jumps, shared levels, or frequencies. If "
         "the two best differ by less than 2, both are named.",
     ),
     "tracks": Formula(

@@ -529,3 +529,52 @@ def test_vacuous_bounds_are_called_vacuous():
     assert "below the risk of guessing" in vacuous_sentence(stand_in, [False] * 3, 0.5, 0.05, 1.0)
     # 2 sqrt(2 log(400)) / sqrt(ESS) = .3 at ESS = 533.
     assert "size of 533 " in vacuous_sentence(stand_in, [True] * 3, 0.5, 0.05, 1.0)
+
+
+# -- what averages do not show ----------------------------------------------------------------------------------
+
+
+def rows_of(seed, *, follow=0.0, spread=1.0, by_class=False):
+    """Ten tasks whose means never change; rows follow each other, or the spread grows, or rows are sorted by class."""
+    generator = np.random.default_rng(seed)
+    tasks = []
+    for j in range(10):
+        X, y = generator.normal(size=(60, 4)), generator.integers(2, size=60)
+        for t in range(1, 60):
+            X[t] = follow * X[t - 1] + np.sqrt(1 - follow**2) * X[t]
+        y = np.sort(y) if by_class else y
+        tasks.append(imrc.Task(X * spread**j + 3.0 * y[:, None], y))
+    return imrc.TaskSequence(tuple(tasks), name="rows", classes=[0, 1])
+
+
+def test_rows_that_follow_each_other_are_said():
+    said = [assess(rows_of(seed, follow=0.5), features=None).verdict.notes for seed in range(5)]
+    assert all(
+        any("follow each other within a task are alike (correlation 0." in note for note in notes) for notes in said
+    )
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_rows_in_no_order_are_not(by_class):
+    for seed in range(20):
+        notes = " ".join(assess(rows_of(seed, by_class=by_class), features=None).verdict.notes)
+        assert "follow each other" not in notes
+        assert "spread" not in notes
+
+
+def test_a_spread_that_changes_is_said_to_be_invisible():
+    plain_, fourier = (assess(rows_of(0, spread=1.2), features=features) for features in (None, "rff_median"))
+    assert plain_.verdict.name in ("no_change", "too_few")
+    assert any("spread around them does" in note for note in plain_.verdict.notes)
+    assert fourier.p_same < 0.05
+
+
+def test_the_correlation_of_rows_by_hand():
+    from imrc.diagnostics._rows import RowReader
+
+    reader = RowReader()
+    reader.read(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([0, 0, 0, 0]))
+    found = reader.result()
+    # Products 1, -1, 1, each raised by 1 / 3; unbiased squares are 4 / 3.
+    assert found.correlation == pytest.approx((2 / 3) / (4 / 3))
+    assert found.z == pytest.approx(2.0 / np.sqrt(2 * (4 / 3) ** 2 + (2 / 3) ** 2))
