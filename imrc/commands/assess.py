@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv
+from imrc.commands.output import ProgressLine, add_formats, print_csv, warn
 from imrc.diagnostics._assess import assess
 from imrc.diagnostics.tracks import as_json, lag_rows
 from imrc.diagnostics.words import report
@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         result = assess(
             sequence, features=FeatureSpec(options.features), representation=options.features, seed=options.seed
         )
+    warn(sequence)
     if options.csv:
         print_csv(lag_rows(result))
     else:

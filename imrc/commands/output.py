@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from imrc.tasks import TaskSequence
 from imrc.wording import plain
 
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
@@ -30,6 +31,15 @@ def print_json(value: object) -> None:
     # Where the output cannot show every character, JSON has a way to write them all.
     unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     print(json.dumps(plain(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
+
+
+def warn(sequence: TaskSequence, n: float | None = None) -> None:
+    """Say on stderr, beside any output, what was left out of a file, and that n is small for the classes."""
+    said: list[str] = [*sequence.info.get("warnings", ())]
+    if n is not None and n < sequence.n_classes:
+        said.append(f"With n = {n} samples a task cannot hold all {sequence.n_classes} classes.")
+    for sentence in said:
+        print(f"imrc: {sentence}", file=sys.stderr)
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
 from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
@@ -138,6 +138,7 @@ def run(options: argparse.Namespace) -> int:
                 steps.append(step)
                 line.show(sequence.name + what, step.number, step.total)
             runs.append(RunResult.from_steps(job, sequence, steps))
+    warn(sequence, settings.n)
     result, references = runs
     decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
     if options.save:

@@ -63,8 +63,8 @@ def read_table(
     r"""Read the user's own table and cut it into tasks.
 
     CSV, TSV, text in columns, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Rows without a label or
-    a task are left out. ``sequence.info["report"]`` describes everything that was done. Nothing is written to disk or
-    executed.
+    a task are left out. ``sequence.info["report"]`` describes everything that was done, ``sequence.info["warnings"]``
+    what was left out. Nothing is written to disk or executed.
 
     Tasks hold the columns as they were read: NaN where a cell is empty, days for dates, and for words numbers that
     say which word it is (``sequence.categories``). `imrc.evaluate` and everything else that takes a sequence fills gaps
@@ -116,6 +116,6 @@ def read_table(
     """
     table = open_table(source, name=name)
     cut = cut_table(table, label=label, task=task, block=block, **options)
-    info = {**cut.sequence.info, "report": (*table.notes, *cut.in_words())}
+    info = {**cut.sequence.info, "report": (*table.notes, *cut.in_words()), "warnings": tuple(cut.warnings())}
     title = clean_name(name).rsplit(".", 1)[0] if name else cut.sequence.name
     return replace(cut.sequence, name=title, info=info)

@@ -33,6 +33,9 @@ _KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NEARLY_ALL = 0.9
+"""A class with a larger share of the rows is warned of."""
+
 
 @dataclass(frozen=True)
 class ColumnUse:
@@ -107,14 +110,26 @@ class Cut:
             columns=["column", "used as", "features", "missing", "note"],
         )
 
-    def in_words(self) -> list[str]:
-        """Return what the user should know, one sentence each."""
-        sentences = [f"{self.rows_used:,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks."]
-        sentences += [f"{count:,} rows left out: {why}." for why, count in self.dropped]
+    def warnings(self) -> list[str]:
+        """Return what changes what a result means: rows and tasks left out, and a class that nearly all rows have."""
+        sentences = [f"{count:,} rows left out: {why}." for why, count in self.dropped]
         if self.small_tasks:
             named = ", ".join(f"{name!r} ({rows} row{'s' * (rows != 1)})" for name, rows in self.small_tasks[:5])
             more = f" and {len(self.small_tasks) - 5:,} more" if len(self.small_tasks) > 5 else ""
             sentences.append(f"Tasks too small to split into training and test samples are left out: {named}{more}.")
+        counts = self.sequence.class_counts().sum(axis=0)
+        if counts.max() > NEARLY_ALL * counts.sum():
+            sentences.append(
+                f"{counts.max() / counts.sum():.1%} of the rows are of class "
+                f"{self.sequence.class_names[int(counts.argmax())]!r}: who always answers that is wrong in "
+                f"{1 - counts.max() / counts.sum():.1%} only. Look at the balanced error."
+            )
+        return sentences
+
+    def in_words(self) -> list[str]:
+        """Return what the user should know, one sentence each."""
+        sentences = [f"{self.rows_used:,} of {self.rows_read:,} rows are used, in {len(self.sequence):,} tasks."]
+        sentences += self.warnings()
         # The schema, what a column is, comes from the whole file; everything learnt from values does not.
         words = [use for use in self.columns if use.use == "words"]
         if any(use.use in ("numbers", "date", "words") for use in self.columns):

@@ -26,6 +26,7 @@ from imrc.tables._text import (
     sniff_delimiter,
     squeeze_blanks,
 )
+from imrc.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,8 @@ class Table:
         Parameters
         ----------
         which : str or int
-            Name, or position from 0.
+            Name, or position from 0. A text that is no name but a whole number counts from 1, as people do; with a
+            minus, from the end.
 
         Returns
         -------
@@ -94,8 +96,19 @@ class Table:
         for column in self.columns:
             if column.name in (which, wanted):
                 return column
-        listed = ", ".join(map(repr, self.names[:20])) + (" …" if len(self.names) > 20 else "")
-        raise DataError(f"There is no column {str(which)[:60]!r}. The table has: {listed}.")
+        if re.fullmatch(r"-?[1-9]\d{0,5}", str(which)):
+            place = int(which)
+            if abs(place) <= len(self.columns):
+                return self.columns[place - 1 if place > 0 else place]
+        shown = listed([repr(name) for name in self.names], LISTED)
+        raise DataError(
+            f"There is no column {str(which)[:60]!r}. The table has {len(self.columns):,}: {shown}. A number from 1 to "
+            f"{len(self.columns):,} names one by its place."
+        )
+
+
+LISTED = 60
+"""So many names of columns a message lists."""
 
 
 @dataclass

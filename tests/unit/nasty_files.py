@@ -151,7 +151,7 @@ CASES = [
     Case("true and false", text(table(y=lambda i: ["True", "false"][i % 2])), **GOOD),
     Case("label with blanks around", text(table(y=lambda i: [" a", "a ", "b"][i % 3])), **GOOD),
     Case("dates as labels", text(table(y=lambda i: f"2020-01-0{i % 2 + 1}")), **GOOD),
-    Case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z', 'y'")),
+    Case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
     Case("label by position", text(table()), {"label": -1, "block": 4}, **GOOD),
     Case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
     # tasks

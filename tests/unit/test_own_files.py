@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import imrc
+from imrc.cli import main
 from imrc.datasets import DataError, cut_table, open_table, read_table
 from imrc.features import make, output_names
 from imrc.tables import suggested_period
@@ -226,3 +227,27 @@ def test_wrong_kinds_of_argument_are_type_errors():
         open_table(17)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="period"):
         cut_table(open_table(table().encode()), label="y", block=4, period="decade")  # type: ignore[arg-type]
+
+
+def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
+    rows = "".join(f"{i % 7},{i % 5},{'no' if i % 20 else 'yes'}\n" for i in range(130))
+    path = tmp_path / "churn.csv"
+    path.write_text("x,z,left\n" + rows)
+    for command in ("assess", "run"):
+        for output in ([], ["--json"], ["--csv"]):
+            few = ["-n", "1", "--repetitions", "1"] if command == "run" else []
+            assert main([command, str(path), "--label", "3", "--block", "40", *few, *output]) == 0
+            said = capsys.readouterr().err
+            assert "10 rows left out: rows left over after the last full block." in said
+            assert "of the rows are of class 'no': who always answers that is wrong in" in said
+            assert ("cannot hold all 2 classes" in said) == (command == "run")
+
+
+def test_a_column_by_its_place():
+    opened = open_table(b"x,7,y\n1,2,3\n")
+    assert [opened.column(which).name for which in ("1", "3", "-1", "7", 0, -1)] == ["x", "y", "y", "7", "x", "y"]
+    with pytest.raises(DataError, match="A number from 1 to 3 names one by its place"):
+        opened.column("4")
+    wide = open_table(",".join(f"c{i}" for i in range(100)).encode() + b"\n" + b"1," * 99 + b"1\n")
+    with pytest.raises(DataError, match=r"The table has 100: 'c0', .*'c59' and 40 more"):
+        wide.column("target")
