@@ -187,3 +187,31 @@ def test_a_large_value_that_cannot_be_made_blocks_nobody():
         large.get_or_make("a", lambda: (_ for _ in ()).throw(RuntimeError("no")))
     assert large.get_or_make("a", lambda: "value") == "value"
     large.drop()
+
+
+def test_after_a_page_memory_goes_back_and_what_was_kept_out_is_searched(monkeypatch):
+    class Session:
+        pass
+
+    session = Session()
+    session.itself = session
+    gone = weakref.ref(session)
+    given_back = threading.Event()
+    monkeypatch.setattr(upkeep, "_GIVE_BACK_S", 0.05)
+    monkeypatch.setattr(upkeep, "_SEARCH_S", 0.0)
+    monkeypatch.setattr(upkeep, "_searched", 0.0)
+    monkeypatch.setattr(upkeep, "_waiting", threading.Lock())
+    monkeypatch.setattr(upkeep, "_settled", 0)
+    monkeypatch.setattr(upkeep, "give_back", given_back.set)
+    upkeep.settle()  # the session is there while libraries are loaded
+    del session
+    assert given_back.wait(30)
+    assert gone() is None
+    # One timer at a time, and one again after the next page.
+    given_back.clear()
+    before = threading.active_count()
+    monkeypatch.setattr(upkeep, "_GIVE_BACK_S", 0.5)
+    for _ in range(5):
+        upkeep.settle()
+    assert threading.active_count() <= before + 1
+    assert given_back.wait(30)
