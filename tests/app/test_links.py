@@ -55,6 +55,7 @@ CONTROLS = [
     ("effective-sample-size", "plan_wish", "Effective samples", "ess"),
     ("effective-sample-size", "plan_ess", "60", 60.0),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("evolving", "changed", "true", True),
     ("evolving", "evolving_class", "0", 0),
     ("evolving", "evolving_component", "feature 3", 3),
     ("compare", "compare_methods", ["Majority class"], ["majority"]),
