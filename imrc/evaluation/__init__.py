@@ -14,6 +14,7 @@ from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, Scenario
 from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, held_out, largest_n
+from imrc.evaluation.uses import RuleUses, rule_uses
 
 __all__ = [
     "HEADLINES",
@@ -29,6 +30,7 @@ __all__ = [
     "Measure",
     "Parameter",
     "RunResult",
+    "RuleUses",
     "RunSettings",
     "Scenario",
     "StepResult",
@@ -42,6 +44,7 @@ __all__ = [
     "iter_run",
     "join_repetitions",
     "largest_n",
+    "rule_uses",
     "run_references",
     "theorem_4",
 ]

@@ -38,6 +38,8 @@ CONTROLS = [
     ("explore", "quantity", "Difference to single task", "difference"),
     ("explore", "story_task", "2", 2),
     ("explore", "view", "Task by task", "tasks"),
+    ("explore", "uses", "true", True),
+    ("explore", "uses_rule", "Forward", "forward"),
     ("explore", "image_format", "SVG", "svg"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
