@@ -5,6 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, Strategy, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
 from imrc.evaluation.measures import MEASURES, Measure
 from imrc.evaluation.model import FittedModel, fit_model
 from imrc.evaluation.repetitions import join_repetitions
@@ -24,6 +25,7 @@ __all__ = [
     "Decision",
     "Difference",
     "EffectiveSamples",
+    "ErrorMatrix",
     "FittedModel",
     "Headline",
     "LagTable",
@@ -38,12 +40,14 @@ __all__ = [
     "decide",
     "draw_task",
     "effective_samples",
+    "error_matrix",
     "evaluate",
     "fit_model",
     "held_out",
     "iter_run",
     "join_repetitions",
     "largest_n",
+    "read_matrix",
     "rule_uses",
     "run_references",
     "theorem_4",
