@@ -16,6 +16,17 @@ from __future__ import annotations
 
 from imrc.baselines._settings import Settings
 from imrc.baselines.base import Baseline
-from imrc.baselines.registry import PUBLISHED, REFERENCES, method_title, parse_method, registry
+from imrc.baselines.own import OwnMethod
+from imrc.baselines.registry import PUBLISHED, REFERENCES, method_class, method_title, parse_method, registry
 
-__all__ = ["Baseline", "Settings", "registry", "PUBLISHED", "REFERENCES", "method_title", "parse_method"]
+__all__ = [
+    "Baseline",
+    "OwnMethod",
+    "Settings",
+    "registry",
+    "PUBLISHED",
+    "REFERENCES",
+    "method_class",
+    "method_title",
+    "parse_method",
+]

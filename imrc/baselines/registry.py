@@ -14,6 +14,7 @@ from imrc.baselines.ella import ELLA
 from imrc.baselines.ewc import EWC
 from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
+from imrc.baselines.own import PREFIX, OwnClassifier
 from imrc.baselines.references import MajorityClass, OracleLogistic, RecentLogistic, SeenLogistic, SingleTaskLogistic
 
 registry: Mapping[str, type[Baseline]] = MappingProxyType(
@@ -66,13 +67,33 @@ def parse_method(name: str) -> tuple[str, str]:
     return method, check_choice("profile", profile or "default", tuple(registry[method].profiles))
 
 
+def method_class(name: str) -> type[Baseline]:
+    """Return the class behind a name; one for all of somebody's own classifiers.
+
+    Parameters
+    ----------
+    name : str
+        As in `parse_method`, or "own:" and a name.
+
+    Returns
+    -------
+    type
+
+    Examples
+    --------
+    >>> method_class("mer:argparse").title, method_class("own:my forest").title
+    ('MER', 'Own')
+    """
+    return OwnClassifier if name.startswith(PREFIX) else registry[parse_method(name)[0]]
+
+
 def method_title(name: str) -> str:
     """Return the name for people of ``"name"`` or ``"name:profile"``.
 
     Parameters
     ----------
     name : str
-        As in `parse_method`.
+        As in `method_class`.
 
     Returns
     -------
@@ -80,9 +101,11 @@ def method_title(name: str) -> str:
 
     Examples
     --------
-    >>> method_title("gem"), method_title("aue:logistic")
-    ('GEM', 'AUE (logistic)')
+    >>> method_title("gem"), method_title("aue:logistic"), method_title("own:my forest")
+    ('GEM', 'AUE (logistic)', 'my forest')
     """
+    if name.startswith(PREFIX):
+        return name.removeprefix(PREFIX)
     method, profile = parse_method(name)
     title = registry[method].title
     return title if profile == "default" else f"{title} ({profile})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,32 @@ NEGLIGIBLE_WEIGHT = 1e-3
 MAX_STORED_TASKS = 30
 STORED_SAMPLES = 400
 """The last tasks are stored: at least b + 1 of them, beyond these at most 30, and just enough for 400 samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Used:
+    """What one rule was learnt from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (N, D + 1)
+        Samples with a weight, `scaled`.
+    y, weights : ndarray of shape (N,)
+        Their classes and weights, which sum to 1.
+    strength : float
+        Factor of the penalty.
+    sizes : ndarray of int
+        Samples of each stored task, the newest last.
+    kept : ndarray of bool
+        Which of the stored samples have a weight.
+    """
+
+    X: Floats
+    y: NDArray[np.int64]
+    weights: Floats
+    strength: float
+    sizes: NDArray[np.int64]
+    kept: NDArray[np.bool_]
 
 
 class LogLossRules:
@@ -98,14 +125,25 @@ class LogLossRules:
 
     def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
+        return self._solve(*self._weighted(task, back, candidate), start, candidate.penalty)
+
+    def _weighted(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Floats, float]:
+        """Return the weights of the stored tasks for the task `back` tasks before the newest, and what it is worth."""
         if candidate.pooled:
-            return self._solve(*self._pooled(0), start, candidate.penalty)
+            return self._pooled(0)
         if candidate.transfer:
-            return self._solve(self._aligned(task), task.ess, start, candidate.penalty)
+            return self._aligned(task), task.ess
         weights, samples = self._own(back)
         # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
-        ess = samples if task.ess > 0.999 * samples else task.ess
-        return self._solve(weights, ess, start, candidate.penalty)
+        return weights, samples if task.ess > 0.999 * samples else task.ess
+
+    def used(self, task: Tracked, back: int) -> Used:
+        """Return what the rule of the task `back` tasks before the newest was learnt from at this step."""
+        weights, ess = self._weighted(task, back, self._chosen)
+        per_sample = self._per_sample(weights)
+        kept = per_sample > 0
+        strength = self._strength(ess, self._chosen.penalty)
+        return Used(self._X[kept], self._y[kept], per_sample[kept] / per_sample.sum(), strength, self._sizes, kept)
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come, weighted as the forward rule of the newest."""
@@ -181,6 +219,14 @@ class LogLossRules:
                 scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
                 self._losses[candidate] += log_loss(scores.T, y[held])
 
+    def _per_sample(self, task_weights: Floats) -> Floats:
+        """Return the weights of the stored samples, those of tasks that hardly matter 0."""
+        return np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / self._sizes, self._sizes)
+
+    def _strength(self, ess: float, penalty: float) -> float:
+        """Return the factor of the penalty in the objective."""
+        return self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
+
     def _solve(
         self,
         task_weights: Floats,
@@ -190,8 +236,7 @@ class LogLossRules:
         held: NDArray[np.bool_] | None = None,
     ) -> tuple[Fit, Floats]:
         """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest."""
-        sizes = self._sizes
-        per_sample = np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / sizes, sizes)
+        per_sample = self._per_sample(task_weights)
         if held is not None:
             newest = per_sample[-len(held) :]
             newest *= len(held) / (len(held) - held.sum())
@@ -199,7 +244,7 @@ class LogLossRules:
         used = np.flatnonzero(per_sample)
         weights = per_sample[used] / per_sample[used].sum()
         y = self._y[used]
-        strength = self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
+        strength = self._strength(ess, penalty)
         if self._primal:
             samples = self._X[used]
             solution = solve_log_loss(samples, y, weights, strength, start, primal=True)

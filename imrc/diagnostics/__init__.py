@@ -12,9 +12,12 @@ from imrc.diagnostics._models import Group, ModelFit
 from imrc.diagnostics._order import OrderTests
 from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
 from imrc.diagnostics._verdict import TITLES, Assumption, Verdict, VerdictName
+from imrc.diagnostics.changed import Changed, what_changed
 
 __all__ = [
     "assess",
+    "what_changed",
+    "Changed",
     "Assessment",
     "Assumption",
     "partial_autocorrelation",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from imrc.diagnostics._assess import Assessment
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.diagnostics._verdict import LEVEL
+from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
 from imrc.wording import decimal, number, p_text
 
 
@@ -158,3 +159,27 @@ def report(result: Assessment, n: float) -> str:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
     return "\n".join(lines)
+
+
+def changed_sentence(result: Changed) -> str:
+    """State which kinds of change were found, in how many columns, and which makes up most of the change."""
+    tests, found = result.table["kind"].value_counts(), result.found
+    if not any(found.values()):
+        return (
+            f"Nothing moves by more than noise: of {len(result.table):,} comparisons of classes and columns none is "
+            f"clear at a false-discovery rate of {100 * result.level:g} %."
+        )
+    share = result.table.groupby("kind")["share"].sum()
+    concept = result.table[(result.table["kind"] == "concept") & result.table["found"]]["column_index"].nunique()
+    columns = int(tests.get("input", 0))
+    names: dict[Kind, str] = {"input": f"{found['input']:,} of {columns:,} columns move in all classes alike"}
+    if "concept" in tests:
+        names["concept"] = f"{concept:,} of {columns:,} move in one class against the others"
+    if "label" in tests:
+        names["label"] = "the shares of the classes " + ("move" if found["label"] else "stay")
+    parts = [
+        f"{text} ({KIND_TITLES[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
+        for kind, text in names.items()
+    ]
+    text = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
+    return text[0].upper() + text[1:] + "."

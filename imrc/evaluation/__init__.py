@@ -5,6 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, Strategy, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
 from imrc.evaluation.measures import MEASURES, Measure
 from imrc.evaluation.model import FittedModel, fit_model
 from imrc.evaluation.repetitions import join_repetitions
@@ -14,6 +15,7 @@ from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, Scenario
 from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, held_out, largest_n
+from imrc.evaluation.uses import RuleUses, rule_uses
 
 __all__ = [
     "HEADLINES",
@@ -23,12 +25,14 @@ __all__ = [
     "Decision",
     "Difference",
     "EffectiveSamples",
+    "ErrorMatrix",
     "FittedModel",
     "Headline",
     "LagTable",
     "Measure",
     "Parameter",
     "RunResult",
+    "RuleUses",
     "RunSettings",
     "Scenario",
     "StepResult",
@@ -36,12 +40,15 @@ __all__ = [
     "decide",
     "draw_task",
     "effective_samples",
+    "error_matrix",
     "evaluate",
     "fit_model",
     "held_out",
     "iter_run",
     "join_repetitions",
     "largest_n",
+    "read_matrix",
+    "rule_uses",
     "run_references",
     "theorem_4",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
-from imrc.baselines import method_title, parse_method, registry
+from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_differences
@@ -66,7 +66,7 @@ def title_of_method(name: str) -> str:
 
 def own_kind(name: str) -> Literal["average", "newest"]:
     """Return which error sums a method up: "average", or "newest" for methods that adapt to the last task only."""
-    return "average" if name.startswith("imrc") else registry[parse_method(name)[0]].headline
+    return "average" if name.startswith("imrc") else method_class(name).headline
 
 
 def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:

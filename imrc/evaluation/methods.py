@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc.baselines import Baseline, parse_method, registry
+from imrc.baselines import Baseline, OwnMethod, parse_method, registry
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
 
@@ -51,6 +51,8 @@ def make_method(
 
     Its randomness depends on the repetition and the method only: neither on which other methods run nor on the profile.
     """
+    if isinstance(name, OwnMethod):
+        return name.learner(n_classes, n_features, method_seed(repetition, name), settings.b)
     method, profile = parse_method(name)
     cls = registry[method]
     return cls(
@@ -65,7 +67,8 @@ def make_method(
 def warm_up(names: tuple[str, ...]) -> None:
     """Compile kernels and load libraries, so that no task's time contains it."""
     for name in names:
-        _warm_up(name)
+        if not isinstance(name, OwnMethod):
+            _warm_up(name)
 
 
 @cache

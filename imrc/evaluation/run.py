@@ -19,7 +19,7 @@ from imrc.evaluation._threads import single_thread
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import ScenarioName
-from imrc.evaluation.settings import OVERRIDES, RunSettings
+from imrc.evaluation.settings import OVERRIDES, Method, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureMap, FeatureSpec, learns, make
 from imrc.solvers import cores
@@ -469,7 +469,7 @@ def evaluate(
     features: str | FeatureSpec = "automatic",
     repetitions: int = 10,
     seed: int = 0,
-    methods: tuple[str, ...] = ("imrc",),
+    methods: Sequence[Method] = ("imrc",),
     scenario: ScenarioName = "continual",
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> RunResult:
@@ -496,9 +496,12 @@ def evaluate(
         Random splits and draws.
     seed : int
         Seed of everything random.
-    methods : tuple of str
+    methods : sequence of str or tuple
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
-        default one. All see the same draws and the same representation.
+        default one; and your own as ``("my forest", RandomForestClassifier())``, any scikit-learn classifier, learnt
+        anew at every task from all samples so far, or with "recent" or "single" as a third entry from those of the last
+        b + 1 tasks or of the newest one, see `imrc.baselines.OwnMethod`. Its errors are under "own:my forest". All see
+        the same draws and the same representation.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
         the newest task only; the next task, before any of its labels is seen. See `imrc.evaluation.scenarios`. All but
@@ -536,7 +539,7 @@ def evaluate(
         features=FeatureSpec.parse(features),
         repetitions=repetitions,
         seed=seed,
-        methods=tuple(methods),
+        methods=methods if isinstance(methods, str) else tuple(methods),  # type: ignore[arg-type]  # checked there
         scenario=scenario,
         overrides=tuple(sorted((name, value) for name, value in overrides.items() if value is not None)),
     )

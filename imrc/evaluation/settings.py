@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from imrc._checks import InputError, check_choice, check_int, check_names
-from imrc.baselines import parse_method
+from imrc.baselines import OwnMethod, parse_method
+from imrc.baselines.own import PREFIX
 from imrc.core.settings import (
     LIMITS,
     PRESET_VALUES,
@@ -111,13 +112,23 @@ PARAMETERS: dict[str, Parameter] = {
 }
 
 
-def _checked_methods(methods: Iterable[str]) -> tuple[str, ...]:
+Method = str | tuple[Any, ...]
+"""A name, or name and classifier, or name, classifier and what it learns."""
+
+
+def _checked_methods(methods: Iterable[Method]) -> tuple[str, ...]:
     """Return the names of methods, each once; a single string is one name."""
-    names = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
+    given = (methods,) if isinstance(methods, str) else methods
+    made = [one if isinstance(one, str) else OwnMethod(*one) for one in given]
+    # Of a saved result only the name of an own classifier is known.
+    made = [OwnMethod(name) if name.startswith(PREFIX) and type(name) is str else name for name in made]
+    names = tuple(dict.fromkeys(made))
     if not names:
         raise InputError("methods is empty: name at least one, for example 'imrc'.")
+    if len({name for name in made if isinstance(name, OwnMethod)}) < sum(isinstance(one, OwnMethod) for one in made):
+        raise InputError("Own classifiers need different names.")
     for name in names:
-        if name != "imrc":
+        if name != "imrc" and not isinstance(name, OwnMethod):
             parse_method(name)
     return names
 
@@ -147,7 +158,8 @@ class RunSettings:
         Seed of the run.
     methods : tuple of str
         What to run; "imrc" gives the rules "single", "forward" and "forward_backward". Others are names of
-        `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse").
+        `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse"), and pairs of a
+        name and a scikit-learn classifier, which become `imrc.baselines.OwnMethod`.
     overrides : mapping
         Values that replace the preset's: any attribute of `IMRCSettings` but b, W and preset, see there.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}

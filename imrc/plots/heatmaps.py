@@ -46,9 +46,10 @@ def _hover(table: pd.DataFrame, unit: str) -> list[str]:
     texts = []
     for row in table.itertuples():
         spread = "" if np.isnan(row.stderr) else f" ± {row.stderr:.3f}"
+        tested = f"<br>{row.test_samples} test samples" if "test_samples" in table else ""  # else not known
         texts.append(
             f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>step {row.step}, {row.lag} tasks later"
-            f"<br>{unit} {row.value:.3f}{spread}<br>{row.test_samples} test samples"
+            f"<br>{unit} {row.value:.3f}{spread}{tested}"
         )
     return texts
 
@@ -64,8 +65,8 @@ def error_heatmaps(
     Parameters
     ----------
     tables : mapping of rule to DataFrame
-        From `matrix_table`, in the order in which they are shown. Rows with step = task + lag for all later steps
-        give the triangle (rows: task, columns: step); otherwise columns are lags.
+        From `matrix_table` or `ErrorMatrix.table`, in the order in which they are shown. Rows with step = task + lag
+        for all later steps give the triangle (rows: task, columns: step); otherwise columns are lags.
     quantity : {"error", "difference", "risk"}
         Decides title and colour scale.
     risk : str
@@ -113,7 +114,7 @@ def error_heatmaps(
     middle = (len(tables) - 1) // 2
     return panels(
         traces,
-        [SHORT_NAMES.get(rule, rule) for rule in tables],
+        [SHORT_NAMES.get(rule, html.escape(rule)) for rule in tables],
         [
             axis(
                 text if i == middle else None,

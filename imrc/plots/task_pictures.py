@@ -22,7 +22,7 @@ _SHOWN = 10
 _GAP = 1
 """Pixels of an image's own size between two images."""
 _HEIGHT = 196
-_STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
+STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
 """Colours of images, to be seen on light and dark pages alike."""
 
 
@@ -53,6 +53,13 @@ def _some(shown: int, tasks: int) -> str:
     return f", {shown} of {tasks}" if shown < tasks else ""
 
 
+def image_side(names: tuple[str, ...]) -> int | None:
+    """Return width and height of the images that columns with these names are; None if they are no square images."""
+    side = round(np.sqrt(len(names)))
+    pixels = side >= 4 and side * side == len(names) and re.fullmatch(r"pixel \d+,\d+", names[-1])
+    return side if pixels else None
+
+
 def sample_images(sequence: TaskSequence) -> Samples | None:
     """Return one image of each of two classes per task; None if the inputs are no square images.
 
@@ -72,9 +79,8 @@ def sample_images(sequence: TaskSequence) -> Samples | None:
     >>> found.side, found.grid.shape, found.classes
     (8, (17, 35), ('0-4', '5-9'))
     """
-    names = sequence.feature_names
-    side = round(np.sqrt(len(names)))
-    if side < 4 or side * side != len(names) or not re.fullmatch(r"pixel \d+,\d+", names[-1]):
+    side = image_side(sequence.feature_names)
+    if side is None:
         return None
     tasks = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _SHOWN)).round().astype(int))
     classes = range(min(sequence.n_classes, 2))
@@ -105,7 +111,7 @@ def image_strip(samples: Samples) -> go.Figure:
             {
                 "type": "heatmap",
                 "z": samples.grid,
-                "colorscale": _STROKE,
+                "colorscale": STROKE,
                 "zmin": 0,
                 "zmax": 1,
                 "showscale": False,

@@ -8,7 +8,8 @@ usual", asks whether a change is larger than the changes before it lead to expec
 """
 
 from imrc.watch._alarm import Alarm, bet
+from imrc.watch._story import arrival_sentences, first_alarm, watch_story
 from imrc.watch._usual import MoreThanUsual
 from imrc.watch._watcher import Arrival, Watcher
 
-__all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "bet"]
+__all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "bet", "watch_story", "first_alarm", "arrival_sentences"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 import streamlit as st
 
 import imrc
-from imrc.diagnostics import Assessment, assess
+from imrc.diagnostics import Assessment, Changed, assess, what_changed
 from imrc.evaluation.guarantees import PlugIn, plug_in
 from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
@@ -25,6 +26,11 @@ def _assessments() -> Store[Key, Assessment]:
 
 @st.cache_resource(show_spinner=False)
 def _plug_ins() -> Store[Key, PlugIn]:
+    return Store(server_budget())
+
+
+@st.cache_resource(show_spinner=False)
+def _changes() -> Store[tuple[Hashable, ...], Changed]:
     return Store(server_budget())
 
 
@@ -63,6 +69,15 @@ def in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
         return assessment(choice), names
     plain = replace(choice, settings=replace(choice.settings, features=FeatureSpec(kind="standardised")))
     return assessment(plain), feature_names(plain)
+
+
+def changed(choice: Choice) -> Changed:
+    """Return what changed between the tasks of the chosen sequence, column by column."""
+    sequence, seed = state.visit().sequence_for(choice), choice.settings.seed
+    # Names are part of what is shown and not of the fingerprint: another visitor's file may have others.
+    names = (sequence.feature_names, sequence.class_names, tuple(sequence.categories.items()))
+    with st.spinner("Comparing all columns …"):
+        return _changes().get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
 
 
 def stand_ins(choice: Choice) -> PlugIn:

@@ -16,7 +16,7 @@ from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import Quantity
 from imrc.wording import RISKS, RULES
-from pages.ui import charts, links, overview, state
+from pages.ui import charts, links, overview, state, uses
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -31,7 +31,7 @@ VIEWS = {
 _QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference to single task"}
 
 
-def tasks(result: RunResult) -> None:
+def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Show every task, as rungs or heatmaps; a click marks its row and shows its story beside it."""
     names = {**_QUANTITIES, "risk": RISKS[result.loss]}
     quantity = st.radio(
@@ -81,6 +81,7 @@ def tasks(result: RunResult) -> None:
             else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty set. "
             "An early-stopped solver can leave it too low, and a value above 1 promises nothing."
         )
+    uses.show(result, sequence, int(task))
 
 
 def _picture(result: RunResult, quantity: str, marked: int) -> None:
@@ -195,7 +196,7 @@ def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult 
         "do, the same run with the choices of the paper, and all numbers.",
     )
     if view == "tasks":
-        tasks(result)
+        tasks(result, sequence)
     elif view == "time":
         time(result, references)
     elif view == "budget":

@@ -28,7 +28,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const my = memory.get(parentElement) || { playing: false, timer: 0 };
   memory.set(parentElement, my);
   const button = parentElement.querySelector("button");
-  const go = (task) => setTriggerValue("go", Math.min(Math.max(task, 1), data.last));
+  const go = (task) => setTriggerValue("go", Math.min(Math.max(task, data.first), data.last));
   const show = () => {
     button.textContent = my.playing ? "❚❚ Pause" : "▶ Play";
     parentElement.querySelector("span").textContent = data.hint;
@@ -37,10 +37,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearTimeout(my.timer);
     my.playing = on;
     show();
-    if (on) go(data.task < data.last ? data.task + 1 : 1);
+    if (on) go(data.task < data.last ? data.task + 1 : data.first);
   };
   my.toggle = () => play(!my.playing);
-  my.step = (by) => { play(false); go(by === 0 ? 1 : data.task + by); };
+  my.step = (by) => { play(false); go(by === 0 ? data.first : data.task + by); };
   clearTimeout(my.timer);
   if (my.playing && data.task >= data.last) my.playing = false;
   if (my.playing) my.timer = setTimeout(() => go(data.task + 1), data.pause);
@@ -83,7 +83,7 @@ export default function ({ data }) {
 """
 
 
-def show(task: int, last: int, key: str, *, hint: bool = True) -> None:
+def show(task: int, last: int, key: str, *, first: int = 1, hint: bool = True) -> None:
     """Show Play; while it plays, and on the arrow keys, the control with this key goes from task to task.
 
     Parameters
@@ -92,6 +92,8 @@ def show(task: int, last: int, key: str, *, hint: bool = True) -> None:
         Task shown, and the last one, counted from 1.
     key : str
         Of the control that holds the task.
+    first : int
+        The first task there is.
     hint : bool
         Name the keys beside it.
     """
@@ -99,11 +101,13 @@ def show(task: int, last: int, key: str, *, hint: bool = True) -> None:
     def went() -> None:
         asked = st.session_state[_KEY].get("go")
         if asked is not None:
-            st.session_state[key] = min(max(int(asked), 1), last)
+            st.session_state[key] = min(max(int(asked), first), last)
 
     player = st.components.v2.component("teach_player", html=_HTML, css=_CSS, js=_SCRIPT)
     keys = "Space: play or pause. ← →: one task." if hint else ""
-    player(key=_KEY, data={"task": task, "last": last, "pause": _PAUSE_MS, "hint": keys}, on_go_change=went)
+    player(
+        key=_KEY, data={"task": task, "first": first, "last": last, "pause": _PAUSE_MS, "hint": keys}, on_go_change=went
+    )
 
 
 def large_type() -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, charts, data, evidence, formulas, state
+from pages.ui import assessing, changes, charts, data, evidence, formulas, state, watching
 from pages.ui.choice import OWN
 
 visit = state.visit()
@@ -21,6 +21,8 @@ for note in verdict.notes:
     st.info(note, icon=":material/info:")
 
 evidence.path(result, n)
+changes.what_changed(choice)
+watching.watch(choice, sequence)
 
 if result.variogram is None:
     st.stop()

@@ -7,7 +7,9 @@ import pytest
 import streamlit as st
 
 import imrc
+from imrc.evaluation import RunSettings, rule_uses
 from imrc.evaluation.measures import measure_rows
+from imrc.evaluation.uses import uses_sentences
 from imrc.evaluation.words import with_error
 from pages.ui import running
 from tests.app.conftest import link, metrics, set_value, texts
@@ -233,3 +235,18 @@ def test_the_numbers_have_measures_by_name_with_their_formulas(app):
     result = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5, seed=0), n=5, repetitions=2)
     pd.testing.assert_frame_equal(measures, pd.DataFrame(measure_rows(result)))
     assert "accuracy on task j after task i of T" in texts(test)
+
+
+@pytest.mark.parametrize(("dataset", "preset"), [("rotated_digits", "recommended"), ("random_walk", "paper")])
+def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, preset):
+    query = {"dataset": dataset, "k": "5", "n": "6", "repetitions": "1", "preset": preset}
+    test = app(**query)
+    assert "of its weight on its own samples" not in texts(test)
+    test = test.toggle(key="uses").set_value(True).run()
+    test = test.number_input(key="story_task").set_value(4).run()
+    assert not test.exception
+    sequence = imrc.datasets.load(dataset, tasks=5)
+    uses = rule_uses(sequence, RunSettings(n=6, repetitions=1, preset=preset), 3)
+    assert " ".join(uses_sentences(uses)) in texts(test)
+    samples = [frame.value for frame in test.dataframe if "pull" in frame.value]
+    assert [len(frame) for frame in samples] == ([10] if preset == "recommended" else [])

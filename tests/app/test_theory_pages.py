@@ -11,13 +11,14 @@ import pytest
 import imrc
 from imrc import report
 from imrc.cli import main
-from imrc.diagnostics import assess
+from imrc.diagnostics import assess, what_changed, words
 from imrc.evaluation import effective_samples, guarantees, theorem_4
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
 from imrc.planning import Rate, advice, make_plan, way_sentence
 from imrc.plots import ess
+from imrc.watch import arrival_sentences, watch_story
 from imrc.wording import number, p_text
 from pages.ui.registry import PAGES
 from tests.app.conftest import texts
@@ -260,6 +261,33 @@ def test_own_representation_reaches_the_diagnosis(app):
     test = app(dataset="random_walk", k="8", n="5", features="identity", repetitions="1").switch_page(EVOLVING).run()
     assert "representation: inputs as they are" in texts(test)
     assert "14 components" in texts(test)
+
+
+@pytest.mark.parametrize("dataset", ["rotated_digits", "random_walk"])
+def test_what_changed_is_ranked_on_demand_as_the_library_does(app, dataset):
+    query = {"dataset": dataset, "k": "6", "n": "5", "repetitions": "1"}
+    assert not any(title.startswith("What changed") for title in titles(app(**query).switch_page(EVOLVING).run()))
+    test = app(**query, changed="true").switch_page(EVOLVING).run()
+    assert not test.exception
+    result = what_changed(imrc.datasets.load(dataset, tasks=6))
+    assert words.changed_sentence(result) in texts(test)
+    images = "What do the classes look like early and late?"
+    assert ["What changed most?", "What changed next?", *([images] if dataset == "rotated_digits" else [])] == [
+        title for title in titles(test) if title.startswith("What ")
+    ]
+
+
+def test_watching_says_what_the_library_says_task_by_task(app):
+    query = {"dataset": "abrupt", "k": "14", "n": "5", "repetitions": "1"}
+    test = app(**query, watch="true").switch_page(EVOLVING).run()
+    assert not test.exception
+    sequence = imrc.datasets.load("abrupt", tasks=14)
+    story = watch_story(sequence, run=imrc.evaluate(sequence, n=5, repetitions=1))
+    assert arrival_sentences(story, 14)[-1] in texts(test)
+    test = test.slider(key="watch_task").set_value(5).run()
+    said = arrival_sentences(story, 5)
+    assert f"**{said[0]}** " + " ".join(said[1:]) in texts(test)
+    assert "What is known when task 5 has arrived?" in titles(test)
 
 
 @pytest.mark.parametrize(("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)")])

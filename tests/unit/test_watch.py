@@ -16,7 +16,8 @@ from scipy import integrate, stats
 import imrc
 from imrc.cli import main
 from imrc.commands import watch
-from imrc.watch import Alarm, MoreThanUsual, Watcher, bet
+from imrc.plots.watching import watch_chart
+from imrc.watch import Alarm, MoreThanUsual, Watcher, arrival_sentences, bet, first_alarm, watch_story
 
 ZEROS = np.zeros(10, dtype=np.int64)
 
@@ -209,3 +210,36 @@ def test_it_follows_a_file_until_the_alarm(tmp_path, monkeypatch, capsys):
         thread.join()
     assert "ALARM since task" in capsys.readouterr().out
     assert main(["watch", "identical", "--follow"]) == 2
+
+
+class TestStory:
+    def test_it_is_what_the_watcher_says_and_what_the_run_measured(self):
+        sequence = imrc.datasets.load("rotated_digits", tasks=8)
+        run = imrc.evaluate(sequence, n=10, repetitions=2)
+        story = watch_story(sequence, run=run)
+        arrivals = list(Watcher().read(sequence))
+        assert story["evidence"].tolist() == [arrival.evidence for arrival in arrivals]
+        alarms = [arrival.task for arrival in arrivals if arrival.alarm]
+        assert first_alarm(story) == alarms[0]
+        np.testing.assert_allclose(story["before"], run.before["imrc"].mean(axis=0)[1:])
+        steps = np.arange(1, 8)
+        np.testing.assert_allclose(story["after"], np.asarray(run.errors["forward"])[:, steps, steps].mean(axis=0))
+        assert "Alarm since this task" in arrival_sentences(story, alarms[0])[0]
+        assert arrival_sentences(story, alarms[0] - 1)[0].startswith(f"No alarm after {alarms[0] - 1} tasks")
+        figures = [watch_chart(story, task) for task in (2, 8)]
+        # Played, only the lines grow.
+        assert figures[0].layout.xaxis == figures[1].layout.xaxis
+        assert figures[0].layout.yaxis == figures[1].layout.yaxis
+        assert len(figures[1].data[0].x) == 7
+
+    def test_a_stricter_alarm_is_not_earlier(self):
+        story = watch_story(imrc.datasets.load("random_walk", tasks=12))
+        first = [first_alarm(story, alpha) or 99 for alpha in (0.2, 0.05, 0.001)]
+        assert first == sorted(first)
+        assert first_alarm(watch_story(imrc.datasets.load("identical", tasks=12))) is None
+
+    def test_without_a_run_there_are_no_errors(self):
+        story = watch_story(imrc.datasets.load("identical", tasks=4))
+        assert story[["before", "after"]].isna().all().all()
+        assert len(arrival_sentences(story, 3)) == 2
+        watch_chart(story, 2)

@@ -1,0 +1,137 @@
+"""Somebody's own classifier as a compared method: any scikit-learn classifier, learnt anew at every task."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from imrc._checks import InputError, check_choice
+from imrc._types import Floats
+from imrc.baselines._settings import Settings
+from imrc.baselines.base import Baseline, Labels
+from imrc.baselines.references import RecentSettings
+
+Refit = Literal["seen", "recent", "single"]
+PREFIX = "own:"
+
+
+class OwnMethod(str):
+    """The name of somebody's own classifier, with the classifier.
+
+    It is a string that begins with "own:", so that results are found, drawn and saved by it like all others; the
+    classifier itself is never saved. Different classifiers need different names.
+
+    Parameters
+    ----------
+    name : str
+        For people.
+    estimator : object
+        With scikit-learn's `fit` and `predict`; it is cloned for every task and never changed.
+    refit : {"seen", "recent", "single"}
+        What it learns at every task: all samples so far, as one rule for all tasks; those of the last b + 1 tasks, or
+        the newest task's own, as one rule per task that stays as it was learnt.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> OwnMethod("my tree", DecisionTreeClassifier())
+    'own:my tree'
+    """
+
+    estimator: Any
+    refit: Refit
+
+    def __new__(cls, name: str, estimator: Any = None, refit: Refit = "seen") -> OwnMethod:  # noqa: ANN401 - duck-typed
+        """Check the classifier and give it its name."""
+        made = super().__new__(cls, name if name.startswith(PREFIX) else f"{PREFIX}{name}")
+        if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+            raise InputError(f"{name!r} must be a classifier with fit and predict; got {type(estimator).__name__}.")
+        made.estimator, made.refit = estimator, check_choice("refit", refit, get_args(Refit))
+        return made
+
+    def learner(self, n_classes: int, n_features: int, random_state: np.random.SeedSequence, b: int) -> OwnClassifier:
+        """Return a learner for one repetition.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+        n_features : int
+            Number of mapped features.
+        random_state : SeedSequence
+            Of the repetition and the name.
+        b : int
+            Tasks before the newest that "recent" uses as well.
+
+        Returns
+        -------
+        OwnClassifier
+
+        Raises
+        ------
+        InputError
+            If the name was read from a saved result, which has no classifier.
+        """
+        if self.estimator is None:
+            raise InputError(f"The classifier of {str(self)!r} is not part of what was saved: give it again.")
+        kind = OwnClassifier if self.refit == "seen" else _OwnPerTask
+        made = kind(n_classes=n_classes, n_features=n_features, random_state=random_state, b=b)
+        made.estimator = self.estimator
+        made.kept_tasks = {"seen": None, "recent": made.settings.b + 1, "single": 1}[self.refit]
+        return made
+
+
+class OwnClassifier(Baseline):
+    """A classifier learnt anew at every task from all samples so far, one rule for all tasks; see `OwnMethod`."""
+
+    title = "Own"
+    paper = ""
+    kind = "reference"
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
+    settings: RecentSettings
+
+    def _start(self) -> None:
+        self.estimator: Any = None
+        self.kept_tasks: int | None = None
+        self._parts: list[tuple[Floats, Labels]] = []
+        self._rules: list[Any] = []
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self._parts.append((X.copy(), y.copy()))
+        if self.kept_tasks is not None:
+            del self._parts[: -self.kept_tasks]
+        rule = self._learnt(np.vstack([part[0] for part in self._parts]), np.concatenate([p[1] for p in self._parts]))
+        self._rules = [*self._rules, rule] if self.keeps_old_rules else [rule]
+
+    def _learnt(self, X: Floats, y: Labels) -> Any:  # noqa: ANN401 - a classifier, or the one class there is
+        """Return a fitted copy; the class itself where there is only one, which many classifiers refuse."""
+        from sklearn.base import clone
+
+        if (y == y[0]).all():
+            return int(y[0])
+        rule = clone(self.estimator, safe=False)
+        seeds = {
+            name: int(self.random.integers(2**31))
+            for name, value in sorted(rule.get_params().items() if hasattr(rule, "get_params") else ())
+            if name.rpartition("__")[2] == "random_state" and value is None
+        }
+        return (rule.set_params(**seeds) if seeds else rule).fit(X, y)
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        rule = self._rules[task if self.keeps_old_rules else -1]
+        return np.full(len(X), rule) if isinstance(rule, int) else np.asarray(rule.predict(X), dtype=np.int64)
+
+    def state_size(self) -> int:
+        """Return the numbers of the stored samples, and of the rules about as many as they fill bytes, over eight."""
+        return sum(X.size + y.size for X, y in self._parts) + sum(len(pickle.dumps(rule)) // 8 for rule in self._rules)
+
+
+class _OwnPerTask(OwnClassifier):
+    """A classifier learnt anew from the last tasks, one rule per task that stays as it was learnt."""
+
+    needs_task_id = True
+    keeps_old_rules = True
+    fixed_old_rules = True

@@ -1,0 +1,81 @@
+"""What changed, on the page *Is it evolving?*: ranked classes and columns, the largest as charts, images as images."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from imrc.diagnostics import words
+from imrc.diagnostics.changed import KIND_TITLES
+from imrc.plots.changed import PER_ROW, changed_images, changed_panels
+from imrc.plots.task_pictures import image_side
+from pages.ui import assessing, charts
+from pages.ui.choice import Choice
+
+_SHOWN = 6
+_EXPLAINED = """
+Every row is a comparison of its own, on all samples. *Label shift*: the share of a class. *Input shift*: a column in
+all classes alike. *Concept change*: a column in one class, against the others. A change of the shares alone moves
+neither of the last two; a column that moves in one class only does both.
+
+*Change*: last third of the tasks less first third, in standard deviations of a sample. *Share*: of all that was found.
+*Lag 1*: autocorrelation of the averages; near 1 they wander or drift, near 0 each task stands alone. *q*: expected
+share of false discoveries among this row and those with smaller q (Benjamini and Hochberg).
+"""
+
+
+def what_changed(choice: Choice) -> None:
+    """Offer the ranking; nothing is computed until somebody asks for it."""
+    st.markdown("### What changed?")
+    if not st.toggle(
+        "Rank classes and columns",
+        key="changed",
+        bind="query-params",
+        help="Which columns and shares of classes change, in which direction, and whether in all classes or in one.",
+    ):
+        return
+    result = assessing.changed(choice)
+    if not len(result.table):
+        st.info("No column varies within a task: there is nothing to compare.", icon=":material/info:")
+        return
+    st.markdown(f"**{words.changed_sentence(result)}**")
+    largest = [result.row_name(row) for row in range(min(_SHOWN, len(result.table)))]
+    for first in range(0, len(largest), PER_ROW):
+        charts.show(
+            changed_panels,
+            result,
+            first,
+            name=f"changed-{first}",
+            alt=f"Averages by task of {', '.join(largest[first : first + PER_ROW])}, with 95 % intervals.",
+        )
+    if image_side(result.columns) is not None:
+        charts.show(
+            changed_images,
+            result,
+            name="changed-images",
+            alt="Average image of each class in the first and the last third of the tasks, and their difference.",
+        )
+    table = result.table.drop(columns=["found", "class_index", "column_index", "p"])
+    table["kind"] = table["kind"].map(KIND_TITLES)
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=280,
+        column_config={
+            "kind": "Kind",
+            "class": "Class",
+            "column": "Column",
+            "before": st.column_config.NumberColumn("Before", format="%.3g", help="First third of the tasks."),
+            "after": st.column_config.NumberColumn("After", format="%.3g", help="Last third of the tasks."),
+            "direction": "Direction",
+            "change": st.column_config.NumberColumn("Change (sd)", format="%.2f"),
+            "size": st.column_config.NumberColumn("Spread over tasks (sd)", format="%.2f"),
+            "share": st.column_config.NumberColumn("Share (%)", format="%.1f"),
+            "lag1": st.column_config.NumberColumn("Lag 1", format="%.2f"),
+            "q": st.column_config.NumberColumn("q", format="%.2g"),
+        },
+    )
+    charts.csv(result.table, name="what-changed")
+    with st.expander("How this is tested", icon=":material/science:"):
+        st.markdown(_EXPLAINED)
+        if result.left_out:
+            st.caption(f"Left out because they are constant within tasks: {result.left_out:,} columns.")

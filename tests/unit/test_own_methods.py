@@ -1,0 +1,81 @@
+"""Any scikit-learn classifier as a compared method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import imrc
+from imrc._checks import InputError
+from imrc.baselines import OwnMethod, method_title, registry
+from imrc.evaluation import RunResult
+from imrc.evaluation.comparison import comparison_table, score_table
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=6, samples=80)
+
+
+def logistic(C=1.0):
+    return LogisticRegression(C=C, max_iter=5000, tol=1e-8)
+
+
+@pytest.mark.parametrize("refit", ["seen", "recent", "single"])
+def test_logistic_regression_of_ones_own_is_that_of_the_references(sequence, refit):
+    own = imrc.evaluate(sequence, n=10, b=2, repetitions=3, methods=("imrc", ("mine", logistic(), refit)))
+    built_in = imrc.evaluate(sequence, n=10, b=2, repetitions=3, methods=(f"logistic_{refit}",))
+    # Two solvers of the same problem may disagree on a sample at the border.
+    assert registry[f"logistic_{refit}"].fixed_old_rules == (refit != "seen")
+    a, b = (np.asarray(run.errors[name]) for run, name in ((own, "own:mine"), (built_in, f"logistic_{refit}")))
+    np.testing.assert_allclose(a, b, atol=0.03)
+    assert np.abs(np.nan_to_num(a - b)).mean() < 2e-3
+
+
+def test_a_forest_repeats_exactly_and_stands_in_tables_under_its_name(sequence):
+    methods = (
+        "imrc",
+        ("my forest", RandomForestClassifier(10)),
+        ("piped", make_pipeline(StandardScaler(), logistic())),
+    )
+    runs = [imrc.evaluate(sequence, n=10, repetitions=2, methods=methods) for _ in range(2)]
+    first, second = (np.asarray(run.errors["own:my forest"]) for run in runs)
+    np.testing.assert_array_equal(first, second)
+    assert method_title("own:my forest") == "my forest"
+    table = comparison_table(score_table(runs[0]))
+    assert {"own:my forest", "own:piped"} <= set(table["method"])
+    assert np.isfinite(runs[0].before["own:my forest"][:, 1:]).all()
+
+
+def test_a_saved_result_keeps_the_errors_and_not_the_classifier(sequence, tmp_path):
+    run = imrc.evaluate(sequence, n=10, repetitions=1, methods=(("mine", logistic()),))
+    run.save(tmp_path / "run.npz")
+    again = RunResult.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(np.asarray(again.errors["own:mine"]), np.asarray(run.errors["own:mine"]))
+    assert again.settings == run.settings
+    with pytest.raises(InputError, match="give it again"):
+        list(imrc.evaluation.iter_run(sequence, again.settings))
+
+
+def test_one_class_only_and_classifiers_that_are_none():
+    tasks = [imrc.Task(np.random.default_rng(j).standard_normal((30, 2)), np.full(30, j % 2)) for j in range(4)]
+    single_class = imrc.TaskSequence(tasks)
+    run = imrc.evaluate(single_class, n=5, repetitions=1, methods=(("mine", logistic(), "single"),))
+    assert np.nanmax(np.asarray(run.errors["own:mine"])) == 0.0
+    with pytest.raises(InputError, match="fit and predict"):
+        OwnMethod("x", 3)
+    with pytest.raises(InputError, match="refit"):
+        OwnMethod("x", logistic(), "often")
+    with pytest.raises(InputError, match="different names"):
+        imrc.evaluate(single_class, n=5, methods=(("x", logistic()), ("x", logistic(2.0))))
+
+
+def test_what_is_given_is_never_changed(sequence):
+    mine = RandomForestClassifier(3)
+    imrc.evaluate(sequence, n=10, repetitions=1, methods=(("mine", mine),))
+    assert not hasattr(mine, "estimators_")
+    assert mine.random_state is None
