@@ -125,9 +125,17 @@ def printed_datasets() -> tuple[str, ...]:
     return tuple(_tables()["n10"])
 
 
+STAND_INS = {"utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)"}
+"""Datasets that stand in for one of the paper's whose features are not at hand: a row of its own, without print."""
+
+
 def datasets_with_settings() -> tuple[str, ...]:
     """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
     return tuple(_settings_tables()["error"])
+
+
+PRINTED_AVERAGE_N = 10
+"""Samples per task of the table with average running times."""
 
 
 def printed_average_seconds() -> dict[str, float]:

@@ -5,7 +5,14 @@ import streamlit as st
 from imrc.paper import cells
 from pages.ui import paper
 
-PARTS = {"errors": "Errors", "settings": "W and b", "times": "Running time", "figures": "Figures"}
+PARTS = {
+    "errors": ("Errors", paper.errors),
+    "settings": ("W and b", paper.settings),
+    "times": ("Running time", paper.times),
+    "datasets": ("Datasets", paper.characteristics),
+    "method": ("Algorithm", paper.algorithm),
+    "figures": ("Figures", paper.figures),
+}
 
 st.markdown(f"# {cells.headline()}")
 st.caption(
@@ -17,11 +24,9 @@ part = st.radio(
     "Show",
     list(PARTS),
     horizontal=True,
-    format_func=PARTS.get,
+    format_func=lambda name: PARTS[name][0],
     key="paper_part",
     bind="query-params",
     help="Which of the paper's tables and figures.",
 )
-{"errors": paper.errors, "settings": paper.settings, "times": paper.times, "figures": paper.figures}[part]()
-if part != "figures":
-    paper.missing()
+PARTS[part][1]()

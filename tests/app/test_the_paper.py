@@ -7,7 +7,7 @@ import time
 import pytest
 
 from imrc.evaluation.words import UNTUNED
-from imrc.paper import cells, shipped
+from imrc.paper import cells, method, shipped
 from pages.ui.paper import FIGURES
 from tests.app.conftest import texts
 
@@ -61,8 +61,22 @@ def test_tables_of_settings_and_times(page, name):
 
 def test_missing_datasets_are_listed_with_the_way_to_get_them(page):
     table = page.dataframe[1].value
-    assert "Yearbook" in table["Dataset"].tolist()
-    assert any("imrc datasets fetch covertype" in how for how in table["How to get it"])
+    assert "Yearbook" in ", ".join(table["Dataset"])
+    assert any("imrc datasets fetch yearbook" in how for how in table["How to get it"])
+
+
+def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
+    test = part(page, "datasets")
+    assert not test.exception
+    assert test.dataframe[0].value.equals(cells.characteristics())
+    assert "imrc table --kind characteristics" in [c.value for c in test.code]
+    test = part(test, "method")
+    assert not test.exception
+    assert "`core.recursions.revise`" in texts(test)
+    for name in {name for line in method.ALGORITHM for name in line.functions}:
+        chosen = test.selectbox(key="paper_function").set_value(name).run()
+        assert not chosen.exception
+        assert chosen.code[0].value == method.source(name).strip()
 
 
 def test_every_figure(page):
