@@ -14,7 +14,7 @@ from imrc.evaluation.words import UNTUNED
 from imrc.paper.cells import transfer_sentence
 from imrc.paper.measure import TableRequest, how_to_get
 from imrc.paper.printed import PRINTED_AVERAGE_N, printed_average_seconds
-from imrc.wording import decimal, signed, with_spread
+from imrc.wording import RULES, decimal, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,10 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
     """Print the measured table, one block per n, and how to get the datasets that are missing."""
     if request.kind == "characteristics":
         _print_characteristics(table)
+        _print_missing(missing)
+        return
+    if request.kind in ("tasks", "growth"):
+        _print_curves(table, request)
         _print_missing(missing)
         return
     settings = request.settings
@@ -50,6 +54,38 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
 def _print_missing(names: Sequence[str]) -> None:
     for name in names:
         print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+
+
+def _print_curves(table: pd.DataFrame, request: TableRequest) -> None:
+    """Curves as numbers: a row per k, a column per n and rule or number of backward steps."""
+    for (name, preset), part in table.groupby(["dataset", "preset"], sort=False):
+        column = "rule" if request.kind == "tasks" else "b"
+        cells = part.set_index(["k", "n", column])
+        print(f"{datasets.entry(str(name)).title}, preset {preset}, seed {request.settings.seed}.")
+        if request.kind == "tasks":
+            many = request.settings.repetitions
+            often = f"{many} repetition{'s' * (many > 1)}"
+            print(f"Error, in brackets divided by that of single-task learning; {often}.")
+        else:
+            print("Processor seconds of learning k tasks, all three rules together.")
+        keys = [(n, key) for n in part["n"].unique() for key in part[column].unique()]
+        rows = []
+        for k in part["k"].unique():
+            texts = [str(k)]
+            if request.kind == "tasks":
+                texts.append(str(int(part.loc[part["k"] == k, "windows"].iloc[0])))
+            for key in keys:
+                cell = cells.loc[(k, *key)] if (k, *key) in cells.index else None
+                if cell is None:
+                    texts.append("–")
+                elif request.kind == "tasks":
+                    texts.append(f"{decimal(cell['error'])} ({cell['ratio']:.2f})")
+                else:
+                    texts.append(f"{cell['seconds']:.3f} s")
+            rows.append(texts)
+        titles = [f"n = {n}, {RULES[key].lower() if request.kind == 'tasks' else f'b = {key}'}" for n, key in keys]
+        print_table(["k", *(["sequences"] if request.kind == "tasks" else []), *titles], rows)
+        print()
 
 
 def _print_characteristics(table: pd.DataFrame) -> None:

@@ -206,11 +206,38 @@ def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
 
 def headline() -> str:
     """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
-    (near, total), (others, all_others) = _near("released").values()
+    near = _near("released")
+    (agree, total), (others, all_others) = near["imrc"], near["others"]
+    absent = missing()["Dataset"].tolist()
     return (
-        f"IMRC's printed errors come out again in {near} of {total} cells, those of its rivals in {others} of "
-        f"{all_others}; {len(missing())} of {len(printed_datasets())} datasets are not at hand"
+        f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
+        f"{all_others}; {_listed(absent)} are not at hand"
     )
+
+
+def not_at_hand() -> str:
+    """Say which of the datasets without results can be fetched, and which cannot be had as the paper uses them."""
+    measured = set(kept.table("errors")["dataset"])
+    absent = [name for name in printed_datasets() if name not in measured]
+    titles = {
+        fetched: [datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched]
+        for fetched in (True, False)
+    }
+    return (
+        f"Not at hand: {_listed(titles[True])} can be fetched with the commands in the list of grey cells; "
+        f"{_listed(titles[False])} cannot be had, because the paper uses features of a network that nobody published."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> _listed(["a", "b", "c"]), _listed(["a"]), _listed([])
+    ('a, b and c', 'a', 'no dataset')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names) or "no dataset"
 
 
 def both_readings() -> str:
@@ -252,18 +279,21 @@ def transfer_sentence(measured: pd.DataFrame) -> str:
 
 def weather_sentence() -> str:
     """Say how far Weather, printed in the table over W and b alone, is from print; empty if it was not measured."""
-    parts = []
+    parts, agrees = [], []
     for n in (10, 100):
         row = setting_cells(n).query("dataset == 'weather'").dropna(subset="ours")
         if len(row):
             low, high = decimal(row["ours"].min()), decimal(row["ours"].max())
-            parts.append(f"{low if low == high else f'{low} to {high}'} at n = {n}")
+            agrees.append(bool((row["gap"].abs() <= TOLERANCE).all()))
+            ours = low if low == high else f"{low} to {high}"
+            parts.append(f"{ours} at n = {n}, which {'agrees' if agrees[-1] else 'does not'}")
     if not parts:
         return ""
     printed = decimal(printed_error_of("weather", 10, "W2"), 2)
+    start = "Weather agrees" if all(agrees) else "Weather disagrees"
     return (
-        f"**Weather disagrees**: {printed} is printed for every W, b and n, and we measure {' and '.join(parts)}. It "
-        "is in no other table of the paper; its tasks here are blocks of 300 days."
+        f"**{start}**: {printed} is printed for every W, b and n, and we measure {'; '.join(parts)}. The paper has "
+        "it in no other table; its tasks here are blocks of 300 days."
     )
 
 

@@ -35,8 +35,8 @@ def check(request: TableRequest) -> None:
     ValueError
         Naming what to leave out.
     """
-    if request.kind == "characteristics":
-        raise InputError("--keep is for errors and running times; page The paper reads characteristics as shipped.")
+    if request.kind in ("characteristics", "tasks", "growth"):
+        raise InputError("--keep is for tables of errors and of running times per task.")
     usual: dict[str, tuple[object, object]] = {
         "-b": (request.settings.b, 3),
         "-W": (request.settings.learner.W, replace(request.settings, W=None).learner.W),

@@ -20,6 +20,7 @@ from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_t
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
+from imrc.evaluation.windows import growth_table, window_table
 from imrc.features import FeatureSpec
 from imrc.paper.printed import (
     datasets_with_settings,
@@ -34,13 +35,15 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["errors", "window", "backward", "time", "characteristics"]
+Kind = Literal["errors", "window", "backward", "time", "characteristics", "tasks", "growth"]
 KINDS: dict[Kind, str] = {
     "errors": "classification error of every method",
     "window": "error of IMRC for W = 2, 4, 6 with b = 3",
     "backward": "error of IMRC for b = 1 to 5 with W = 2",
     "time": "running time per task of IMRC for b = 1 to 5, and of other methods",
     "characteristics": "classes, samples and tasks of the datasets",
+    "tasks": "error of IMRC against k, the mean over all sequences of k consecutive tasks",
+    "growth": "running time of IMRC against n and k, for b = 1 to 5",
 }
 WINDOWS = (2, 4, 6)
 BACKWARD_STEPS = (1, 2, 3, 4, 5)
@@ -62,7 +65,7 @@ class TableRequest:
 
     Attributes
     ----------
-    kind : {"errors", "window", "backward", "time", "characteristics"}
+    kind : {"errors", "window", "backward", "time", "characteristics", "tasks", "growth"}
         Which table; `KINDS` says what they hold.
     names : tuple of str
         Datasets.
@@ -224,13 +227,27 @@ def measure(
             if announce is not None:
                 announce(f"{where}: {text}")
 
+        if request.kind in ("tasks", "growth"):
+            frames.append(_curve_rows(request, n, sequence, show))
+            continue
         rows = (_error_rows if request.kind == "errors" else _setting_rows)(request, name, n, sequence, show, say)
         rows["tasks"] = len(sequence)
         frames.append(rows)
     if not frames:
         raise InputError("No dataset to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
+    if request.kind in ("tasks", "growth"):
+        return _with_facts(table, request)
     return _with_facts(_with_print(table, request.kind), request)
+
+
+def _curve_rows(request: TableRequest, n: int, sequence: TaskSequence, progress: Progress) -> pd.DataFrame:
+    import pandas as pd
+
+    make = window_table if request.kind == "tasks" else growth_table
+    presets = [name.partition(":")[2] for name in request.methods if name.startswith("imrc:")]
+    settings = [replace(request.settings, preset=preset) for preset in presets]
+    return pd.concat([make(sequence, own, [n], progress=progress).assign(preset=own.preset) for own in settings])
 
 
 def _characteristics(request: TableRequest, progress: Progress | None) -> pd.DataFrame:

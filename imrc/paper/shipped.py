@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "lags", "growth"]
+Name = Literal["errors", "settings", "characteristics", "tasks", "lags", "growth"]
 
 
 def results_folder() -> Path:
@@ -53,9 +53,9 @@ def table(name: Name) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"errors", "settings", "characteristics", "lags", "growth"}
-        Errors of all methods; IMRC with other W and b; what the datasets hold; partial autocorrelations by lag; running
-        time against n, k, b.
+    name : {"errors", "settings", "characteristics", "tasks", "lags", "growth"}
+        Errors of all methods; IMRC with other W and b; what the datasets hold; errors over all sequences of k tasks;
+        partial autocorrelations by lag; running time against n, k, b.
 
     Raises
     ------

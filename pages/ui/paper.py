@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from imrc import datasets
-from imrc.diagnostics import PartialAutocorrelation
-from imrc.evaluation.comparison import SCORE_KINDS, curve_table, title_of_method
+from imrc.evaluation.comparison import SCORE_KINDS, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, method, shipped
 from imrc.plots import (
     ours_against_printed,
     printed_matrix,
-    running_time_curves,
-    sample_and_task_curves,
 )
-from imrc.plots.diagnostics import pacf_panels
-from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
-from imrc.plots.runs import run_heatmaps
 from pages.ui import charts
-
-FIGURES = {
-    "curves": "Error against n and k",
-    "heatmaps": "Heatmaps",
-    "ess": "Effective sample size",
-    "pacf": "Partial autocorrelations",
-    "time": "Running time",
-}
 
 
 def made_by(name: str, command: str = "") -> None:
@@ -238,110 +222,3 @@ def algorithm() -> None:
     rows += [f"| {' | '.join(row)} |" for row in method.NOTATION]
     st.markdown("\n".join(rows))
     st.caption("Backward estimates are passed on from task to task inside `revise` and not kept.")
-
-
-def figures() -> None:
-    """Draw one of the paper's figures with our results."""
-    figure = st.radio(
-        "Figure",
-        list(FIGURES),
-        horizontal=True,
-        format_func=FIGURES.get,
-        key="paper_figure",
-        bind="query-params",
-        help="Which of the paper's figures, drawn with our results.",
-    )
-    {"curves": _curves, "heatmaps": _heatmaps, "ess": _ess, "pacf": _pacf, "time": _time}[figure]()
-
-
-def _chosen_run() -> str:
-    return st.selectbox(
-        "Run",
-        shipped.run_names(),
-        format_func=lambda name: shipped.index()[name]["what"],
-        key="paper_run",
-        bind="query-params",
-        help="The sequence that was learnt, and how.",
-        width=420,
-    )
-
-
-def _curves() -> None:
-    name = _chosen_run()
-    result = shipped.run(name)
-    charts.show(
-        sample_and_task_curves,
-        cells.sample_size_curve(result.name),
-        curve_table([result], by="k"),
-        name="paper-curves",
-        alt=f"{shipped.index()[name]['what']}: error of single-task, forward and forward and backward learning against "
-        "n (left) and against the number of tasks (right).",
-    )
-    st.caption(
-        "The paper shows the same for Yearbook and DomainNet, not measured here. Left: all n measured, with "
-        "the number of tasks of the dataset; right: a sequence that ends after k tasks."
-    )
-    made_by(name)
-
-
-def _heatmaps() -> None:
-    name = _chosen_run()
-    result = shipped.run(name)
-    charts.show(
-        run_heatmaps,
-        result,
-        name="paper-heatmaps",
-        alt=f"{shipped.index()[name]['what']}: error of each task at each step for the three rules.",
-    )
-    st.caption(
-        "Backward learning changes the rules of earlier tasks, so its errors fall along a row; single-task and "
-        "forward rules stay as they were learnt. The paper shows this for Yearbook."
-    )
-    made_by(name)
-
-
-def _ess() -> None:
-    charts.show(
-        ess_curves,
-        ess_curve_table(PAIRS),
-        name="paper-ess",
-        alt="Effective sample size over n against n d² for the paper's pairs of j and k.",
-    )
-    st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for any j and k.")
-    st.code(
-        f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()",
-        language="python",
-    )
-
-
-def _pacf() -> None:
-    lags = shipped.table("lags")
-    panels = {
-        datasets.entry(str(name)).title: PartialAutocorrelation(
-            part["lag"].to_numpy(),
-            np.empty((len(part), 0)),
-            *(part[column].to_numpy() for column in ("pacf", "pacf_std", "pacf_low", "pacf_high")),
-        )
-        for name, part in lags.groupby("sequence", sort=False)
-    }
-    charts.show(
-        pacf_panels,
-        panels,
-        name="paper-pacf",
-        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, for "
-        + ", ".join(panels)
-        + ".",
-    )
-    st.caption("High at lag 1 and near zero beyond: consecutive tasks are alike, which is what the method assumes.")
-    made_by("lags")
-
-
-def _time() -> None:
-    charts.show(
-        running_time_curves,
-        shipped.table("growth"),
-        name="paper-growth",
-        alt="Milliseconds per task against samples per task, number of tasks and backward steps.",
-    )
-    st.caption("In proportion to b, independent of the number of tasks, and growing slowly with n.")
-    made_by("growth")

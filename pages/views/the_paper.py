@@ -3,7 +3,7 @@
 import streamlit as st
 
 from imrc.paper import cells
-from pages.ui import paper
+from pages.ui import paper, paper_figures
 
 PARTS = {
     "errors": ("Errors", paper.errors),
@@ -11,14 +11,14 @@ PARTS = {
     "times": ("Running time", paper.times),
     "datasets": ("Datasets", paper.characteristics),
     "method": ("Algorithm", paper.algorithm),
-    "figures": ("Figures", paper.figures),
+    "figures": ("Figures", paper_figures.figures),
 }
 
 st.markdown(f"# {cells.headline()}")
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "
-    f"computed on this page. {cells.both_readings()}"
+    f"computed on this page unless you ask for it. {cells.both_readings()} {cells.not_at_hand()}"
 )
 part = st.radio(
     "Show",

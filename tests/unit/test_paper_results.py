@@ -137,7 +137,20 @@ def test_both_readings_of_the_error_are_counted():
     first = cells.headline()
     assert "in {} of {} cells, those".format(*counts["released", "imrc"]) in first
     assert "rivals in {} of {};".format(*counts["released", "others"]) in first
-    assert f"{len(cells.missing())} of 12 datasets" in first
+    absent = cells.missing()["Dataset"].tolist()
+    assert f"{', '.join(absent[:-1])} and {absent[-1]} are not at hand" in first
+    assert all(title in cells.not_at_hand() for title in absent)
+
+
+def test_weather_is_said_to_disagree_where_it_does():
+    row = cells.setting_cells(100).query("dataset == 'weather'")
+    assert row["printed"].eq(0.31).all()
+    assert (row["gap"].abs() > TOLERANCE).all()
+    said = cells.weather_sentence()
+    assert said.startswith("**Weather disagrees**: .31 is printed")
+    assert f"{row['ours'].min():.3f}"[1:] in said
+    small = cells.setting_cells(10).query("dataset == 'weather'")
+    assert ("at n = 10, which agrees" in said) == bool((small["gap"].abs() <= TOLERANCE).all())
 
 
 @pytest.mark.parametrize("kind", ["average", "released"])
@@ -259,7 +272,7 @@ def test_every_line_of_the_algorithm_names_functions_that_run(monkeypatch):
 
 def test_missing_names_the_command():
     table = cells.missing()
-    assert any(how.startswith("imrc datasets fetch covertype") for how in table["How to get it"])
+    assert any(how.startswith("imrc datasets fetch yearbook") for how in table["How to get it"])
     assert set(table["Dataset"]).isdisjoint({"Spam", "Usenet1"})
 
 
@@ -267,7 +280,7 @@ def test_matrix_colours_what_was_measured_and_writes_the_rest():
     table = cells.error_cells(10)
     figure = printed_matrix(table, title="t")
     grid = np.array(figure.data[0].z, dtype=float)
-    assert grid.shape == (12, len(cells.METHODS))
+    assert grid.shape == (13, len(cells.METHODS))  # the paper's datasets, and small grey UTKFaces
     spam = list(figure.data[0].y).index("Spam")
     gap = table.query("dataset == 'spam'")["gap"].to_numpy()
     assert grid[spam] == pytest.approx(np.nan_to_num(gap))  # measured without a printed counterpart: no colour
