@@ -95,7 +95,7 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
             seed=options.seed,
         ),
     )
-    here, missing = at_hand(options.datasets)
+    here, missing = at_hand(options.datasets, options.kind)
     if not here:
         ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
         raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")

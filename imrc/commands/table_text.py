@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.commands.output import print_table
-from imrc.evaluation.comparison import SCORE_KINDS
+from imrc.evaluation.comparison import SCORE_KINDS, imrc_key
 from imrc.evaluation.words import UNTUNED
+from imrc.paper.cells import transfer_sentence
 from imrc.paper.measure import TableRequest, how_to_get
-from imrc.wording import decimal, signed, with_spread
+from imrc.paper.printed import PRINTED_AVERAGE_N, printed_average_seconds
+from imrc.wording import RULES, decimal, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 
 def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> None:
     """Print the measured table, one block per n, and how to get the datasets that are missing."""
+    if request.kind == "characteristics":
+        _print_characteristics(table)
+        _print_missing(missing)
+        return
+    if request.kind in ("tasks", "growth"):
+        _print_curves(table, request)
+        _print_missing(missing)
+        return
     settings = request.settings
     W = settings.learner.W
     fixed = {"errors": f"b = {settings.b}, W = {W}", "window": "b = 3"}.get(request.kind, f"W = {W}")
@@ -38,8 +48,58 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
         else:
             _print_matrix(part, request)
         print()
-    for name in missing:
+    _print_missing(missing)
+
+
+def _print_missing(names: Sequence[str]) -> None:
+    for name in names:
         print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+
+
+def _print_curves(table: pd.DataFrame, request: TableRequest) -> None:
+    """Curves as numbers: a row per k, a column per n and rule or number of backward steps."""
+    for (name, preset), part in table.groupby(["dataset", "preset"], sort=False):
+        column = "rule" if request.kind == "tasks" else "b"
+        cells = part.set_index(["k", "n", column])
+        print(f"{datasets.entry(str(name)).title}, preset {preset}, seed {request.settings.seed}.")
+        if request.kind == "tasks":
+            many = request.settings.repetitions
+            often = f"{many} repetition{'s' * (many > 1)}"
+            print(f"Error, in brackets divided by that of single-task learning; {often}.")
+        else:
+            print("Processor seconds of learning k tasks, all three rules together.")
+        keys = [(n, key) for n in part["n"].unique() for key in part[column].unique()]
+        rows = []
+        for k in part["k"].unique():
+            texts = [str(k)]
+            if request.kind == "tasks":
+                texts.append(str(int(part.loc[part["k"] == k, "windows"].iloc[0])))
+            for key in keys:
+                cell = cells.loc[(k, *key)] if (k, *key) in cells.index else None
+                if cell is None:
+                    texts.append("–")
+                elif request.kind == "tasks":
+                    texts.append(f"{decimal(cell['error'])} ({cell['ratio']:.2f})")
+                else:
+                    texts.append(f"{cell['seconds']:.3f} s")
+            rows.append(texts)
+        titles = [f"n = {n}, {RULES[key].lower() if request.kind == 'tasks' else f'b = {key}'}" for n, key in keys]
+        print_table(["k", *(["sequences"] if request.kind == "tasks" else []), *titles], rows)
+        print()
+
+
+def _print_characteristics(table: pd.DataFrame) -> None:
+    rows = []
+    for row in table.to_dict("records"):
+        both = []
+        for fact in ("classes", "samples", "tasks"):
+            print_ = row[f"printed_{fact}"]
+            both += [f"{row[fact]:,}", "–" if print_ is None or print_ != print_ else f"{int(print_):,}"]
+        more = [f"{row['columns']:,}", f"{row['task_samples']:,}", decimal(row["rarest_class"])]
+        rows.append([datasets.entry(row["dataset"]).title, *both, *more])
+    header = ["dataset", "classes", "printed", "samples", "printed", "tasks", "printed"]
+    print_table([*header, "columns", "samples of a task", "rarest class"], rows)
+    print("rarest class: mean over tasks of the share of the class that is rarest in the task")
 
 
 def _presets(table: pd.DataFrame) -> int:
@@ -66,12 +126,14 @@ def _print_imrc(table: pd.DataFrame) -> None:
         )
     header = ["dataset", "preset", "tasks", "IMRC", "printed", "ours - printed", "2 s.e.", "forward", "single task"]
     print_table(header, rows, left=2)
+    if imrc_key("paper") in set(table["method"]):
+        print(transfer_sentence(table))
 
 
 def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
     """One row per dataset, one column per method or setting; below ours the printed values."""
-    shown = table[~table["method"].str.contains(":single|:forward")]
-    columns = _columns(shown, request)
+    columns = _columns(table, request)
+    shown = table[[_key(row) in columns for row in table.to_dict("records")]]
     rows = []
     for name, cell in shown.groupby("dataset", sort=False):
         by_column = {_key(row): row for row in cell.to_dict("records")}
@@ -82,11 +144,29 @@ def _print_matrix(table: pd.DataFrame, request: TableRequest) -> None:
             ours.append(mine)
             printed.append(theirs)
         rows += [ours, printed] if any(printed[2:]) else [ours]
+    if request.kind == "time":
+        rows += _averages(shown, columns)
     print_table(["dataset", "", *columns.values()], rows, left=2)
-    if request.kind != "time":
+    if request.kind == "time":
+        print("average: over the datasets here; printed: over all of the paper's, n = 10 and b = 3 only")
+    else:
         print("* smallest error of the row")
+        if request.kind == "errors" and imrc_key("paper") in request.methods:
+            print(transfer_sentence(table))
         if shown["method"].str.partition(":")[0].isin(PUBLISHED).any():
             print(UNTUNED)
+
+
+def _averages(table: pd.DataFrame, columns: dict[tuple[str, str], str]) -> list[list[str]]:
+    """Return the mean running time of each column, and the printed one below it."""
+    seconds = table.groupby(["method", "setting"])["seconds"].mean()
+    said = printed_average_seconds() if (table["n"] == PRINTED_AVERAGE_N).all() else {}
+    ours, printed = ["average", "ours"], ["", "printed"]
+    for method, setting in columns:
+        theirs = said.get({"b3": "imrc"}.get(setting, method))
+        ours.append(f"{1000 * seconds[method, setting]:.2f} ms")
+        printed.append("" if theirs is None else f"{1000 * theirs:.0f} ms")
+    return [ours, printed] if any(printed[2:]) else [ours]
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str]:
@@ -96,7 +176,14 @@ def _key(row: dict[str, Any]) -> tuple[str, str]:
 def _columns(table: pd.DataFrame, request: TableRequest) -> dict[tuple[str, str], str]:
     titles = {_key(row): row["title"] for row in table.to_dict("records")}
     if request.kind == "errors":
-        return {(name, ""): titles[name, ""] for name in request.methods if (name, "") in titles}
+        # Below the rule of a preset its other two, as the paper compares them.
+        rules = [
+            (f"{name}{rule}", "")
+            for name in request.methods
+            for rule in ("", ":forward", ":single")
+            if not rule or name == imrc_key("paper")
+        ]
+        return {key: titles[key] for key in rules if key in titles}
     several = len([name for name in request.methods if name.startswith("imrc:")]) > 1
     short = {
         (method, setting): title if several or not setting else f"IMRC, {setting[0]} = {setting[1:]}"

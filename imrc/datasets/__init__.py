@@ -180,9 +180,12 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     """
     chosen = entry(name)
     seed = check_int("seed", seed, 0)
-    check_names(name, options, sorted(accepted_options(chosen) | {"tasks"}))
+    accepted = accepted_options(chosen)
+    check_names(name, options, sorted(accepted | {"tasks"}))
     if chosen.cuts_anew:
         return chosen.loader(seed=seed, **options)
+    if "tasks" in accepted:  # a long file of which only these are read
+        return chosen.loader(**options)
     tasks = options.pop("tasks", None)
     sequence = chosen.loader(**({"seed": seed} if chosen.seeded else {}), **options)
     return sequence if tasks is None else sequence.head(check_int("tasks", tasks, 1, len(sequence)))

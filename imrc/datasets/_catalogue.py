@@ -84,6 +84,8 @@ class CatalogueEntry:
         Where it comes from, how to cite it, what is allowed, and what to know before trusting a number.
     images : str
         Which folder of images can be turned into features, or empty.
+    opens_with : int
+        Tasks the app opens it with.
     files : tuple of RemoteFile
         Files, all sets.
 
@@ -115,6 +117,7 @@ class CatalogueEntry:
     licence: str
     note: str
     images: str
+    opens_with: int
     files: tuple[RemoteFile, ...]
 
     def sets(self) -> list[tuple[RemoteFile, ...]]:
@@ -168,6 +171,7 @@ def _entry(values: Mapping[str, Any]) -> CatalogueEntry:
     kinds = _kinds(values.pop("columns"), values["features"])
     names = tuple(values.pop("class_names"))
     texts = {name: values.pop(name, "") for name in ("paper", "note", "images")}
+    values.setdefault("opens_with", values["tasks"])
     return CatalogueEntry(files=files, column_kinds=kinds, class_names=names, **texts, **values)
 
 

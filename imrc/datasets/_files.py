@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def digest(path: Path, algorithm: str) -> str:
+def digest(path: Path, algorithm: str, member: str = "") -> str:
     """Return the hexadecimal checksum of a file.
 
     Parameters
@@ -60,9 +61,15 @@ def digest(path: Path, algorithm: str) -> str:
     path : Path
         The file.
     algorithm : {"sha256", "md5", "git_blob", "sha256_content"}
-        "git_blob": git's SHA-1 of the file with its header; "sha256_content": SHA-256 of what a gzip file holds.
+        "git_blob": git's SHA-1 of the file with its header; "sha256_content": SHA-256 of what a gzip file, or one file
+        of a zip archive, holds.
+    member : str
+        Which file of a zip archive; empty: `path` is a gzip file.
     """
     size = path.stat().st_size
+    if algorithm == "sha256_content" and member:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as unpacked_member:
+            return _digest_stream(unpacked_member, "sha256", size)  # type: ignore[arg-type]  # a binary stream
     if algorithm == "sha256_content":
         with gzip.open(path, "rb") as unpacked:
             return _digest_stream(unpacked, "sha256", size)  # type: ignore[arg-type]  # a binary stream
@@ -81,9 +88,9 @@ def verify(file: RemoteFile, path: Path) -> None:
     key = (str(path), state.st_size, state.st_mtime_ns, file.checksum)
     if key not in _checked:
         try:
-            found = digest(path, file.algorithm)
+            found = digest(path, file.algorithm, file.member)
             problem = "" if found == file.checksum else f"its checksum is {found[:12]}…, expected {file.checksum[:12]}…"
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
             problem = f"it cannot be unpacked ({error})"
         _checked[key] = problem
     if _checked[key]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_choice
+from imrc._checks import check_choice, check_int
 from imrc._types import Floats
 from imrc.datasets import _files
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
@@ -189,16 +190,85 @@ _COVERTYPE = (
 _TYPES = ("spruce/fir", "lodgepole pine", "ponderosa pine", "cottonwood/willow", "aspen", "Douglas-fir", "krummholz")
 
 
-def covertype(entry: CatalogueEntry, labels: Literal["lodgepole", "types"] = "lodgepole") -> TaskSequence:
-    """Cartographic variables; lodgepole pine (type 2) against the rest, or all seven types."""
-    check_choice("labels", labels, ("lodgepole", "types"))
-    _, table = _csv(_only(entry)[1], header=False)
-    values = numbers(table.columns, [*_COVERTYPE, "cover type"])
+def _integers(path: Path, rows: int, columns: int) -> NDArray[np.int16]:
+    """Return the first rows of a file of small integers without a header, packed or not.
+
+    The file is read piece by piece: neither its text nor more rows than are asked for are ever held.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [str(j) for j in range(columns)]
+    values = np.empty((rows, columns), dtype=np.int16)
+    done = 0
+    with (
+        pa.input_stream(str(path), compression="gzip" if path.suffix == ".gz" else None) as stream,
+        csv.open_csv(
+            stream,
+            read_options=csv.ReadOptions(column_names=names),
+            convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.int16())),
+        ) as reader,
+    ):
+        while done < rows:
+            batch = reader.read_next_batch()
+            piece = np.stack([column.to_numpy() for column in batch.columns], axis=1)[: rows - done]
+            values[done : done + len(piece)] = piece
+            done += len(piece)
+    return values
+
+
+Labels = Literal["1,2,3", "2", "types"]
+
+
+def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels = "1,2,3") -> TaskSequence:
+    """Cartographic variables and cover types of forest.
+
+    Parameters
+    ----------
+    entry : CatalogueEntry
+        Facts and files.
+    tasks : int, optional
+        The first so many tasks; only their rows are read. None: all.
+    labels : {"1,2,3", "2", "types"}
+        Class 1: the cover types named, against the others; or all seven types. The paper says two classes and not
+        which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
+
+    Returns
+    -------
+    TaskSequence
+        54 features.
+
+    Raises
+    ------
+    ValueError
+        For other labels, or more tasks than there are.
+    """
+    check_choice("labels", labels, get_args(Labels))
+    rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
+    ((_, path),) = _files.require(entry)
+    values = _integers(path, rows, entry.features + 1)
     types = values[:, -1].astype(np.int64)
-    X = np.ascontiguousarray(values[:, :-1])
+    names: tuple[str, ...]
     if labels == "types":
-        return _blocks(entry, X, types, _COVERTYPE, class_names=_TYPES, label="cover type 1 to 7")
-    return _blocks(entry, X, (types == 2).astype(np.int64), _COVERTYPE)
+        classes, y, label, names = np.arange(1, 8), types, "cover type 1 to 7", _TYPES
+    else:
+        chosen = [int(number) for number in labels.split(",")]
+        classes, y = np.arange(2), np.isin(types, chosen).astype(np.int64)
+        words = f"cover type{'s' * (len(chosen) > 1)} {labels.replace(',', ', ')}"
+        label, names = f"{words} or another", ("other cover types", words)
+    X = values[:, :-1].astype(np.float64)
+    X.flags.writeable = y.flags.writeable = False
+    return sequence_from_blocks(
+        X,
+        y,
+        entry.task_rows,
+        name=entry.name,
+        classes=classes,
+        description=entry.summary,
+        feature_names=_COVERTYPE,
+        info={**info_of(entry), **(_counts(y) if tasks is None else {}), "label": label, "class_names": names},
+        column_kinds=entry.column_kinds,
+    )
 
 
 def weather(entry: CatalogueEntry) -> TaskSequence:
@@ -262,6 +332,7 @@ READERS: Mapping[str, Callable[..., TaskSequence]] = {
     "german": german,
     "spam": spam,
     "covertype": covertype,
+    "covertype_excerpt": partial(covertype, labels="2"),
     "weather": weather,
     "electricity": electricity,
     "rotated_mnist": rotated_mnist,

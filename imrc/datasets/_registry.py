@@ -36,6 +36,8 @@ class Entry:
         ``loader(seed=..., **options) -> TaskSequence``.
     tasks : int
         Number of tasks when nothing is asked for.
+    opens_with : int
+        Tasks the app opens it with: all of them, or the first ones of a very long sequence.
     max_tasks : int
         The largest number of tasks.
     cuts_anew : bool
@@ -50,6 +52,7 @@ class Entry:
     summary: str
     loader: Callable[..., TaskSequence]
     tasks: int
+    opens_with: int
     max_tasks: int
     cuts_anew: bool
     seeded: bool
@@ -69,7 +72,7 @@ _TITLES: dict[synthetic.Kind, str] = {
 @lru_cache(maxsize=1)
 def entries() -> dict[str, Entry]:
     """Return all entries by name: built in, synthetic, and those of the catalogue, the paper's first."""
-    made = partial(Entry, tasks=20, cuts_anew=True, seeded=True)
+    made = partial(Entry, tasks=20, opens_with=20, cuts_anew=True, seeded=True)
     words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
     turned, most = digits.rotated_digits, digits.MAX_TASKS
     found = [made("rotated_digits", "Rotated digits", "built in", words, turned, max_tasks=most)]
@@ -170,6 +173,7 @@ def _entry(entry: CatalogueEntry) -> Entry:
         summary=entry.summary,
         loader=partial(READERS[entry.reader], entry),
         tasks=entry.tasks,
+        opens_with=entry.opens_with,
         max_tasks=MAX_TASKS if turned else entry.tasks,
         cuts_anew=turned,
         seeded=turned or entry.name == "utkfaces_grey",

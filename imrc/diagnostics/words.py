@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from imrc.diagnostics._assess import Assessment
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+from imrc.diagnostics._pictures import PartialAutocorrelation
 from imrc.diagnostics._verdict import LEVEL
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
-from imrc.wording import decimal, number, p_text
+from imrc.wording import decimal, listed, number, p_text
 
 
 @dataclass(frozen=True)
@@ -181,5 +182,29 @@ def changed_sentence(result: Changed) -> str:
         f"{text} ({KIND_TITLES[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
         for kind, text in names.items()
     ]
-    text = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
+    text = listed(parts)
     return text[0].upper() + text[1:] + "."
+
+
+def pacf_sentence(title: str, pacf: PartialAutocorrelation) -> str:
+    """Say what partial autocorrelations show: how much at lag 1, and at which lags they leave the band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = np.full(3, -0.1), np.full(3, 0.1)
+    >>> found = PartialAutocorrelation(np.arange(1, 4), np.empty((3, 0)), np.array([0.5, 0, -0.2]), low, low, high)
+    >>> pacf_sentence("Spam", found)
+    'Spam: .50 at lag 1; outside the band of tasks without order at lags 1, 3.'
+    """
+    start = f"{title}: {decimal(float(pacf.mean[0]), 2)} at lag 1"
+    if pacf.low is None or pacf.high is None:
+        return f"{start}."
+    outside = pacf.lags[(pacf.mean < pacf.low) | (pacf.mean > pacf.high)].tolist()
+    if not outside:
+        return f"{start}; inside the band of tasks without order at every lag shown."
+    lags = f"lag{'s' * (len(outside) > 1)} {', '.join(map(str, outside))}"
+    only = outside == [1] and len(pacf.lags) > 1
+    return (
+        f"{start}; outside the band of tasks without order at {lags}{' only, as the method assumes' if only else ''}."
+    )

@@ -10,20 +10,38 @@ from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.significance import half_width
-from imrc.paper import kept
+from imrc.paper import kept, shipped
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
-from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
+from imrc.paper.printed import (
+    PRINTED_AVERAGE_N,
+    STAND_INS,
+    datasets_with_settings,
+    printed_average_seconds,
+    printed_characteristics,
+    printed_datasets,
+    printed_error_of,
+    printed_errors,
+    printed_seconds,
+)
 from imrc.wording import decimal, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ErrorKind = Literal["average", "released"]
-METHODS = (imrc_key("paper"), imrc_key("recommended"), *PUBLISHED)
-"""Methods with a printed column, IMRC with both presets."""
+_PAPER = imrc_key("paper")
+_RULES = (imrc_key("paper", "forward"), imrc_key("paper", "single"))
+METHODS = (_PAPER, *_RULES, imrc_key("recommended"), *PUBLISHED)
+"""Methods with a printed column, IMRC with both presets, and the paper's other two rules, which it does not print."""
 
-TIMED = ("gem", "mer", "ella", "ewc")
-"""Methods with printed running times for each dataset."""
+AVERAGE = "Average running time"
+"""Title of the last row of the table of running times."""
+
+_LONG = {
+    "covertype": "1,936 tasks are long for every method; only IMRC was run, at n = 10",
+    "rotated_mnist": "60 tasks of 784 pixels are long for every method at this n",
+}
+"""Datasets at hand of which not every cell was measured, and why."""
 
 _VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
 
@@ -43,13 +61,15 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     Returns
     -------
     DataFrame
-        One row per dataset of the paper and method: dataset, title (of the dataset), column (title of the method),
-        ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours minus printed).
+        One row per dataset of the paper and method, and per stand-in measured: dataset, title (of the dataset), column
+        (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
+        minus printed), why (ours or the printed value is missing, else empty).
     """
     measured = kept.table("errors").query("n == @n and error_kind == @error")
     found = {(row.dataset, row.method): row for row in measured.itertuples()}
+    stand_ins = [name for name in STAND_INS if name in set(measured["dataset"])]
     rows: list[tuple[object, ...]] = []
-    for name in printed_datasets():
+    for name in (*printed_datasets(), *stand_ins):
         printed = printed_errors(name, n)
         for method in methods:
             key = "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
@@ -67,7 +87,7 @@ def setting_cells(n: int) -> pd.DataFrame:
     measured = kept.table("settings").query("n == @n")
     found = {(row.dataset, row.setting): row for row in measured.itertuples()}
     rows: list[tuple[object, ...]] = []
-    for name in printed_datasets():
+    for name in datasets_with_settings():
         for setting in (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS)):
             ours, printed = _ours(found.get((name, setting))), printed_error_of(name, n, setting)
             rows.append((name, f"{setting[0]} = {setting[1:]}", *ours, printed, math.nan))
@@ -81,13 +101,21 @@ def time_cells(n: int) -> pd.DataFrame:
     found = {(row.dataset, row.setting): row for row in by_setting.itertuples()}
     found |= {(row.dataset, row.method): row for row in by_method.itertuples()}
     rows: list[tuple[object, ...]] = []
+    keys = (*(f"b{b}" for b in BACKWARD_STEPS), *PUBLISHED)
+    titles = {key: title_of_method(key) if key in PUBLISHED else f"IMRC, b = {key[1:]}" for key in keys}
+    times: dict[str, list[float]] = {key: [] for key in keys}
     for name in printed_datasets():
-        for key in (*(f"b{b}" for b in BACKWARD_STEPS), *TIMED):
+        for key in keys:
             row = found.get((name, key))
             seconds, repetitions = (math.nan, 0) if row is None else (row.seconds, row.repetitions)
-            column = title_of_method(key) if key in TIMED else f"IMRC, b = {key[1:]}"
+            times[key] += [] if row is None else [row.seconds]
             printed = printed_seconds(name, n, key)
-            rows.append((name, column, seconds, math.nan, math.nan, repetitions, printed, math.nan))
+            rows.append((name, titles[key], seconds, math.nan, math.nan, repetitions, printed, math.nan))
+    averages = printed_average_seconds() if n == PRINTED_AVERAGE_N else {}
+    for key in keys:
+        ours = sum(times[key]) / len(times[key]) if times[key] else math.nan
+        printed = averages.get({"b3": "imrc"}.get(key, key), math.nan)
+        rows.append(("", titles[key], ours, math.nan, math.nan, len(times[key]), printed, math.nan))
     return _frame(rows)
 
 
@@ -95,11 +123,33 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
-    cells.insert(1, "title", [datasets.entry(name).title for name in cells["dataset"]])
-    # Rows without anything of ours at the end: in between they tear the others apart.
+    cells.insert(1, "title", [_title(name) for name in cells["dataset"]])
+    # Rows without anything of ours at the end, in between they tear the others apart; averages below all others.
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
-    cells = cells.loc[(~measured).sort_values(kind="stable").index].reset_index(drop=True)
-    return cells.assign(gap=cells["ours"] - cells["printed"])
+    place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
+    cells = cells.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
+    return cells.assign(gap=cells["ours"] - cells["printed"], why=[_why(cell) for cell in cells.itertuples()])
+
+
+def _title(name: str) -> str:
+    return STAND_INS.get(name) or (datasets.entry(name).title if name else AVERAGE)
+
+
+def _why(cell: Any) -> str:  # noqa: ANN401 - a row of a table
+    """Return why a cell is without colour, empty if it is not: the missing dataset, method or printed value."""
+    if math.isnan(cell.ours):
+        if not cell.dataset:
+            return "not measured: the method was not timed at this n"
+        if not datasets.status(cell.dataset).loadable:
+            return "not measured: the data are not on this computer"
+        if cell.dataset in _LONG:
+            return f"not measured: {_LONG[cell.dataset]}"
+        return "not measured: it was not run yet"
+    if not math.isnan(cell.printed):
+        return ""
+    if cell.dataset in STAND_INS:
+        return "the paper has network features, not pixels: its numbers do not belong beside this row"
+    return "the paper does not print it"
 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
@@ -156,11 +206,38 @@ def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
 
 def headline() -> str:
     """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
-    (near, total), (others, all_others) = _near("released").values()
+    near = _near("released")
+    (agree, total), (others, all_others) = near["imrc"], near["others"]
+    absent = missing()["Dataset"].tolist()
     return (
-        f"IMRC's printed errors come out again in {near} of {total} cells, those of its rivals in {others} of "
-        f"{all_others}; {len(missing())} of {len(printed_datasets())} datasets are not at hand"
+        f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
+        f"{all_others}; {_listed(absent)} are not at hand"
     )
+
+
+def not_at_hand() -> str:
+    """Say which of the datasets without results can be fetched, and which cannot be had as the paper uses them."""
+    measured = set(kept.table("errors")["dataset"])
+    absent = [name for name in printed_datasets() if name not in measured]
+    titles = {
+        fetched: [datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched]
+        for fetched in (True, False)
+    }
+    return (
+        f"Not at hand: {_listed(titles[True])} can be fetched with the commands in the list of grey cells; "
+        f"{_listed(titles[False])} cannot be had, because the paper uses features of a network that nobody published."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> _listed(["a", "b", "c"]), _listed(["a"]), _listed([])
+    ('a, b and c', 'a', 'no dataset')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names) or "no dataset"
 
 
 def both_readings() -> str:
@@ -175,17 +252,84 @@ def both_readings() -> str:
 
 
 def backward_sentence(error: ErrorKind = "average") -> str:
-    """Say in how many of the cells measured backward learning lowers the error of preset ``paper``, over all n."""
+    """Say in how many of the cells measured each step of learning lowers the error of preset ``paper``, over all n."""
     measured = kept.table("errors").query("error_kind == @error")
-    rules = [imrc_key("paper"), imrc_key("paper", "forward")]
-    part = measured[measured["method"].isin(rules)]
-    both = part.pivot_table(index=["dataset", "n"], columns="method", values="error").dropna()
-    change = both[rules[0]] - both[rules[1]]
+    return transfer_sentence(measured[measured["dataset"].isin(printed_datasets())])
+
+
+def transfer_sentence(measured: pd.DataFrame) -> str:
+    """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error.
+
+    Parameters
+    ----------
+    measured : DataFrame
+        Columns dataset, n, method and error, with the three rules of preset ``paper``.
+    """
+    rules = [_PAPER, *_RULES]
+    both = measured.pivot_table(index=["dataset", "n"], columns="method", values="error").reindex(columns=rules)
+    both = both.dropna()
+    change, before = both[_PAPER] - both[_RULES[0]], both[_RULES[0]] - both[_RULES[1]]
     return (
         f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
-        f"{int((change < 0).sum())} of {len(change)} cells (all n, preset *paper*), and raises it in "
-        f"{int((change > 0).sum())}."
+        f"{int((change < 0).sum())} of {len(change)} cells (preset *paper*), and raises it in "
+        f"{int((change > 0).sum())}; forward learning lowers that of single-task learning in {int((before < 0).sum())} "
+        f"and raises it in {int((before > 0).sum())}."
     )
+
+
+def weather_sentence() -> str:
+    """Say how far Weather, printed in the table over W and b alone, is from print; empty if it was not measured."""
+    parts, agrees = [], []
+    for n in (10, 100):
+        row = setting_cells(n).query("dataset == 'weather'").dropna(subset="ours")
+        if len(row):
+            low, high = decimal(row["ours"].min()), decimal(row["ours"].max())
+            agrees.append(bool((row["gap"].abs() <= TOLERANCE).all()))
+            ours = low if low == high else f"{low} to {high}"
+            parts.append(f"{ours} at n = {n}, which {'agrees' if agrees[-1] else 'does not'}")
+    if not parts:
+        return ""
+    printed = decimal(printed_error_of("weather", 10, "W2"), 2)
+    start = "Weather agrees" if all(agrees) else "Weather disagrees"
+    return (
+        f"**{start}**: {printed} is printed for every W, b and n, and we measure {'; '.join(parts)}. The paper has "
+        "it in no other table; its tasks here are blocks of 300 days."
+    )
+
+
+def reasons(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return why cells are without colour: Dataset, Columns, Why, How to get it; one row per dataset and reason."""
+    import pandas as pd
+
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for (name, title, why), part in cells[cells["why"] != ""].groupby(["dataset", "title", "why"], sort=False):
+        every, measurable = len(part) == cells["column"].nunique(), name and part["ours"].isna().all()
+        how = how_to_get(name) if measurable and not datasets.status(name).loadable else ""
+        if measurable and not how:
+            how = f"imrc table --datasets {name} --keep"
+        columns = "all" if every else "; ".join(part["column"])
+        found.setdefault((columns, why, how if measurable else ""), []).append(title)
+    rows = [(", ".join(titles), *reason) for reason, titles in found.items()]
+    return pd.DataFrame(rows, columns=["Dataset", "Columns", "Why", "How to get it"])
+
+
+def characteristics() -> pd.DataFrame:
+    """Return the table of datasets: ours | printed for classes, samples and tasks, and what the paper does not say."""
+    import pandas as pd
+
+    measured = {row.dataset: row for row in shipped.table("characteristics").itertuples()}
+    rows = []
+    for name in printed_datasets():
+        ours, printed = measured.get(name), printed_characteristics(name)
+        texts: list[str] = [datasets.entry(name).title]
+        for fact, value in printed.items():
+            texts.append(f"{'–' if ours is None else f'{getattr(ours, fact):,}'} | {value:,}")
+        more = ["–"] * 3
+        if ours is not None:
+            more = [f"{ours.columns:,}", f"{ours.task_samples:,}", decimal(ours.rarest_class)]
+        rows.append([*texts, *more, "" if ours is not None else how_to_get(name)])
+    titles = ["Dataset", "Classes", "Samples", "Tasks", "Columns", "Samples of a task", "Rarest class", "Why not"]
+    return pd.DataFrame(rows, columns=titles)
 
 
 def _published(cells: pd.DataFrame) -> pd.Series[bool]:

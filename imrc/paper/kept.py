@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from imrc._checks import InputError
 from imrc._folders import default_store_path, replacing
 from imrc.paper import shipped
-from imrc.paper.printed import printed_datasets
+from imrc.paper.printed import STAND_INS, datasets_with_settings, printed_datasets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,8 @@ def check(request: TableRequest) -> None:
     ValueError
         Naming what to leave out.
     """
+    if request.kind in ("characteristics", "tasks", "growth"):
+        raise InputError("--keep is for tables of errors and of running times per task.")
     usual: dict[str, tuple[object, object]] = {
         "-b": (request.settings.b, 3),
         "-W": (request.settings.learner.W, replace(request.settings, W=None).learner.W),
@@ -48,7 +50,8 @@ def check(request: TableRequest) -> None:
     for option, (value, wanted) in usual.items():
         if value != wanted:
             raise InputError(f"--keep is for the tables of page The paper, which do not have {option} {value}.")
-    others = [name for name in request.names if name not in printed_datasets()]
+    known = datasets_with_settings() if request.kind in ("window", "backward") else (*printed_datasets(), *STAND_INS)
+    others = [name for name in request.names if name not in known]
     if others:
         raise InputError(f"--keep is for the paper's datasets; {', '.join(others)} is none of them.")
 

@@ -20,19 +20,30 @@ from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_t
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
+from imrc.evaluation.windows import growth_table, window_table
 from imrc.features import FeatureSpec
-from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
+from imrc.paper.printed import (
+    datasets_with_settings,
+    printed_characteristics,
+    printed_datasets,
+    printed_error_of,
+    printed_errors,
+    printed_seconds,
+)
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["errors", "window", "backward", "time"]
+Kind = Literal["errors", "window", "backward", "time", "characteristics", "tasks", "growth"]
 KINDS: dict[Kind, str] = {
     "errors": "classification error of every method",
     "window": "error of IMRC for W = 2, 4, 6 with b = 3",
     "backward": "error of IMRC for b = 1 to 5 with W = 2",
     "time": "running time per task of IMRC for b = 1 to 5, and of other methods",
+    "characteristics": "classes, samples and tasks of the datasets",
+    "tasks": "error of IMRC against k, the mean over all sequences of k consecutive tasks",
+    "growth": "running time of IMRC against n and k, for b = 1 to 5",
 }
 WINDOWS = (2, 4, 6)
 BACKWARD_STEPS = (1, 2, 3, 4, 5)
@@ -54,7 +65,7 @@ class TableRequest:
 
     Attributes
     ----------
-    kind : {"errors", "window", "backward", "time"}
+    kind : {"errors", "window", "backward", "time", "characteristics", "tasks", "growth"}
         Which table; `KINDS` says what they hold.
     names : tuple of str
         Datasets.
@@ -124,9 +135,10 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
     return tuple(dict.fromkeys(names))
 
 
-def at_hand(names: Sequence[str] | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which datasets can be loaded here and which cannot, of those named or of the paper's, in its order."""
-    wanted = printed_datasets() if names is None else tuple(dict.fromkeys(names))
+def at_hand(names: Sequence[str] | None = None, kind: Kind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which datasets can be loaded here and which cannot, of those named or of a table, in its order."""
+    usual = datasets_with_settings() if kind in ("window", "backward") else printed_datasets()
+    wanted = usual if names is None else tuple(dict.fromkeys(names))
     here = tuple(name for name in wanted if datasets.status(name).loadable)
     return here, tuple(name for name in wanted if name not in here)
 
@@ -196,6 +208,8 @@ def measure(
     """
     import pandas as pd
 
+    if request.kind == "characteristics":
+        return _characteristics(request, progress)
     frames = []
     cells = [(name, n) for name in request.names for n in request.sizes]
     sequence, loaded = None, ""
@@ -213,13 +227,54 @@ def measure(
             if announce is not None:
                 announce(f"{where}: {text}")
 
+        if request.kind in ("tasks", "growth"):
+            frames.append(_curve_rows(request, n, sequence, show))
+            continue
         rows = (_error_rows if request.kind == "errors" else _setting_rows)(request, name, n, sequence, show, say)
         rows["tasks"] = len(sequence)
         frames.append(rows)
     if not frames:
         raise InputError("No dataset to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
+    if request.kind in ("tasks", "growth"):
+        return _with_facts(table, request)
     return _with_facts(_with_print(table, request.kind), request)
+
+
+def _curve_rows(request: TableRequest, n: int, sequence: TaskSequence, progress: Progress) -> pd.DataFrame:
+    import pandas as pd
+
+    make = window_table if request.kind == "tasks" else growth_table
+    presets = [name.partition(":")[2] for name in request.methods if name.startswith("imrc:")]
+    settings = [replace(request.settings, preset=preset) for preset in presets]
+    return pd.concat([make(sequence, own, [n], progress=progress).assign(preset=own.preset) for own in settings])
+
+
+def _characteristics(request: TableRequest, progress: Progress | None) -> pd.DataFrame:
+    """Return what the datasets hold as they are read here: one row each, printed values beside it."""
+    import pandas as pd
+
+    rows = []
+    for position, name in enumerate(request.names, start=1):
+        if progress is not None:
+            progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
+        sequence = _load(request, name)
+        # The share of the rarest class within a task: the error of the best constant answer, for two classes.
+        shares = sequence.class_counts() / sequence.sizes[:, None]
+        said = printed_characteristics(name) if name in printed_datasets() else {}
+        rows.append(
+            {
+                "dataset": name,
+                "classes": sequence.n_classes,
+                "samples": int(sequence.info.get("rows", sequence.sizes.sum())),
+                "tasks": len(sequence),
+                "columns": sequence.n_features,
+                "task_samples": int(sequence.sizes.min()),
+                "rarest_class": float(shares.min(axis=1).mean()),
+                **{f"printed_{fact}": said.get(fact) for fact in ("classes", "samples", "tasks")},
+            }
+        )
+    return _with_facts(pd.DataFrame(rows), request)
 
 
 def _error_rows(

@@ -123,3 +123,38 @@ def _pair(table: str, dataset: str, n: int, key: str) -> float:
 def printed_datasets() -> tuple[str, ...]:
     """Return the names of the paper's datasets, in the order of its tables."""
     return tuple(_tables()["n10"])
+
+
+STAND_INS = {"utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)"}
+"""Datasets that stand in for one of the paper's whose features are not at hand: a row of its own, without print."""
+
+
+def datasets_with_settings() -> tuple[str, ...]:
+    """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
+    return tuple(_settings_tables()["error"])
+
+
+PRINTED_AVERAGE_N = 10
+"""Samples per task of the table with average running times."""
+
+
+def printed_average_seconds() -> dict[str, float]:
+    """Return the row "Ave. running time" of the table for n = 10: seconds per task, by method.
+
+    Examples
+    --------
+    >>> printed_average_seconds()["condor"]
+    0.184
+    """
+    return {method: float(value) for method, value in _settings_tables()["average_seconds"].items()}
+
+
+def printed_characteristics(dataset: str) -> dict[str, int]:
+    """Return what the paper's table says of a dataset: classes, samples and tasks.
+
+    Examples
+    --------
+    >>> printed_characteristics("german")
+    {'classes': 2, 'samples': 1000, 'tasks': 3}
+    """
+    return dict(zip(("classes", "samples", "tasks"), _settings_tables()["characteristics"][dataset], strict=True))

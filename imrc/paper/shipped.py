@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from imrc._checks import check_choice
 from imrc.evaluation.results import RunResult
@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "lags", "growth"]
+Name = Literal["errors", "settings", "characteristics", "tasks", "lags", "growth"]
 
 
 def results_folder() -> Path:
@@ -53,8 +53,9 @@ def table(name: Name) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"errors", "settings", "lags", "growth"}
-        Errors of all methods; IMRC with other W and b; partial autocorrelations by lag; running time against n, k, b.
+    name : {"errors", "settings", "characteristics", "tasks", "lags", "growth"}
+        Errors of all methods; IMRC with other W and b; what the datasets hold; errors over all sequences of k tasks;
+        partial autocorrelations by lag; running time against n, k, b.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def table(name: Name) -> pd.DataFrame:
     >>> sorted(table("growth")["varied"].unique())
     ['b', 'k', 'n']
     """
-    found: pd.DataFrame = _table(check_choice("name", name, ("errors", "settings", "lags", "growth"))).copy()
+    found: pd.DataFrame = _table(check_choice("name", name, get_args(Name))).copy()
     return found
 
 

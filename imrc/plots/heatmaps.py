@@ -66,7 +66,8 @@ def error_heatmaps(
     ----------
     tables : mapping of rule to DataFrame
         From `matrix_table` or `ErrorMatrix.table`, in the order in which they are shown. Rows with step = task + lag
-        for all later steps give the triangle (rows: task, columns: step); otherwise columns are lags.
+        for all later steps, or for every q-th, give the triangle (rows: task, columns: step); otherwise columns are
+        lags.
     quantity : {"error", "difference", "risk"}
         Decides title and colour scale.
     risk : str
@@ -84,22 +85,24 @@ def error_heatmaps(
     first = next(iter(tables.values()))
     tasks = int(first["task"].max())
     by_lag = int(first["lag"].max()) < tasks - 1
-    column, columns = ("lag", int(first["lag"].max()) + 1) if by_lag else ("step", tasks)
+    column = "lag" if by_lag else "step"
+    row_at, column_at = np.unique(first["task"]), np.unique(first[column])
+    columns = len(column_at)
+    half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     low, high = _range(tables, quantity)
-    offset = 0 if by_lag else 1
     clickable = len(first) <= _CLICKABLE
     traces = []
     for number, table in enumerate(tables.values(), start=1):
-        grid = np.full((tasks, columns), np.nan)
-        row, col = table["task"].to_numpy() - 1, table[column].to_numpy() - offset
+        grid = np.full((len(row_at), columns), np.nan)
+        row, col = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
         grid[row, col] = table["value"]
         texts = np.full(grid.shape, "", dtype=object)
         texts[row, col] = _hover(table, unit)
         cells = {
             "type": "heatmap",
             "z": grid,
-            "x": np.arange(columns) + offset,
-            "y": np.arange(1, tasks + 1),
+            "x": column_at,
+            "y": row_at,
             "coloraxis": "coloraxis",
             "hoverongaps": False,
             "xgap": 1 if columns <= 30 else 0,
@@ -118,7 +121,7 @@ def error_heatmaps(
         [
             axis(
                 text if i == middle else None,
-                range=[offset - 0.5, offset + columns - 0.5],
+                range=[column_at[0] - (0.5 if by_lag else half), column_at[-1] + (0.5 if by_lag else half)],
                 showgrid=False,
                 **whole_numbers(columns, 6),
             )
@@ -127,9 +130,10 @@ def error_heatmaps(
         [
             axis(
                 "task" if i == 0 else None,
-                range=[tasks + 0.5, 0.5],
+                range=[tasks + half, row_at[0] - half],
                 showgrid=False,
-                **task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10),
+                # Names stand at tasks that follow each other.
+                **(task_ticks(first.drop_duplicates("task")["label"].tolist(), ticks=10) if half == 0.5 else {}),
             )
             for i in range(len(tables))
         ],

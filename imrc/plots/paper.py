@@ -40,7 +40,8 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
         std = f" ± {decimal(cell.std)}" if np.isfinite(cell.std) else ""
         printed_std = f" ± {decimal(cell.printed_std, 2)}" if np.isfinite(cell.printed_std) else ""
         measured = f"{ours}{unit}{std} ({cell.repetitions} repetitions)" if np.isfinite(cell.ours) else "not measured"
-        said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}")
+        why = f"<br>{cell.why}" if getattr(cell, "why", "") else ""
+        said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}{why}")
     return shown, said
 
 

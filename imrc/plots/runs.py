@@ -14,11 +14,17 @@ from imrc.plots.tables import Quantity, matrix_table, step_table, story_table, t
 
 
 def run_heatmaps(
-    result: RunResult, quantity: Quantity = "error", risk: str = "minimax risk", marked: int | None = None
+    result: RunResult,
+    quantity: Quantity = "error",
+    risk: str = "minimax risk",
+    marked: int | None = None,
+    *,
+    triangle: bool = False,
 ) -> go.Figure:
     """Return `error_heatmaps` of the rules of a run; single-task learning is left out of differences to itself."""
     rules = [rule for rule in NAMES if rule in result.rules and not (quantity == "difference" and rule == "single")]
-    return error_heatmaps({rule: matrix_table(result, rule, quantity) for rule in rules}, quantity, risk, marked)
+    tables = {rule: matrix_table(result, rule, quantity, triangle=triangle) for rule in rules}
+    return error_heatmaps(tables, quantity, risk, marked)
 
 
 def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:

@@ -18,7 +18,9 @@ QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 Floats = NDArray[np.float64]
 
 LAG_VIEW_ABOVE = 60
-"""With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag."""
+"""With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag, unless asked for."""
+TRIANGLE_TASKS = 100
+"""Tasks and steps of a triangle at most; of more, every q-th is shown."""
 
 
 def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
@@ -29,14 +31,29 @@ def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
     return mean, values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
-def _lag_values(table: LagTable, lags: int) -> Floats:
-    """Return values (repetitions, tasks, lags) with settled ones carried forward; NaN beyond the last step."""
-    values = np.stack([table.values[:, :, min(lag, table.lags - 1)] for lag in range(lags)], axis=2)
-    reachable = np.arange(table.tasks)[:, None] + np.arange(lags) < table.tasks
+def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:
+    """Return values (repetitions, tasks, lags) with settled ones carried forward; NaN beyond the last step.
+
+    With a stride, of every so many tasks and lags only.
+    """
+    shown = range(0, lags, stride)
+    values = np.stack([table.values[:, ::stride, min(lag, table.lags - 1)] for lag in shown], axis=2)
+    reachable = np.arange(0, table.tasks, stride)[:, None] + np.array(shown) < table.tasks
     return np.where(reachable, values, np.nan)
 
 
-def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> pd.DataFrame:
+def triangle_stride(tasks: int) -> int:
+    """Return q where a triangle shows every q-th task and step.
+
+    Examples
+    --------
+    >>> triangle_stride(99), triangle_stride(1936)
+    (1, 20)
+    """
+    return -(-tasks // TRIANGLE_TASKS)
+
+
+def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error", *, triangle: bool = False) -> pd.DataFrame:
     """Return one row per cell of a heatmap.
 
     Parameters
@@ -47,31 +64,35 @@ def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error") -> 
         "single", "forward" or "forward_backward".
     quantity : {"error", "difference", "risk"}
         Error; error minus that of the single-task rule (paired over repetitions); minimax risk.
+    triangle : bool
+        Rows for steps and tasks whatever their number: of more than 100 tasks, every q-th of both.
 
     Returns
     -------
     DataFrame
         Columns task, step, lag (numbers from 1, lag from 0), label, value, stderr, test_samples. Up to 60 tasks one
-        row per step >= task; above that one row per task and lag 0..b.
+        row per step >= task; above that one row per task and lag 0..b, unless a triangle is asked for.
     """
     check_choice("quantity", quantity, QUANTITIES)
     tables = result.risk_tables if quantity == "risk" else result.error_tables
     check_choice("rule", rule, tables)
-    by_lag = result.n_tasks > LAG_VIEW_ABOVE
+    by_lag = result.n_tasks > LAG_VIEW_ABOVE and not triangle
+    stride = 1 if by_lag else triangle_stride(result.n_tasks)
     lags = result.settings.reach(result.n_tasks) + 1 if by_lag else result.n_tasks
-    values = _lag_values(tables[rule], lags)
+    values = _lag_values(tables[rule], lags, stride)
     if quantity == "difference":
-        values = values - _lag_values(tables["single"], lags)
+        values = values - _lag_values(tables["single"], lags, stride)
     mean, stderr = mean_and_stderr(values)
-    task, lag = np.nonzero(np.isfinite(mean))
+    row, column = np.nonzero(np.isfinite(mean))
+    task, lag = stride * row, stride * column
     return pd.DataFrame(
         {
             "task": task + 1,
             "step": task + lag + 1,
             "lag": lag,
             "label": np.array(result.labels, dtype=object)[task],
-            "value": mean[task, lag],
-            "stderr": stderr[task, lag],
+            "value": mean[row, column],
+            "stderr": stderr[row, column],
             "test_samples": result.test_samples[task],
         }
     )

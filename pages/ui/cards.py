@@ -29,6 +29,21 @@ def _published(name: str) -> None:
         )
         if facts.note:
             st.caption(f":material/info: {facts.note}")
+    if facts.opens_with < facts.tasks and st.session_state["k"] < facts.tasks and datasets.status(name).loadable:
+        st.button(
+            f"All {facts.tasks:,} tasks",
+            key="all_tasks",
+            type="tertiary",
+            icon=":material/unfold_more:",
+            on_click=_take_all,
+            args=(facts.tasks,),
+            help=f"It opens with its first {facts.opens_with}: all of them take longer, and the line under *Run* says "
+            "how long. Any number between can be typed as *Tasks k*.",
+        )
+
+
+def _take_all(tasks: int) -> None:
+    st.session_state["k"] = tasks
 
 
 def _made_here(name: str) -> None:

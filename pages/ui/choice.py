@@ -170,7 +170,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         if name != "W"
     }
     if "k" not in values and dataset != OWN:
-        numbers["k"] = datasets.entry(dataset).tasks
+        numbers["k"] = datasets.entry(dataset).opens_with
     features = FeatureSpec(
         kind=word("features", KINDS, "automatic"),  # type: ignore[arg-type]  # one of KINDS
         frequencies=number("frequencies", *FREQUENCIES, 200, int),

@@ -14,7 +14,7 @@ from imrc.evaluation.words import with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
-from imrc.plots.tables import Quantity
+from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
 from pages.ui import charts, links, overview, state, uses
 from pages.ui.running import current_result
@@ -51,7 +51,18 @@ def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _clicked("ladder" if quantity == "ladder" else f"heatmaps-{quantity}")
-        _picture(result, quantity, int(st.session_state.get("story_task", middle)))
+        triangle = (
+            quantity != "ladder"
+            and result.n_tasks > LAG_VIEW_ABOVE
+            and st.toggle(
+                "Steps beside tasks",
+                key="triangle",
+                bind="query-params",
+                help="With many tasks columns are tasks learnt after; this shows all steps, as the paper does"
+                + (f": every {stride}th of both." if (stride := triangle_stride(result.n_tasks)) > 1 else "."),
+            )
+        )
+        _picture(result, quantity, int(st.session_state.get("story_task", middle)), triangle=triangle)
         if result.scenario.kind == "before":
             st.caption("Errors after learning; those before it are under *As tasks arrive*.")
     with right:
@@ -84,7 +95,7 @@ def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
     uses.show(result, sequence, int(task))
 
 
-def _picture(result: RunResult, quantity: str, marked: int) -> None:
+def _picture(result: RunResult, quantity: str, marked: int, *, triangle: bool) -> None:
     if quantity == "ladder":
         charts.show(
             run_ladder,
@@ -103,6 +114,7 @@ def _picture(result: RunResult, quantity: str, marked: int) -> None:
         kind,
         RISKS[result.loss].lower(),
         marked,
+        triangle=triangle,
         name=f"heatmaps-{quantity}",
         alt=f"{TITLES[kind]}. Average error: "
         + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in result.rules),

@@ -219,7 +219,7 @@ class Visit:
             if st.session_state[lowered] == self.choice.values()[lowered]:
                 st.session_state[lowered] = wanted
         own = self.own_sequence
-        st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).tasks
+        st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).opens_with
 
     def link_to_present(self) -> None:
         """Let the link say what is chosen and pinned now."""

@@ -3,25 +3,30 @@
 import streamlit as st
 
 from imrc.paper import cells
-from pages.ui import paper
+from pages.ui import paper, paper_figures
 
-PARTS = {"errors": "Errors", "settings": "W and b", "times": "Running time", "figures": "Figures"}
+PARTS = {
+    "errors": ("Errors", paper.errors),
+    "settings": ("W and b", paper.settings),
+    "times": ("Running time", paper.times),
+    "datasets": ("Datasets", paper.characteristics),
+    "method": ("Algorithm", paper.algorithm),
+    "figures": ("Figures", paper_figures.figures),
+}
 
 st.markdown(f"# {cells.headline()}")
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "
-    f"computed on this page. {cells.both_readings()}"
+    f"computed on this page unless you ask for it. {cells.both_readings()} {cells.not_at_hand()}"
 )
 part = st.radio(
     "Show",
     list(PARTS),
     horizontal=True,
-    format_func=PARTS.get,
+    format_func=lambda name: PARTS[name][0],
     key="paper_part",
     bind="query-params",
     help="Which of the paper's tables and figures.",
 )
-{"errors": paper.errors, "settings": paper.settings, "times": paper.times, "figures": paper.figures}[part]()
-if part != "figures":
-    paper.missing()
+PARTS[part][1]()

@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import expect
 
 import imrc
+from imrc import datasets
 from imrc.evaluation.pairing import run_difference
 from imrc.evaluation.words import with_error
 from imrc.wording import decimal
-from pages.ui import state
+from pages.ui import running, state
 from pages.ui.registry import PAGES
 from tests.app.conftest import ROOT, link, metrics, texts
 
@@ -283,3 +284,16 @@ def test_code_is_copied_with_one_click(new_page, server):
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("imrc run random_walk")
     expect(page.get_by_role("button", name="Copy as command")).to_be_visible()
+
+
+def test_a_very_long_sequence_opens_with_its_first_tasks_and_offers_the_rest(app, real_data, monkeypatch):
+    if not datasets.status("covertype").loadable:
+        pytest.skip("all of Covertype is not on this computer")
+    test = app(dataset="covertype", n="4", repetitions="1", preset="paper")
+    assert not test.exception
+    assert test.session_state["visit"].choice.k == 60
+    assert len(test.session_state["visit"].sequence()) == 60
+    monkeypatch.setattr(running, "_SHORT_S", 0.0)  # all of them wait for Run
+    test.button(key="all_tasks").click().run()
+    assert test.session_state["k"] == 1936
+    assert "all_tasks" not in [button.key for button in test.button]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import time
 
+import pandas as pd
 import pytest
 
+from imrc.cli import main
+from imrc.evaluation.windows import window_table
 from imrc.evaluation.words import UNTUNED
-from imrc.paper import cells, shipped
-from pages.ui.paper import FIGURES
+from imrc.paper import cells, method, shipped
+from pages.ui.paper_figures import FIGURES
 from tests.app.conftest import texts
 
 
@@ -61,8 +66,22 @@ def test_tables_of_settings_and_times(page, name):
 
 def test_missing_datasets_are_listed_with_the_way_to_get_them(page):
     table = page.dataframe[1].value
-    assert "Yearbook" in table["Dataset"].tolist()
-    assert any("imrc datasets fetch covertype" in how for how in table["How to get it"])
+    assert "Yearbook" in ", ".join(table["Dataset"])
+    assert any("imrc datasets fetch yearbook" in how for how in table["How to get it"])
+
+
+def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
+    test = part(page, "datasets")
+    assert not test.exception
+    assert test.dataframe[0].value.equals(cells.characteristics())
+    assert "imrc table --kind characteristics" in [c.value for c in test.code]
+    test = part(test, "method")
+    assert not test.exception
+    assert "`core.recursions.revise`" in texts(test)
+    for name in {name for line in method.ALGORITHM for name in line.functions}:
+        chosen = test.selectbox(key="paper_function").set_value(name).run()
+        assert not chosen.exception
+        assert chosen.code[0].value == method.source(name).strip()
 
 
 def test_every_figure(page):
@@ -70,8 +89,42 @@ def test_every_figure(page):
     for name in FIGURES:
         test.radio(key="paper_figure").set_value(name).run()
         assert not test.exception, name
-        assert len(test.get("plotly_chart")) == 1, name
+        assert len(test.get("plotly_chart")) >= 1, name
         assert test.code, "each figure says what made it"
+
+
+def test_every_figure_of_the_visitors_own_choice_is_measured_on_request(page):
+    test = part(page, "figures")
+    for name in ("curves", "heatmaps", "pacf", "time"):
+        test.radio(key="paper_figure").set_value(name).run()
+        test.radio(key="paper_of").set_value("mine").run()
+        assert not test.exception, name
+        if name in ("curves", "time"):
+            assert not test.get("plotly_chart"), "nothing is measured before somebody asks"
+            assert "Not measured yet" in texts(test)
+            test.button(key="measure").click().run()
+            assert not test.exception, name
+        if name != "pacf":
+            assert len(test.get("plotly_chart")) == 1, name
+    test.radio(key="paper_figure").set_value("sets").run()
+    assert not test.exception
+    assert len(test.get("plotly_chart")) == 1
+
+
+def test_the_curves_of_the_page_are_those_of_the_command(page, capsys):
+    test = part(page, "figures")
+    test.radio(key="paper_figure").set_value("curves").run()
+    test.radio(key="paper_of").set_value("mine").run()
+    test.multiselect(key="paper_my_n").set_value([5]).run()
+    test.button(key="measure").click().run()
+    assert not test.exception
+    command = next(c.value for c in test.code if c.value.startswith("imrc table --kind tasks"))
+    assert main([*shlex.split(command)[1:], "--csv"]) == 0
+    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    visit = test.session_state["visit"]
+    shown = window_table(visit.sequence(), visit.choice.settings, [5])
+    assert printed["error"].tolist() == pytest.approx(shown["error"].tolist())
+    assert printed["ratio"].tolist() == pytest.approx(shown["ratio"].tolist())
 
 
 def test_every_run_has_curves_and_heatmaps(page):

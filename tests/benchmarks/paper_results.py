@@ -3,13 +3,15 @@
     python tests/benchmarks/paper_results.py [OUTPUTS]
 
 OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
-``lags_*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells) and ``*.npz``. Errors of the methods compared
-come from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods all``, which takes
-hours at once. Without OUTPUTS only they are put together again: ``errors.csv`` is written, nothing else.
+``lags_*.csv``, ``tasks*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells), ``sweep*.csv`` (``imrc sweep
+--export``) and ``*.npz``. Errors of the methods compared come from the cells finished by ``paper_table_baselines.py``:
+the numbers of ``imrc table --methods all``, which takes hours at once. What is in none of them stays as it is shipped.
+Without OUTPUTS only ``errors.csv`` is put together again.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -66,12 +68,45 @@ def errors(outputs: Path | None) -> pd.DataFrame:
         frames.append(summary.join(facts).reset_index().assign(error_kind=kind))
     if outputs is not None:
         frames += [pd.read_csv(path).query("method in @KEPT") for path in filled(outputs, "errors*.csv")]
+        frames += [of_sweep(pd.read_csv(path)) for path in filled(outputs, "sweep*.csv")]
+    frames.append(shipped("errors"))
     table = pd.concat(frames)[[*ERRORS, "versions", "date"]]
     table = table.drop_duplicates([*cells, "error_kind"], keep="first")
     order = {method: position for position, method in enumerate(KEPT)}
     return table.sort_values(
         ["error_kind", "dataset", "n", "method"], key=lambda c: c.map(order) if c.name == "method" else c
     )
+
+
+def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the table of errors from the cells of a sweep: those with the paper's representation."""
+    cells = cells[(cells["features"] == "paper") & (cells["method"] == "imrc") & (cells["b"] == 3)]
+    rules = [imrc_key(preset, rule) for preset, rule in zip(cells["preset"], cells["rule"], strict=True)]
+    cells = cells.assign(method=rules).query("method in @KEPT")
+    frames = []
+    for kind in ("average", "released"):
+        summary = cells.groupby(["dataset", "n", "method"]).agg(
+            error=(kind, "mean"),
+            std=(kind, "std"),
+            stderr=(kind, "sem"),
+            seconds=("seconds", "sum"),
+            tasks=("k", "first"),
+            repetitions=("repetition", "count"),
+            seed=("seed", "first"),
+            date=("finished_at", "first"),
+        )
+        # Of a cell: all tasks of a repetition.
+        summary["seconds"] /= summary["tasks"] * summary["repetitions"]
+        summary["date"] = summary["date"].str[:10]
+        known = cells["versions"].map(json.loads).iloc[0]
+        summary["versions"] = f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}"
+        frames.append(summary.reset_index().assign(error_kind=kind))
+    return pd.concat(frames)
+
+
+def shipped(name: str) -> pd.DataFrame:
+    path = RESULTS / f"{name}.csv"
+    return pd.read_csv(path) if path.exists() else pd.DataFrame()
 
 
 def filled(outputs: Path, pattern: str) -> list[Path]:
@@ -83,7 +118,8 @@ def settings(outputs: Path) -> pd.DataFrame:
     paths = [
         path for path in sorted([*outputs.glob("backward*.csv"), *outputs.glob("window*.csv")]) if path.stat().st_size
     ]
-    table = pd.concat([pd.read_csv(path) for path in paths])
+    table = pd.concat([*(pd.read_csv(path) for path in paths), shipped("settings")])
+    table = table.drop_duplicates(["dataset", "n", "setting"], keep="first")
     return table[[*SETTINGS, "repetitions", "seed", "versions", "date"]].sort_values(["dataset", "n", "setting"])
 
 
@@ -100,12 +136,15 @@ def main() -> None:
         return
     write(settings(outputs), "settings")
     lags = [path for path in sorted(outputs.glob("lags_*.csv")) if path.stat().st_size]
-    write(
-        pd.concat([pd.read_csv(path) for path in lags])[
-            ["sequence", "lag", "pacf", "pacf_std", "pacf_low", "pacf_high"]
-        ].dropna(),
-        "lags",
-    )
+    if lags:
+        write(
+            pd.concat([pd.read_csv(path) for path in lags])[
+                ["sequence", "lag", "pacf", "pacf_std", "pacf_low", "pacf_high"]
+            ].dropna(),
+            "lags",
+        )
+    for path in filled(outputs, "tasks*.csv"):
+        write(pd.read_csv(path), "tasks")
     growth = pd.read_csv(HERE / "results" / "solver_growth.csv")
     write(growth[["varied", "k", "n", "b", "ms_per_task", "seed", "versions"]], "growth")
     for path in sorted(outputs.glob("*.npz")):

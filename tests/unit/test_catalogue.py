@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import subprocess
+import time
 import tomllib
 import zipfile
 from dataclasses import replace
@@ -119,6 +121,38 @@ def test_german_and_weather_equal_an_independent_reader(real_data):
     weather = np.loadtxt(real_data / "weather" / "weather.csv", delimiter=",", skiprows=1)
     sequence = datasets.load("weather")
     np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), weather[:18000, :-1])
+
+
+def test_covertype_with_either_reading_of_its_two_classes(real_data):
+    if not datasets.status("covertype").loadable:
+        pytest.skip("all of Covertype is not on this computer")
+    guess, lodgepole = (datasets.load("covertype", **options) for options in ({}, {"labels": "2"}))
+    assert (len(guess), set(guess.sizes), guess.n_features, guess.info["rows"]) == (1936, {300}, 54, 581_012)
+    # As published: 211840, 283301, 35754, 2747, 9493, 17367, 20510 rows of types 1 to 7.
+    assert guess.info["class_counts"] == {0: 50_117, 1: 530_895}
+    assert lodgepole.info["class_counts"] == {0: 297_711, 1: 283_301}
+    assert guess.class_names == ("other cover types", "cover types 1, 2, 3")
+    for other in (datasets.load("covertype", tasks=60), guess.head(60)):
+        assert other.fingerprint == datasets.load("covertype", tasks=60, seed=4).fingerprint
+    # The file begins with the excerpt.
+    excerpt = datasets.load("covertype_excerpt")
+    assert lodgepole.head(66).fingerprint == excerpt.fingerprint
+    for wrong in (0, 1937):
+        with pytest.raises(ValueError, match="tasks must be"):
+            datasets.load("covertype", tasks=wrong)
+
+
+def test_covertype_opens_with_its_first_tasks_and_reads_only_these(real_data):
+    if not datasets.status("covertype").loadable:
+        pytest.skip("all of Covertype is not on this computer")
+    entry = datasets.entry("covertype")
+    assert (entry.tasks, entry.opens_with, entry.max_tasks) == (1936, 60, 1936)
+    datasets.load("covertype", tasks=1)  # the checksum is looked at once per process
+    started = time.process_time()
+    datasets.load("covertype", tasks=60)
+    assert time.process_time() - started < 0.5
+    others = (datasets.entry(name) for name in datasets.names() if name != "covertype")
+    assert all(other.opens_with == other.tasks for other in others)
 
 
 def test_covertype_with_all_types(real_data):
@@ -294,6 +328,26 @@ def test_gzip_content_is_checked_whatever_its_wrapper(two_places):
         _files.verify(file, _put(data, file, gzip.compress(content)[:-20]))
     with pytest.raises(ChecksumError, match="checksum"):
         _files.verify(file, _put(data, file, gzip.compress(content + b"!")))
+
+
+def test_content_of_a_zip_file_is_checked_whatever_its_wrapper(two_places):
+    data, _ = two_places
+    content = b"rows" * 1000
+    file = RemoteFile("x/file.zip", 0, "sha256_content", hashlib.sha256(content).hexdigest(), (), member="rows.csv")
+
+    def packed(name: str, text: bytes, method: int) -> bytes:
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w", method) as archive:
+            archive.writestr(name, text)
+        return whole.getvalue()
+
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        _files.verify(file, _put(data, file, packed("rows.csv", content, method)))
+    with pytest.raises(ChecksumError, match="checksum"):
+        _files.verify(file, _put(data, file, packed("rows.csv", content + b"!", zipfile.ZIP_STORED)))
+    for damaged in (packed("other.csv", content, zipfile.ZIP_STORED), b"PK no archive"):
+        with pytest.raises(ChecksumError, match="cannot be unpacked"):
+            _files.verify(file, _put(data, file, damaged))
 
 
 def test_git_blob_is_what_git_says(tmp_path):

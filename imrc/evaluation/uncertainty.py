@@ -1,0 +1,96 @@
+"""The paper's first picture: nested uncertainty sets of a task, in two components of the mean vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imrc._checks import check_int
+from imrc.core.estimator import IMRC
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+from imrc.features import FeatureSpec, make, output_names
+from imrc.tasks import TaskSequence
+from imrc.wording import RULES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_IN = FeatureSpec("standardised")
+"""Representation of the picture: columns one can name, in units of their spread in the first task."""
+
+
+def component_names(sequence: TaskSequence) -> tuple[str, ...]:
+    """Return the names of the features whose components can be shown, in their order."""
+    feature_map = make(SHOWN_IN, sequence)
+    names = output_names(feature_map, sequence)
+    return names or tuple(f"feature {j}" for j in range(1, feature_map.n_outputs + 1))
+
+
+def uncertainty_sets(
+    sequence: TaskSequence, settings: RunSettings, task: int, features: tuple[int, int], label: int
+) -> pd.DataFrame:
+    """Return the uncertainty sets of the three rules for one task, and where the tasks' own means lie.
+
+    The set of a rule is a box, mean vector plus and minus confidence vector, lambda = sqrt(s): here two sides of it.
+    Estimates are those of preset ``paper`` after the b tasks that follow, with the draws of the first repetition.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        n, b, W and seed are used.
+    task : int
+        Which task, from 0.
+    features : (int, int)
+        Positions of two features in `component_names`.
+    label : int
+        Class, from 0, whose block of the mean vector is shown.
+
+    Returns
+    -------
+    DataFrame
+        One row per rule ("single", "forward", "forward_backward": columns x, y, x_half, y_half) and per task ("truth":
+        x and y of the average over all its samples, halves NaN). Column task counts from 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task, feature or class.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> table = uncertainty_sets(imrc.datasets.load("random_walk", tasks=5), RunSettings(), 2, (0, 1), 1)
+    >>> table["set"].tolist()[:4]
+    ['single', 'forward', 'forward_backward', 'truth']
+    """
+    import pandas as pd
+
+    sequence = replace(settings, k=None).fit_to(sequence)
+    task = check_int("task", task, 0, len(sequence) - 1)
+    label = check_int("label", label, 0, sequence.n_classes - 1)
+    feature_map = make(SHOWN_IN, sequence)
+    width = feature_map.n_outputs + 1
+    x, y = (label * width + 1 + check_int("features", j, 0, width - 2) for j in features)
+    window = settings.W if isinstance(settings.W, int) else 2
+    learner = IMRC(b=settings.b, W=window, preset="paper", max_iter=1)  # no rule is looked at, only mean vectors
+    seed, rows = repetition_seeds(settings.seed, 1)[0], []
+    last = min(task + settings.b, len(sequence) - 1)
+    for j in range(len(sequence)):
+        mapped, labels = feature_map.transform(sequence[j].X), sequence.encoded(j)
+        if j <= last:
+            draw = draw_task(labels, settings.n, sequence.n_classes, task_seed(seed, j)).train
+            learner.partial_fit(mapped[draw], labels[draw], classes=range(sequence.n_classes))
+        chosen = labels == label
+        share = chosen.mean()
+        at = [float(mapped[chosen, j].mean() * share) if share else 0.0 for j in features]
+        rows.append({"set": "truth", "task": j + 1, "x": at[0], "y": at[1], "x_half": np.nan, "y_half": np.nan})
+    sets = []
+    for rule in RULES:
+        mean, half = learner.mean_[rule][task], np.sqrt(learner.mse_[rule][task])
+        sets.append({"set": rule, "task": task + 1, "x": mean[x], "y": mean[y], "x_half": half[x], "y_half": half[y]})
+    return pd.DataFrame(sets + rows)

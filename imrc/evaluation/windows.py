@@ -1,0 +1,237 @@
+"""Errors of sequences of k consecutive tasks, wherever they begin, and how running time grows: the paper's curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import check_int
+from imrc.evaluation.comparison import imrc_key
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import half_width
+from imrc.evaluation.splits import largest_n
+from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str, int, int], None]
+Floats = NDArray[np.float64]
+
+LONGEST = 100
+"""Tasks of the longest window."""
+STARTS = 100
+"""Windows of one length at most; of more, evenly spaced ones are learnt."""
+TIMED_STEPS = (1, 2, 3, 4, 5)
+"""Backward steps of the curves of running time, as in the paper."""
+
+
+def window_starts(tasks: int) -> NDArray[np.int64]:
+    """Return the first tasks, from 0, of the windows that are learnt: all, or `STARTS` evenly spaced ones.
+
+    Examples
+    --------
+    >>> window_starts(4).tolist(), len(window_starts(1000))
+    ([0, 1, 2, 3], 100)
+    """
+    return np.unique(np.linspace(0, tasks - 1, min(tasks, STARTS)).round().astype(np.int64))
+
+
+def lengths_shown(longest: int) -> tuple[int, ...]:
+    """Return the lengths k for which a curve has points: every k up to 10, then ever sparser ones.
+
+    Examples
+    --------
+    >>> lengths_shown(30)
+    (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 20, 25, 30)
+    """
+    sparse = np.round(10.0 * 10.0 ** (0.1 * np.arange(1, 11))) if longest > 10 else np.empty(0)
+    found = [*range(1, min(longest, 10) + 1), *(int(k) for k in sparse if k < longest), longest]
+    return tuple(sorted(set(found)))
+
+
+def window_errors(
+    sequence: TaskSequence, settings: RunSettings, progress: Callable[[int, int], None] | None = None
+) -> tuple[dict[str, Floats], NDArray[np.int64]]:
+    """Return the error of sequences of k consecutive tasks, each learnt from its own beginning.
+
+    The error of a sequence is the mean over its steps of the mean over the tasks seen. One run from each first task
+    gives it for every k: what happens up to step k does not depend on later tasks.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        What to run.
+    progress : callable, optional
+        Called with (tasks learnt, tasks in all) after every step.
+
+    Returns
+    -------
+    errors : dict of str to ndarray of shape (repetitions, longest)
+        Per rule: mean over windows of k = 1, 2, ... tasks.
+    windows : ndarray of shape (longest,)
+        How many windows of each length there were.
+    """
+    sequence, settings = settings.fit_to(sequence), replace(settings, k=None)
+    starts = window_starts(len(sequence))
+    longest = min(len(sequence), LONGEST)
+    lengths = np.minimum(longest, len(sequence) - starts)
+    sums: dict[str, Floats] = {}
+    windows = (lengths[:, None] > np.arange(longest)).sum(axis=0)
+    done = 0
+    for start, length in zip(starts, lengths, strict=True):
+        part = replace(sequence, tasks=sequence.tasks[start : start + length])
+        steps = []
+        for step in iter_run(part, settings):
+            steps.append(step)
+            done += 1
+            if progress is not None:
+                progress(done, int(lengths.sum()))
+        result = RunResult.from_steps(settings, part, steps)
+        for rule, table in result.error_tables.items():
+            values = np.cumsum(table.by_step(), axis=1) / np.arange(1, length + 1)
+            total = sums.setdefault(rule, np.zeros((len(values), longest)))
+            total[:, :length] += values
+    return {rule: total / windows for rule, total in sums.items()}, windows
+
+
+def window_table(
+    sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return errors against the number of consecutive tasks k and against n, averaged over all windows.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        What to run; its n is not looked at.
+    sizes : sequence of int
+        Samples per task; those the tasks are too small for are left out.
+    progress : callable, optional
+        Called with (what is running, tasks learnt, tasks in all).
+
+    Returns
+    -------
+    DataFrame
+        One row per n, k and rule: dataset, n, k, method, rule, windows, error, stderr, half (of the width of the 95 %
+        interval), ratio (error divided by that of single-task learning), ratio_stderr, ratio_half, repetitions. Spreads
+        are over repetitions, NaN with one.
+
+    Raises
+    ------
+    ValueError
+        If the tasks are too small for every n.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
+    >>> table = window_table(sequence, RunSettings(repetitions=1, preset="paper"), [5])
+    >>> table.query("rule == 'single'")["ratio"].tolist(), int(table["windows"].max())
+    ([1.0, 1.0, 1.0, 1.0], 4)
+    """
+    import pandas as pd
+
+    rows = []
+    for n in possible_sizes(sequence, sizes):
+
+        def show(done: int, total: int, n: int = n) -> None:
+            if progress is not None:
+                progress(f"n = {n}", done, total)
+
+        errors, windows = window_errors(sequence, replace(settings, n=n), show)
+        for rule, values in errors.items():
+            ratios = values / np.where(errors["single"] > 0, errors["single"], np.nan)
+            for k in lengths_shown(values.shape[1]):
+                error, stderr = _mean(values[:, k - 1])
+                ratio, ratio_stderr = _mean(ratios[:, k - 1])
+                rows.append(
+                    {
+                        "dataset": sequence.name,
+                        "n": n,
+                        "k": k,
+                        "method": imrc_key(settings.preset, rule),
+                        "rule": rule,
+                        "windows": int(windows[k - 1]),
+                        "error": error,
+                        "stderr": stderr,
+                        "ratio": ratio,
+                        "ratio_stderr": ratio_stderr,
+                        "repetitions": settings.repetitions,
+                    }
+                )
+    table = pd.DataFrame(rows)
+    halves = {f"{name}half": half_width(table[f"{name}stderr"], settings.repetitions) for name in ("", "ratio_")}
+    return table.assign(**halves)
+
+
+def _mean(values: Floats) -> tuple[float, float]:
+    spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(values.mean()), float(spread)
+
+
+def possible_sizes(sequence: TaskSequence, sizes: Sequence[int]) -> list[int]:
+    """Return those of the sizes the tasks are large enough for; raise ValueError if there is none."""
+    most = largest_n(sequence)
+    found = sorted({n for n in sizes if n <= most})
+    if not found:
+        check_int("n", min(sizes), 1, most)
+    return found
+
+
+def growth_table(
+    sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Return the running time of learning k tasks, for several n and 1 to 5 backward steps.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    settings : RunSettings
+        What to run; its n, b and repetitions are not looked at: one repetition is timed, alone.
+    sizes : sequence of int
+        Samples per task; those the tasks are too small for are left out.
+    progress : callable, optional
+        Called with (what is running, tasks learnt, tasks in all).
+
+    Returns
+    -------
+    DataFrame
+        One row per n, b and k: dataset, n, b, k, seconds (processor seconds of learning the first k tasks, all three
+        rules together).
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("random_walk", tasks=7, samples=60)
+    >>> table = growth_table(sequence, RunSettings(preset="paper"), [5])
+    >>> sorted(table["b"].unique().tolist()), bool((table.groupby("b")["seconds"].diff().dropna() > 0).all())
+    ([1, 2, 3, 4, 5], True)
+    """
+    import pandas as pd
+
+    sequence = settings.fit_to(sequence)
+    frames = []
+    for n in possible_sizes(sequence, sizes):
+        for b in TIMED_STEPS:
+            if b >= len(sequence):
+                continue
+            own, steps = replace(settings, n=n, b=b, k=None, repetitions=1), []
+            for step in iter_run(sequence, own):
+                steps.append(step)
+                if progress is not None:
+                    progress(f"n = {n}, b = {b}", step.number, step.total)
+            seconds = np.cumsum(RunResult.from_steps(own, sequence, steps).method_time_s["imrc"][0])
+            k = np.array([k for k in lengths_shown(len(sequence)) if k > b])
+            frames.append(pd.DataFrame({"dataset": sequence.name, "n": n, "b": b, "k": k, "seconds": seconds[k - 1]}))
+    return pd.concat(frames, ignore_index=True)

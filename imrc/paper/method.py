@@ -1,0 +1,164 @@
+"""The paper's Algorithm 1 and its notation, each line and symbol with the function here that does it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of Algorithm 1.
+
+    Attributes
+    ----------
+    text : str
+        What the line says, in Markdown.
+    depth : int
+        1 inside the loop over earlier tasks, else 0.
+    equation : str
+        Equation of the paper it uses, or empty.
+    functions : tuple of str
+        Dotted names of the functions that do it; empty for input, output and the loop's head.
+    """
+
+    text: str
+    depth: int = 0
+    equation: str = ""
+    functions: tuple[str, ...] = ()
+
+
+ALGORITHM: tuple[Line, ...] = (
+    Line(
+        r"**Input:** $D_k$ of the new task, and $\tau_j, s_j, \tau_j^{\rightharpoonup}, s_j^{\rightharpoonup}$ for "
+        r"$k-b \le j \le k-1$"
+    ),
+    Line(
+        r"**Output:** $\mu_j$ for $k-b \le j \le k$, and "
+        r"$\tau_k, s_k, \tau_k^{\rightharpoonup}, s_k^{\rightharpoonup}$"
+    ),
+    Line(
+        r"Sample average and MSE vectors $\tau_k, s_k$ of $D_k$ *(single task)*",
+        equation="(4)",
+        functions=("imrc.core.moments.sample_moments",),
+    ),
+    Line(
+        r"Estimate the expected quadratic change $d_k^2$",
+        equation="(7)",
+        functions=("imrc.core.change.forward_change",),
+    ),
+    Line(
+        r"Forward mean and MSE vectors $\tau_k^{\rightharpoonup}, s_k^{\rightharpoonup}$ *(forward)*",
+        equation="(6)",
+        functions=("imrc.core.recursions.forward_step",),
+    ),
+    Line(
+        r"Take $\lambda_k^{\rightharpoonup} = \sqrt{s_k^{\rightharpoonup}}$ and solve for $\mu_k$",
+        equation="(3)",
+        functions=("imrc.core.zero_one_rules.ZeroOneRules.step", "imrc.solvers.solve_many"),
+    ),
+    Line(r"**for** $j = k-1, k-2, \ldots, k-b$ **do**"),
+    Line(
+        r"Estimate the expected quadratic change $d_j^2$",
+        depth=1,
+        equation="(7)",
+        functions=("imrc.core.change.backward_change",),
+    ),
+    Line(
+        r"Backward mean and MSE vectors $\tau_{j+1}^{\leftharpoondown k}, s_{j+1}^{\leftharpoondown k}$ *(backward)*, "
+        r"then $\tau_j^{\rightleftharpoons k}, s_j^{\rightleftharpoons k}$ *(forward and backward)*",
+        depth=1,
+        equation="(6) in retrodiction, (10)",
+        functions=("imrc.core.recursions.revise",),
+    ),
+    Line(
+        r"Take $\lambda_j^{\rightleftharpoons k} = \sqrt{s_j^{\rightleftharpoons k}}$ and solve for $\mu_j$",
+        depth=1,
+        equation="(3)",
+        functions=("imrc.core.zero_one_rules.ZeroOneRules.step", "imrc.solvers.solve_many"),
+    ),
+)
+"""Algorithm 1, two lines of its loop as one: `revise` does both in one pass."""
+
+
+NOTATION: tuple[tuple[str, str, str, str, str, str], ...] = (
+    (
+        "Mean vector",
+        r"$\tau_j$",
+        r"$\tau_j^{\rightharpoonup}$",
+        r"$\tau_j^{\leftharpoondown k}$",
+        r"$\tau_j^{\rightleftharpoons k}$",
+        "`IMRC.mean_`, `tau`",
+    ),
+    (
+        "Confidence vector",
+        r"$\lambda_j$",
+        r"$\lambda_j^{\rightharpoonup}$",
+        r"$\lambda_j^{\leftharpoondown k}$",
+        r"$\lambda_j^{\rightleftharpoons k}$",
+        "`lam`, √ of `IMRC.mse_`",
+    ),
+    (
+        "MSE vector",
+        r"$s_j$",
+        r"$s_j^{\rightharpoonup}$",
+        r"$s_j^{\leftharpoondown k}$",
+        r"$s_j^{\rightleftharpoons k}$",
+        "`IMRC.mse_`, `s`",
+    ),
+    (
+        "Effective sample size",
+        r"$n_j$",
+        r"$n_j^{\rightharpoonup}$",
+        r"$n_j^{\leftharpoondown k}$",
+        r"$n_j^{\rightleftharpoons k}$",
+        "`RunResult.ess`",
+    ),
+    (
+        "Uncertainty set",
+        r"$\mathcal{U}_j$",
+        r"$\mathcal{U}_j^{\rightharpoonup}$",
+        r"$\mathcal{U}_j^{\leftharpoondown k}$",
+        r"$\mathcal{U}_j^{\rightleftharpoons k}$",
+        "`tau` ± `lam`",
+    ),
+    (
+        "Minimax risk",
+        r"$R(\mathcal{U}_j)$",
+        r"$R(\mathcal{U}_j^{\rightharpoonup})$",
+        r"$R(\mathcal{U}_j^{\leftharpoondown k})$",
+        r"$R(\mathcal{U}_j^{\rightleftharpoons k})$",
+        "`IMRC.risk_`, `RunResult.risks`",
+    ),
+)
+"""The paper's table of notation: what, for single-task, forward, backward, forward and backward; its name here."""
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return the function a dotted name stands for.
+
+    Raises
+    ------
+    ModuleNotFoundError, AttributeError
+        If there is none.
+
+    Examples
+    --------
+    >>> function("imrc.core.change.forward_change").__name__
+    'forward_change'
+    """
+    parts = name.split(".")
+    # Classes begin with a capital letter, modules do not.
+    modules = next((i for i, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
+    found: Any = importlib.import_module(".".join(parts[:modules]))
+    for part in parts[modules:]:
+        found = getattr(found, part)
+    return found  # type: ignore[no-any-return]  # a function by its name
+
+
+def source(name: str) -> str:
+    """Return the source of the function a dotted name stands for, without the spaces a method begins with."""
+    return inspect.cleandoc("\n" + inspect.getsource(function(name)))

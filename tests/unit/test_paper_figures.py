@@ -1,0 +1,148 @@
+"""The paper's figures for any sequence: windows of tasks, running time, triangles of many tasks, uncertainty sets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import imrc
+from imrc.cli import main
+from imrc.evaluation import RunSettings, evaluate
+from imrc.evaluation.uncertainty import component_names, uncertainty_sets
+from imrc.evaluation.windows import LONGEST, growth_table, lengths_shown, window_errors, window_starts, window_table
+from imrc.plots.heatmaps import error_heatmaps
+from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_curves
+from imrc.plots.runs import run_heatmaps
+from imrc.plots.tables import matrix_table, triangle_stride
+
+SETTINGS = RunSettings(n=5, b=2, preset="paper", repetitions=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return imrc.datasets.load("random_walk", tasks=6, samples=80, seed=3)
+
+
+def test_errors_are_means_over_every_sequence_of_consecutive_tasks(sequence):
+    """By hand: each sequence of k tasks run by itself."""
+    errors, windows = window_errors(sequence, SETTINGS)
+    assert windows.tolist() == [6, 5, 4, 3, 2, 1]
+    for k in (1, 3, 6):
+        found = []
+        for start in range(6 - k + 1):
+            part = replace(sequence, tasks=sequence.tasks[start : start + k])
+            result = evaluate(part, n=5, b=2, preset="paper", repetitions=2)
+            found.append({rule: result.per_repetition(rule, "average") for rule in result.rules})
+        for rule, values in errors.items():
+            np.testing.assert_allclose(values[:, k - 1], np.mean([run[rule] for run in found], axis=0), atol=1e-12)
+
+
+def test_the_whole_sequence_is_the_last_window(sequence):
+    table = window_table(sequence, SETTINGS, [5]).query("k == 6").set_index("rule")
+    result = evaluate(sequence, n=5, b=2, preset="paper", repetitions=2)
+    for rule, headline in result.headline("average").items():
+        assert table.loc[rule, "error"] == pytest.approx(headline.mean)
+        assert table.loc[rule, "stderr"] == pytest.approx(headline.stderr)
+    single = result.per_repetition("single", "average")
+    ratios = result.per_repetition("forward", "average") / single
+    assert table.loc["forward", "ratio"] == pytest.approx(ratios.mean())
+    assert (table["windows"] == 1).all()
+    assert table.loc["single", "ratio"] == 1.0
+
+
+def test_long_sequences_have_evenly_spaced_starts():
+    starts = window_starts(1936)
+    assert (len(starts), starts[0], starts[-1]) == (100, 0, 1935)
+    assert set(np.diff(starts)) <= {19, 20}
+    assert lengths_shown(LONGEST)[-1] == LONGEST
+    assert lengths_shown(1) == (1,)
+
+
+def test_sizes_that_tasks_cannot_give_are_left_out_or_named(sequence):
+    assert set(window_table(sequence, SETTINGS, [5, 4000])["n"]) == {5}
+    with pytest.raises(ValueError, match="n must be"):
+        window_table(sequence, SETTINGS, [4000])
+
+
+def test_running_time_grows_with_tasks(sequence):
+    table = growth_table(sequence, SETTINGS, [5, 20])
+    assert set(table["b"]) == {1, 2, 3, 4, 5}
+    for (_, b), part in table.groupby(["n", "b"]):
+        assert part["k"].min() == b + 1
+        assert (np.diff(part["seconds"]) > 0).all()
+    assert len(growth_curves(table).data) == 15
+    assert len(growth_curves(table.query("n == 5")).data) == 5
+
+
+def test_curves_show_ratios_or_errors_for_several_n(sequence):
+    table = window_table(sequence, SETTINGS, [5, 20])
+    ratios, errors = window_curves(table), window_curves(table, raw=True)
+    lines = {trace.name: trace for trace in ratios.data if trace.mode == "lines+markers" and trace.xaxis == "x"}
+    assert list(lines) == [f"{rule}, n = {n}" for rule in ("Forward", "Forward and backward") for n in (5, 20)]
+    shown = table[(table["rule"] == "forward") & (table["n"] == 20)]
+    assert list(lines["Forward, n = 20"].y) == shown["ratio"].tolist()
+    assert sum(trace.name == "Single task, n = 5" for trace in errors.data) == 1
+    assert len([trace for trace in ratios.data if trace.xaxis == "x2" and trace.mode == "lines+markers"]) == 4
+    assert not [trace for trace in window_curves(table.query("n == 5")).data if trace.xaxis == "x2"]
+
+
+@pytest.mark.parametrize(("tasks", "stride"), [(61, 1), (99, 1), (150, 2)])
+def test_a_triangle_shows_steps_beside_tasks_above_sixty_tasks(tasks, stride):
+    sequence = imrc.datasets.load("random_walk", tasks=tasks, samples=30)
+    result = evaluate(sequence, n=3, b=1, preset="paper", repetitions=1)
+    assert triangle_stride(tasks) == stride
+    table = matrix_table(result, "forward_backward", triangle=True)
+    dense = result.errors["forward_backward"][0]
+    count = -(-tasks // stride)
+    assert len(table) == count * (count + 1) // 2
+    assert (table["value"] == dense[table["step"] - 1, table["task"] - 1]).all()
+    assert matrix_table(result, "forward_backward")["lag"].max() == 1
+    figure = run_heatmaps(result, triangle=True)
+    cells = [trace for trace in figure.data if trace.type == "heatmap"]
+    assert [np.shape(trace.z) for trace in cells] == [(count, count)] * 3
+    z = np.array(cells[2].z, dtype=float)
+    at = np.arange(0, tasks, stride)
+    np.testing.assert_array_equal(z, dense[np.ix_(at, at)].T)
+    assert list(cells[0].x) == list(cells[0].y) == (at + 1).tolist()
+    assert error_heatmaps({"forward_backward": matrix_table(result, "forward_backward")}).data[0].z.shape == (tasks, 2)
+
+
+def test_uncertainty_sets_are_those_of_the_learner_and_shrink(sequence):
+    names = component_names(sequence)
+    table = uncertainty_sets(sequence, SETTINGS, 3, (0, 2), 1)
+    boxes = table[table["set"] != "truth"].set_index("set")
+    assert boxes.index.tolist() == ["single", "forward", "forward_backward"]
+    for half in ("x_half", "y_half"):
+        single, forward, both = boxes[half]
+        assert single > forward > both > 0
+    truth = table[table["set"] == "truth"]
+    assert truth["task"].tolist() == [1, 2, 3, 4, 5, 6]
+    figure = uncertainty_boxes(table, (names[0], names[2]), "1")
+    assert len(figure.data) == 5
+    # The sample average itself: the single-task box is centred on it.
+    from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+    from imrc.evaluation.uncertainty import SHOWN_IN
+    from imrc.features import make
+
+    draw = draw_task(sequence.encoded(3), 5, 2, task_seed(repetition_seeds(0, 1)[0], 3)).train
+    rows, labels = make(SHOWN_IN, sequence).transform(sequence[3].X[draw]), sequence.encoded(3)[draw]
+    products = rows * (labels == 1)[:, None]
+    assert boxes.loc["single", ["x", "y"]].tolist() == pytest.approx(products.mean(axis=0)[[0, 2]].tolist())
+    assert boxes.loc["single", "x_half"] == pytest.approx(products[:, 0].std(ddof=1) / np.sqrt(5))
+    for task, features, label in ((6, (0, 1), 0), (0, (0, 99), 0), (0, (0, 1), 2)):
+        with pytest.raises(ValueError, match="must be"):
+            uncertainty_sets(sequence, SETTINGS, task, features, label)
+
+
+@pytest.mark.parametrize("kind", ["tasks", "growth"])
+def test_the_command_prints_the_curves_of_any_dataset(capsys, kind):
+    arguments = ["table", "--kind", kind, "--datasets", "random_walk", "-k", "4", "-n", "5", "10", "--repetitions", "1"]
+    assert main([*arguments, "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + (4 * 3 * 2 if kind == "tasks" else (3 + 2 + 1) * 2)
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "Drifting means (random walk), preset paper, seed 0." in printed
+    assert main([*arguments, "--keep"]) == 2
