@@ -13,10 +13,37 @@ from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, guarantees
 from imrc.plots import ess
 from imrc.wording import LOSSES
-from pages.ui import charts, formulas, links
-from pages.ui.choice import PRESET_TITLES
+from pages.ui import assessing, charts, formulas, links
+from pages.ui.choice import PRESET_TITLES, Choice
+from pages.ui.running import guaranteed_result
 
 _LARGEST_KAPPA = 1e9
+
+
+def on_request(choice: Choice, diagnosis: Assessment, parts: NDArray[np.float64] | None) -> None:
+    """Ask whether to show the bounds, and show them; for the effective sample sizes of the run unless given."""
+    st.markdown("### What do the theorems guarantee?")
+    wanted = st.toggle(
+        "Show the bound",
+        key="ess_bound",
+        bind="query-params",
+        help="Solves the tasks with all samples first, which can take some seconds.",
+    )
+    if not wanted:
+        st.markdown(
+            "The errors above are measured. The theorems also bound the error probability beforehand, but in practice "
+            "the bound is far above guessing: it explains why more samples help, not how small the error is."
+        )
+        return
+    run = guaranteed_result()
+    if run is not None:
+        bounded = ess.run_parts(run) if parts is None else parts
+        sizes = {
+            "single": bounded[:, 0],
+            "forward": bounded[:, :2].sum(axis=1),
+            "forward_backward": bounded.sum(axis=1),
+        }
+        show(assessing.stand_ins(choice), sizes, run, diagnosis)
 
 
 def show(
