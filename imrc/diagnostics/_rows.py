@@ -61,8 +61,8 @@ class RowReader:
             residuals = X[inside] - X[inside].mean(axis=0)
             own = (residuals**2).sum(axis=1)
             # Around their own average rows are correlated by -1 / (n - 1) whatever their order.
-            following = (residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1)
-            self._products.append(following)
+            if count > 2:  # two rows are opposite in any order
+                self._products.append((residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1))
             squares[inside] = own * count / (count - 1)
         self._squares.append(squares)
         self._classes.append(y)
@@ -78,12 +78,14 @@ class RowReader:
         total = float(squares.sum())
         if total == 0.0:  # no two rows of one class differ
             return RowNotes(0.0, 0.0, 1.0)
-        products = np.concatenate(self._products)
-        z = float(products.sum() / np.sqrt((products**2).sum()))
+        products = np.concatenate([np.zeros(0), *self._products])
+        size = float(np.sqrt((products**2).sum()))
+        z = float(products.sum()) / size if size > 0.0 else 0.0
         # Ranks within a class: a change of the shares of classes is not one of spread.
         ranks = np.empty(len(squares))
         for c in np.unique(y):
             ranks[y == c] = stats.rankdata(squares[y == c]) / ((y == c).sum() + 1)
         groups = [ranks[task == j] for j in np.unique(task)]
         p = 1.0 if len(groups) < 2 or np.ptp(ranks) == 0.0 else float(stats.kruskal(*groups).pvalue)
-        return RowNotes(float(products.sum() / len(products) / (total / len(squares))), z, p)
+        average = float(products.mean()) if len(products) else 0.0
+        return RowNotes(average / (total / len(squares)), z, p)
