@@ -208,10 +208,9 @@ def headline() -> str:
     """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
     near = _near("released")
     (agree, total), (others, all_others) = near["imrc"], near["others"]
-    absent = missing()["Dataset"].tolist()
     return (
         f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
-        f"{all_others}; {_listed(absent)} are not at hand"
+        f"{all_others}; {len(missing())} of {len(printed_datasets())} datasets are not at hand"
     )
 
 
@@ -328,8 +327,35 @@ def characteristics() -> pd.DataFrame:
         if ours is not None:
             more = [f"{ours.columns:,}", f"{ours.task_samples:,}", decimal(ours.rarest_class)]
         rows.append([*texts, *more, "" if ours is not None else how_to_get(name)])
-    titles = ["Dataset", "Classes", "Samples", "Tasks", "Columns", "Samples of a task", "Rarest class", "Why not"]
+    titles = ["Dataset", "Classes", "Samples", "Tasks", "Columns", "Samples of a task", "Rarest class", "How to get it"]
     return pd.DataFrame(rows, columns=titles)
+
+
+def covertype_runs() -> pd.DataFrame:
+    """Return what `imrc sweep` kept of all tasks of Covertype: one row per representation and preset."""
+    import pandas as pd
+
+    # The paper's own representation and choices first.
+    measured = shipped.table("covertype").sort_values(["features", "preset"], ascending=[False, True])
+    rows = []
+    for (features, preset), part in measured.groupby(["features", "preset"], sort=False):
+        rules = part.groupby("rule")
+        error, released, seconds = (rules[name].mean() for name in ("average", "released", "seconds"))
+        repetitions, tasks = part["repetition"].nunique(), int(part["k"].iloc[0])
+        rows.append(
+            {
+                "Representation": features,
+                "Preset": preset,
+                "Single task": decimal(error["single"]),
+                "Forward": decimal(error["forward"]),
+                "Forward and backward": decimal(error["forward_backward"]),
+                "The same, authors' script": decimal(released["forward_backward"]),
+                "Printed": decimal(printed_errors("covertype", int(part["n"].iloc[0]))["imrc"][0], 2),
+                "ms a task": f"{1000 * seconds['forward_backward'] / tasks:.1f}",
+                "Repetitions": repetitions,
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _published(cells: pd.DataFrame) -> pd.Series[bool]:

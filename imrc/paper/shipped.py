@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "tasks", "lags", "growth"]
+Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth"]
 
 
 def results_folder() -> Path:
@@ -53,9 +53,9 @@ def table(name: Name) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"errors", "settings", "characteristics", "tasks", "lags", "growth"}
-        Errors of all methods; IMRC with other W and b; what the datasets hold; errors over all sequences of k tasks;
-        partial autocorrelations by lag; running time against n, k, b.
+    name : {"errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth"}
+        Errors of all methods; IMRC with other W and b; what the datasets hold; all of Covertype in one sweep; errors
+        over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b.
 
     Raises
     ------
@@ -69,6 +69,25 @@ def table(name: Name) -> pd.DataFrame:
     """
     found: pd.DataFrame = _table(check_choice("name", name, get_args(Name))).copy()
     return found
+
+
+def measured_when(name: str) -> str:
+    """Return in words when a file was measured, and with which versions where it says so.
+
+    Examples
+    --------
+    >>> measured_when("lags")
+    'Measured on 2026-11-22.'
+    """
+    about = index()[name]
+    days, with_ = [about["date"]] if "date" in about else [], ""
+    if about["file"].endswith(".csv"):
+        rows = _table(name)
+        days += sorted(set(rows["date"])) if "date" in rows else []
+        # One of several is enough to repeat it: the newest.
+        with_ = f" with {rows['versions'].iloc[rows['versions'].str.len().argmax()]}" if "versions" in rows else ""
+    when = days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}"
+    return f"Measured on {when}{with_}."
 
 
 def run_names() -> tuple[str, ...]:

@@ -98,10 +98,14 @@ def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
         # Of a cell: all tasks of a repetition.
         summary["seconds"] /= summary["tasks"] * summary["repetitions"]
         summary["date"] = summary["date"].str[:10]
-        known = cells["versions"].map(json.loads).iloc[0]
-        summary["versions"] = f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}"
+        summary["versions"] = named(cells["versions"].iloc[0])
         frames.append(summary.reset_index().assign(error_kind=kind))
     return pd.concat(frames)
+
+
+def named(versions: str) -> str:
+    known = json.loads(versions)
+    return f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}, numba {known['numba']}"
 
 
 def shipped(name: str) -> pd.DataFrame:
@@ -143,6 +147,13 @@ def main() -> None:
             ].dropna(),
             "lags",
         )
+    for path in filled(outputs, "sweep_covertype*.csv"):
+        kept = ["features", "n", "k", "b", "preset", "repetition", "rule", "average", "newest", "released", "seconds"]
+        cells = pd.read_csv(path)
+        cells = cells.assign(
+            date=cells["finished_at"].str[:10], versions=cells["versions"].map(named), dataset="covertype"
+        )
+        write(cells[["dataset", *kept, "state", "seed", "date", "versions"]], "covertype")
     for path in filled(outputs, "tasks*.csv"):
         write(pd.read_csv(path), "tasks")
     growth = pd.read_csv(HERE / "results" / "solver_growth.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def test_every_file_is_there_and_every_command_is_understood():
             _parser().parse_args(shlex.split(about["command"])[1:])
 
 
-@pytest.mark.parametrize("name", ["errors", "settings", "characteristics", "lags", "growth"])
+@pytest.mark.parametrize("name", list(get_args(shipped.Name)))
 def test_tables_hold_finite_numbers_and_belong_to_datasets(name):
     table = shipped.table(name)
     numbers = table.select_dtypes("number")
@@ -138,8 +139,26 @@ def test_both_readings_of_the_error_are_counted():
     assert "in {} of {} cells, those".format(*counts["released", "imrc"]) in first
     assert "rivals in {} of {};".format(*counts["released", "others"]) in first
     absent = cells.missing()["Dataset"].tolist()
-    assert f"{', '.join(absent[:-1])} and {absent[-1]} are not at hand" in first
+    assert f"{len(absent)} of 12 datasets are not at hand" in first
     assert all(title in cells.not_at_hand() for title in absent)
+
+
+def test_every_result_says_when_and_with_what_it_was_measured():
+    for name, about in shipped.index().items():
+        said = shipped.measured_when(name)
+        assert "2026-" in said, name
+        if about["file"].endswith(".csv") and "versions" in shipped.table(name):
+            assert "numpy" in said, name
+
+
+def test_covertype_in_one_run_is_what_the_table_of_errors_has():
+    runs = cells.covertype_runs().set_index(["Representation", "Preset"])
+    row = runs.loc[("paper", "paper")]
+    errors = shipped.table("errors").query("dataset == 'covertype' and error_kind == 'average' and n == 10")
+    errors = errors.set_index("method")
+    assert row["Forward and backward"] == f"{errors.loc['imrc:paper', 'error']:.3f}"[1:]
+    assert row["Single task"] == f"{errors.loc['imrc:paper:single', 'error']:.3f}"[1:]
+    assert (row["Printed"], row["Repetitions"]) == (".08", errors.loc["imrc:paper", "repetitions"])
 
 
 def test_weather_is_said_to_disagree_where_it_does():
@@ -228,7 +247,7 @@ def test_characteristics_stand_beside_print():
     ]
     assert table.loc["DomainNet", "Samples"] == "– | 6,256"
     measured = table["Columns"] != "–"
-    assert (table["Why not"] == "").tolist() == measured.tolist()
+    assert (table["How to get it"] == "").tolist() == measured.tolist()
 
 
 def test_shipped_characteristics_are_what_the_files_hold(real_data):
