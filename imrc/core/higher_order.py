@@ -9,7 +9,8 @@ one that goes round, one that stays, one that starts anew. `track` gives every e
 
 Starting values of which nothing is known are an unknown delta that is carried along: filter and smoother run given
 delta = 0 and, in further columns, for the influence of delta, which is then estimated from what has been seen (the
-augmented filter of de Jong). So nothing stands in for infinity; what the data do not say yet has an infinite mean squared error.
+augmented filter of de Jong). So nothing stands in for infinity; what the data do not say yet has an infinite mean
+squared error.
 """
 
 from __future__ import annotations
