@@ -77,7 +77,7 @@ class LogLossRules:
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
         if scored and y is not None:
-            self._score_candidates(list(scored), self._aligned(forward), start, self._moved(forward.before, 1))
+            self._score_candidates(list(scored), forward, start)
         chosen = self._chosen = self._best(self._candidates)
         own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
         fits: list[Fit] = []
@@ -101,8 +101,8 @@ class LogLossRules:
         if candidate.pooled:
             return self._solve(*self._pooled(0), start, candidate.penalty)
         if candidate.transfer:
-            moved = self._moved(task)
-            return self._solve(self._aligned(task), task.ess, start, candidate.penalty, moved=moved)
+            weights, moved = self._aligned(task), self._moved(task)
+            return self._solve(weights, self._worth(task, weights), start, candidate.penalty, moved=moved)
         weights, samples = self._own(back)
         # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
         ess = samples if task.ess > 0.999 * samples else task.ess
@@ -114,7 +114,8 @@ class LogLossRules:
         if chosen.pooled:
             return self._solve(*self._pooled(0), start, chosen.penalty)[0]
         if chosen.transfer:
-            return self._solve(self._aligned(task), task.ess, start, chosen.penalty, moved=self._moved(task))[0]
+            weights, moved = self._aligned(task), self._moved(task)
+            return self._solve(weights, self._worth(task, weights), start, chosen.penalty, moved=moved)[0]
         weights, samples = self._own(0)
         return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
 
@@ -136,6 +137,15 @@ class LogLossRules:
             return weights
         # Moved to one place, all stored samples could count alike; half of that measured better than either.
         return np.asarray((weights / weights.sum() + self._sizes / self._sizes.sum()) / 2.0)
+
+    def _worth(self, task: Tracked, weights: Floats) -> float:
+        """Effective samples of a task, under an order other than 1 no more than the weighted samples in store are.
+
+        Order 1 forgets; others may know a mean from more samples than are stored, and the rule has only these.
+        """
+        return (
+            task.ess if task.order == 1 else min(task.ess, float(weights.sum() ** 2 / (weights**2 / self._sizes).sum()))
+        )
 
     def _moved(self, task: Tracked | None, newest: int = 0) -> Floats | None:
         """Return the stored samples moved to where the course of the tasks leads; None where they stay.
@@ -187,11 +197,10 @@ class LogLossRules:
             shifted = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
             self._coefficients[position] = shifted
 
-    def _score_candidates(
-        self, candidates: list[Candidate], weights: Floats, start: Floats, moved: Floats | None
-    ) -> None:
+    def _score_candidates(self, candidates: list[Candidate], forward: Tracked, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
-        newest = int(self._sizes[-1])
+        newest, weights, moved = int(self._sizes[-1]), self._aligned(forward), self._moved(forward.before, 1)
+        most = self._worth(forward, weights)
         X, y = self._X[-newest:], self._y[-newest:]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
@@ -201,6 +210,8 @@ class LogLossRules:
                 else:
                     base = weights if candidate.transfer else self._own(0)[0]
                     task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
+                    if forward.order != 1:
+                        ess = min(ess, most)
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held, samples)[1]
                 if self._primal:
                     scores = coefficients @ X[held].T

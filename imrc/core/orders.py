@@ -41,7 +41,6 @@ PRIOR: dict[KnownOrder, float] = {1: 0.5, **dict.fromkeys(KNOWN_ORDERS[1:], 0.1)
 COMPARED_TASKS = 60
 """The last tasks by which models are compared."""
 
-_SLOW_RATES = (0.0003, 0.001, 0.003)
 _PERIODS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 30)
 _JUMP = 100.0
 """Variance of an abrupt change, in units of the variance of a sample: nearly all that was known is forgotten."""
@@ -53,9 +52,8 @@ def _grid(*axes: tuple[float, ...]) -> list[Floats]:
 
 def _variants(order: KnownOrder, k: int, span: float) -> tuple[ChangeModel, Floats | None] | None:
     """Return the variants of an order for k tasks over `span` periods, and their jumps; None: too few tasks for one."""
-    rates = (*_SLOW_RATES, *RATES)
     if order == 1:
-        return differences(1, rates), None
+        return differences(1, RATES), None
     if order == 2:
         return levels(np.stack(_grid((0.0, 0.003, 0.03, 0.3), (0.0, 0.0003, 0.003, 0.03)), axis=1)), None
     if order == "ar":
