@@ -101,8 +101,7 @@ class LogLossRules:
         if candidate.pooled:
             return self._solve(*self._pooled(0), start, candidate.penalty)
         if candidate.transfer:
-            weights, moved = self._aligned(task), self._moved(task)
-            return self._solve(weights, self._worth(task, weights), start, candidate.penalty, moved=moved)
+            return self._solve(self._aligned(task), _worth(task), start, candidate.penalty, moved=self._moved(task))
         weights, samples = self._own(back)
         # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
         ess = samples if task.ess > 0.999 * samples else task.ess
@@ -114,8 +113,7 @@ class LogLossRules:
         if chosen.pooled:
             return self._solve(*self._pooled(0), start, chosen.penalty)[0]
         if chosen.transfer:
-            weights, moved = self._aligned(task), self._moved(task)
-            return self._solve(weights, self._worth(task, weights), start, chosen.penalty, moved=moved)[0]
+            return self._solve(self._aligned(task), _worth(task), start, chosen.penalty, moved=self._moved(task))[0]
         weights, samples = self._own(0)
         return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
 
@@ -137,15 +135,6 @@ class LogLossRules:
             return weights
         # Moved to one place, all stored samples could count alike; half of that measured better than either.
         return np.asarray((weights / weights.sum() + self._sizes / self._sizes.sum()) / 2.0)
-
-    def _worth(self, task: Tracked, weights: Floats) -> float:
-        """Effective samples of a task, under an order other than 1 no more than the weighted samples in store are.
-
-        Order 1 forgets; others may know a mean from more samples than are stored, and the rule has only these.
-        """
-        return (
-            task.ess if task.order == 1 else min(task.ess, float(weights.sum() ** 2 / (weights**2 / self._sizes).sum()))
-        )
 
     def _moved(self, task: Tracked | None, newest: int = 0) -> Floats | None:
         """Return the stored samples moved to where the course of the tasks leads; None where they stay.
@@ -200,7 +189,6 @@ class LogLossRules:
     def _score_candidates(self, candidates: list[Candidate], forward: Tracked, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
         newest, weights, moved = int(self._sizes[-1]), self._aligned(forward), self._moved(forward.before, 1)
-        most = self._worth(forward, weights)
         X, y = self._X[-newest:], self._y[-newest:]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
@@ -210,8 +198,7 @@ class LogLossRules:
                 else:
                     base = weights if candidate.transfer else self._own(0)[0]
                     task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
-                    if forward.order != 1:
-                        ess = min(ess, most)
+                    ess = min(ess, forward.ess_walk)
                 coefficients = self._solve(task_weights, ess, start, candidate.penalty, held, samples)[1]
                 if self._primal:
                     scores = coefficients @ X[held].T
@@ -259,6 +246,15 @@ class LogLossRules:
         if held is None:
             mu = dual_parameters(self._X[used] if samples is None else samples, solution.coefficients)
         return _fit(mu, solution, ess), coefficients
+
+
+def _worth(task: Tracked) -> float:
+    """Effective samples of a task for the penalty, under any order no more than order 1 has.
+
+    A course that is known well makes a mean vector worth more samples, and a rule with a weaker penalty made more
+    errors: it still sees no more than the samples that are stored.
+    """
+    return min(task.ess, task.ess_walk)
 
 
 def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:

@@ -183,10 +183,14 @@ def compare_orders(
 
 
 def _components(weights: tuple[Floats, Floats], first: int, products: Floats, variant: int, m: int) -> float:
-    """Return the effective number of independent components of the innovations of one variant."""
+    """Return the effective number of independent components of the innovations of one variant.
+
+    Not more than there are innovations: a few say next to nothing about it, and far too many components would make the
+    first chance pattern certain.
+    """
     U, f = weights[0][first:, variant], weights[1][first:, variant]
     E = U / np.sqrt(f)[:, None]
-    return effective_components(E @ products @ E.T, m)
+    return min(effective_components(E @ products @ E.T, m), float(len(E)))
 
 
 def effective_components(M: Floats, m: int) -> float:

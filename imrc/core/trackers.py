@@ -14,7 +14,6 @@ from imrc.core.moments import sample_moments
 from imrc.core.orders import (
     COMPARED_TASKS,
     KNOWN_ORDERS,
-    KnownOrder,
     Order,
     OrderFit,
     OrderWeights,
@@ -46,8 +45,8 @@ class Tracked:
         `weights` are then those of order 1, and `mean` is not their average: it is where the course of `path` leads.
     before : Tracked or None
         The estimate that an order other than 1 had of the newest task before its samples.
-    order : int or str
-        Order of the change it was made with.
+    ess_walk : float
+        Effective samples under order 1, where it was made with another one; infinite otherwise.
     """
 
     mean: Floats
@@ -56,7 +55,7 @@ class Tracked:
     weights: Floats | None = None
     path: Floats | None = None
     before: Tracked | None = None
-    order: KnownOrder = 1
+    ess_walk: float = np.inf
 
 
 class Tracker(Protocol):
@@ -363,12 +362,11 @@ class OrderTracker(RateTracker):
 
     def _ordered(self, row: Floats, a: float, usual: Tracked, weights: OrderWeights) -> Tracked:
         """Return an estimate with the weights `row`; `usual` is that of order 1."""
-        assert self._fit is not None  # noqa: S101 - asked by those who have looked
         averages, labelled = np.stack(self._averages), np.array(self._samples) > 0
-        mean, mse, order = row @ averages, self._filter.variance * a, self._fit.order
+        mean, mse = row @ averages, self._filter.variance * a
         if row.min() > -_ROUNDING:
-            return Tracked(mean, mse, 1.0 / a, np.maximum(row[labelled], 0.0), order=order)
-        return Tracked(mean, mse, 1.0 / a, usual.weights, (weights.smooth @ averages)[labelled], order=order)
+            return Tracked(mean, mse, 1.0 / a, np.maximum(row[labelled], 0.0), ess_walk=usual.ess)
+        return Tracked(mean, mse, 1.0 / a, usual.weights, (weights.smooth @ averages)[labelled], ess_walk=usual.ess)
 
     def size(self) -> int:
         """Return how many numbers are kept."""

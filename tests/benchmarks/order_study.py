@@ -80,7 +80,7 @@ def report() -> None:
         print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
         means = []
         for (name, n), part in table.groupby(["sequence", "n"], sort=False):
-            errors = part.pivot_table(index="seed", columns="order", values="next").dropna(subset=["1", order])
+            errors = part.pivot_table(index="seed", columns="order", values="next").reindex(columns=["1", order]).dropna()
             if errors.empty:
                 continue
             difference = errors[order] - errors["1"]
