@@ -30,6 +30,8 @@ SIZES = {("rotated_digits", 50): 45}
 TASKS = 40
 """At most so many of a sequence."""
 RESULTS = Path(__file__).parent / "results" / "order_study.csv"
+FIRST = 106
+"""Seeds 100 to 105 were looked at while the choice was worked out."""
 COLUMNS = ("sequence", "n", "seed", "order", "next", "newest", "chosen", "seconds")
 
 
@@ -62,7 +64,7 @@ def run(seeds: int, orders: list[int | str]) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
-        for seed in range(100, 100 + seeds):
+        for seed in range(FIRST, FIRST + seeds):
             for name in SEQUENCES:
                 for n in (10, 50):
                     size = SIZES.get((name, n), n)
@@ -76,11 +78,13 @@ def report() -> None:
     """Print one line per sequence and n, and the mean over all."""
     table = pd.read_csv(RESULTS, dtype={"order": str})
     for order in [order for order in table["order"].unique() if order != "1"]:
-        print(f"| sequence | n | seeds | order 1 | order {order} | difference | most used at the end |")
+        print(f"| sequence | n | seeds | order 1 | order {order} | difference | used (share of the steps) |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
         means = []
         for (name, n), part in table.groupby(["sequence", "n"], sort=False):
-            errors = part.pivot_table(index="seed", columns="order", values="next").reindex(columns=["1", order]).dropna()
+            errors = (
+                part.pivot_table(index="seed", columns="order", values="next").reindex(columns=["1", order]).dropna()
+            )
             if errors.empty:
                 continue
             difference = errors[order] - errors["1"]

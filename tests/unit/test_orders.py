@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import imrc
 from imrc import IMRC
+from imrc.cli import main
 from imrc.core import higher_order
 from imrc.core.moments import sample_moments
 from imrc.core.orders import KNOWN_ORDERS, ORDERS, compare_orders
 from imrc.core.settings import resolve_settings
 from imrc.core.trackers import OrderTracker
 from imrc.diagnostics import assess, words
+from imrc.evaluation import RunSettings
+from imrc.evaluation.words import as_command, as_python
 
 
 def averages(kind, generator, k=24, m=40):
@@ -252,3 +257,13 @@ def test_a_verdict_without_a_model_of_its_own_says_so():
     few = assess(imrc.datasets.load("random_walk", tasks=4))
     assert few.orders == ()
     assert words.order_sentence(few) == ""
+
+
+def test_the_command_and_the_copied_call_carry_the_order(capsys):
+    arguments = ["run", "trend", "-k", "5", "-n", "5", "--repetitions", "1", "--order", "2", "--json"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["overrides"] == {"order": 2}
+    settings = RunSettings(overrides={"order": "auto"})
+    assert as_command("trend", 5, settings).endswith("--order auto")
+    assert 'order="auto"' in as_python("trend", 5, settings)
+    assert RunSettings.from_json(settings.to_json()) == settings
