@@ -7,7 +7,8 @@ from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
 from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
-from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS
+from imrc.core.orders import ORDERS
+from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS, check_order
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.measures import definitions, measure_columns
@@ -21,7 +22,7 @@ from imrc.features import KINDS, FeatureSpec
 from imrc.wording import decimal, with_spread
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
-CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change")
+CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change", "order")
 SHOWN: dict[HeadlineKind, str] = {"average": "average", "newest": "newest", "lag": "lag b"}
 """Errors in the table for people."""
 
@@ -59,6 +60,12 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
     custom.add_argument("--max-iter", type=_iterations, metavar="K", help="iterations (paper: 2000), or by_n")
     custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
+    custom.add_argument(
+        "--order",
+        choices=list(map(str, ORDERS)),
+        help="how tasks change: a random walk (1, the default), a level with a slope (2), pulled back to a mean (ar), "
+        "in a wave, not at all, once and abruptly (restart), or as the tasks so far suggest (auto)",
+    )
     custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
     custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
     parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
@@ -69,6 +76,8 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
     """Return the settings the arguments ask for; ValueError for a value out of range."""
     spec = {name: getattr(options, name) for name in ("frequencies", "sigma2") if getattr(options, name) is not None}
     overrides = {name: getattr(options, name) for name in CUSTOM if getattr(options, name) is not None}
+    if "order" in overrides:
+        overrides["order"] = check_order(overrides["order"])
     return RunSettings(
         preset=options.preset,
         features=FeatureSpec(options.features, **spec),

@@ -20,6 +20,8 @@ Appendix, RTS form          `smooth`                       forward and backward 
 Algorithm 1                 `Learner.step`                 one step: a task arrives, it and the b before it are learnt
 =========================== ============================== ========================================================
 
+Beyond the paper: `higher_order` has the models of other kinds of change, and `orders` chooses among them.
+
 Symbols used in this package (ASCII names, the same everywhere)
 
 ======== ==================================================================================

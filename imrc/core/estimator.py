@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imrc._checks import check_choice, check_int, check_real
 from imrc.core.learner import RULES, Learner, TaskEstimate, unknown_task
+from imrc.core.orders import Order
 from imrc.core.prediction import randomised_rule, scores, softmax
 from imrc.core.settings import (
     Change,
@@ -75,6 +76,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
     change : {"released", "printed"} or None
         Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
         the preset's ("released").
+    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"} or None
+        How tasks change: as a random walk (1, the paper's), as a level with a slope (2), pulled back to a mean, in a
+        wave, not at all, once and abruptly, or as the tasks so far suggest ("auto"). None: the preset's (1).
 
     Attributes
     ----------
@@ -135,6 +139,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         confidence: Confidence | None = None,
         selection: Selection | None = None,
         change: Change | None = None,
+        order: Order | None = None,
     ) -> None:
         self.b = b
         self.W = W
@@ -150,6 +155,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.confidence = confidence
         self.selection = selection
         self.change = change
+        self.order = order
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
         """Forget everything and learn one task.
@@ -219,6 +225,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
             confidence=self.confidence,
             selection=self.selection,
             change=self.change,
+            order=self.order,
         )
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
 from imrc.core.rules import Fit, Rules
 from imrc.core.settings import IMRCSettings
-from imrc.core.trackers import ComponentTracker, RateTracker, Tracked, Tracker
+from imrc.core.trackers import ComponentTracker, OrderTracker, RateTracker, Tracked, Tracker
 from imrc.core.zero_one_rules import ZeroOneRules
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,8 @@ class StepUpdate:
     revised : dict of int to TaskEstimate
         Forward-and-backward estimates of tasks step-1, ..., step-b (as far as they exist).
     choices : dict of str to float
-        What was chosen from past data at this step: "rate" (rho), "transfer" (1 or 0), "penalty"; empty if nothing.
+        What was chosen from past data at this step: "rate" (rho), "order" (its place in `imrc.core.orders`),
+        "transfer" (1 or 0), "penalty"; empty if nothing.
     """
 
     step: int
@@ -183,6 +184,8 @@ class Learner:
         s = self.settings
         if s.tracking == "component":
             return ComponentTracker(self.n_classes, s.b, int(s.W), s.change)
+        if s.order != 1:
+            return OrderTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.order, s.W)
         return RateTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.rate, s.W)
 
 

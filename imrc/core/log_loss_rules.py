@@ -104,7 +104,7 @@ class LogLossRules:
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
         if scored and y is not None:
-            self._score_candidates(list(scored), self._aligned(forward), start)
+            self._score_candidates(list(scored), forward, start)
         chosen = self._chosen = self._best(self._candidates)
         own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
         fits: list[Fit] = []
@@ -125,14 +125,19 @@ class LogLossRules:
 
     def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
-        return self._solve(*self._weighted(task, back, candidate), start, candidate.penalty)
+        weights, ess = self._weighted(task, back, candidate)
+        return self._solve(weights, ess, start, candidate.penalty, moved=self._moved_for(task, candidate))
+
+    def _moved_for(self, task: Tracked, candidate: Candidate) -> Floats | None:
+        """Return the samples in place of the stored ones, where tasks do not move as a random walk."""
+        return self._moved(task) if candidate.transfer and not candidate.pooled else None
 
     def _weighted(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Floats, float]:
         """Return the weights of the stored tasks for the task `back` tasks before the newest, and what it is worth."""
         if candidate.pooled:
             return self._pooled(0)
         if candidate.transfer:
-            return self._aligned(task), task.ess
+            return self._aligned(task), _worth(task)
         weights, samples = self._own(back)
         # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
         return weights, samples if task.ess > 0.999 * samples else task.ess
@@ -143,7 +148,15 @@ class LogLossRules:
         per_sample = self._per_sample(weights)
         kept = per_sample > 0
         strength = self._strength(ess, self._chosen.penalty)
-        return Used(self._X[kept], self._y[kept], per_sample[kept] / per_sample.sum(), strength, self._sizes, kept)
+        moved = self._moved_for(task, self._chosen)
+        return Used(
+            (self._X if moved is None else moved)[kept],
+            self._y[kept],
+            per_sample[kept] / per_sample.sum(),
+            strength,
+            self._sizes,
+            kept,
+        )
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come, weighted as the forward rule of the newest."""
@@ -151,7 +164,7 @@ class LogLossRules:
         if chosen.pooled:
             return self._solve(*self._pooled(0), start, chosen.penalty)[0]
         if chosen.transfer:
-            return self._solve(self._aligned(task), task.ess, start, chosen.penalty)[0]
+            return self._solve(self._aligned(task), _worth(task), start, chosen.penalty, moved=self._moved(task))[0]
         weights, samples = self._own(0)
         return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
 
@@ -165,10 +178,30 @@ class LogLossRules:
         return {"transfer": float(self._chosen.transfer), **pooled, "penalty": self._chosen.penalty}
 
     def _aligned(self, task: Tracked) -> Floats:
-        """Weights of the stored tasks; tasks followed by the tracker but no longer stored are left out."""
+        """Weights of the stored tasks, none negative; tasks the tracker follows that are not stored are left out."""
         if task.weights is None:
             raise ValueError("the rule for log loss needs tracking='rate': one gain for all components.")
-        return task.weights[-len(self._sizes) :]
+        weights = task.weights[-len(self._sizes) :]
+        if task.path is None:
+            return weights
+        # Moved to one place, all stored samples could count alike; half of that measured better than either.
+        return np.asarray((weights / weights.sum() + self._sizes / self._sizes.sum()) / 2.0)
+
+    def _moved(self, task: Tracked | None, newest: int = 0) -> Floats | None:
+        """Return the stored samples moved to where the course of the tasks leads; None where they stay.
+
+        Weights of an order above 1 can be negative, and log loss with negative weights is not convex. So the samples
+        keep weights that are not negative, and those of task j are moved by the change of the mean of all instances
+        from task j to the task wanted. The `newest` tasks stay.
+        """
+        if task is None or task.path is None:
+            return None
+        tasks = len(self._sizes) - newest
+        moves = np.zeros((len(self._sizes), self._X.shape[1]))
+        change = task.mean - task.path[len(task.path) - tasks :]
+        moves[:tasks] = change.reshape(tasks, self.n_classes, -1).sum(axis=1)
+        moves[:, 0] = 0.0
+        return np.asarray(self._X + np.repeat(moves, self._sizes, axis=0))
 
     def _own(self, back: int) -> tuple[Floats, float]:
         """Weights of one task only, `back` tasks before the newest or the last with labels before it; its samples."""
@@ -204,24 +237,32 @@ class LogLossRules:
             shifted = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
             self._coefficients[position] = shifted
 
-    def _score_candidates(self, candidates: list[Candidate], weights: Floats, start: Floats) -> None:
+    def _score_candidates(self, candidates: list[Candidate], forward: Tracked, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
-        newest = int(self._sizes[-1])
+        newest, weights, moved = int(self._sizes[-1]), self._aligned(forward), self._moved(forward.before, 1)
         X, y = self._X[-newest:], self._y[-newest:]
         for held in fold_masks(len(y), y, self._steps):
             for candidate in candidates:
+                samples = moved if candidate.transfer and not candidate.pooled else None
                 if candidate.pooled:
                     task_weights, ess = self._pooled(int(held.sum()))
                 else:
                     base = weights if candidate.transfer else self._own(0)[0]
                     task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
-                coefficients = self._solve(task_weights, ess, start, candidate.penalty, held)[1]
-                scores = coefficients @ (X[held].T if self._primal else self._gram[:, -len(y) :][:, held])
+                    ess = min(ess, forward.ess_walk)
+                coefficients = self._solve(task_weights, ess, start, candidate.penalty, held, samples)[1]
+                if self._primal:
+                    scores = coefficients @ X[held].T
+                elif samples is None:
+                    scores = coefficients @ self._gram[:, -len(y) :][:, held]
+                else:
+                    scores = coefficients @ (samples @ X[held].T)
                 self._losses[candidate] += log_loss(scores.T, y[held])
 
     def _per_sample(self, task_weights: Floats) -> Floats:
         """Return the weights of the stored samples, those of tasks that hardly matter 0."""
-        return np.repeat(np.where(task_weights > NEGLIGIBLE_WEIGHT, task_weights, 0.0) / self._sizes, self._sizes)
+        least = min(NEGLIGIBLE_WEIGHT, task_weights.max() / 2.0)  # a thousand tasks that count alike
+        return np.repeat(np.where(task_weights > least, task_weights, 0.0) / self._sizes, self._sizes)
 
     def _strength(self, ess: float, penalty: float) -> float:
         """Return the factor of the penalty in the objective."""
@@ -234,8 +275,12 @@ class LogLossRules:
         start: Floats,
         penalty: float = 1.0,
         held: NDArray[np.bool_] | None = None,
+        moved: Floats | None = None,
     ) -> tuple[Fit, Floats]:
-        """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest."""
+        """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest.
+
+        With `moved` samples in place of the stored ones.
+        """
         per_sample = self._per_sample(task_weights)
         if held is not None:
             newest = per_sample[-len(held) :]
@@ -246,17 +291,28 @@ class LogLossRules:
         y = self._y[used]
         strength = self._strength(ess, penalty)
         if self._primal:
-            samples = self._X[used]
-            solution = solve_log_loss(samples, y, weights, strength, start, primal=True)
+            solution = solve_log_loss(
+                (self._X if moved is None else moved)[used], y, weights, strength, start, primal=True
+            )
             return _fit(primal_parameters(solution.coefficients), solution, ess), solution.coefficients
-        gram = _square(self._gram, used)
+        samples = None if moved is None else moved[used]
+        gram = _square(self._gram, used) if samples is None else samples @ samples.T
         solution = solve_log_loss(gram, y, weights, strength, start[:, used], primal=False)
         coefficients = np.zeros_like(start)
         coefficients[:, used] = solution.coefficients
         mu = np.empty(0)  # scores of held-out samples need no parameters
         if held is None:
-            mu = dual_parameters(self._X[used], solution.coefficients)
+            mu = dual_parameters(self._X[used] if samples is None else samples, solution.coefficients)
         return _fit(mu, solution, ess), coefficients
+
+
+def _worth(task: Tracked) -> float:
+    """Effective samples of a task for the penalty, under any order no more than order 1 has.
+
+    A course that is known well makes a mean vector worth more samples, and a rule with a weaker penalty made more
+    errors: it still sees no more than the samples that are stored.
+    """
+    return min(task.ess, task.ess_walk)
 
 
 def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
+from imrc.core.orders import ORDERS, Order
 
 Preset = Literal["recommended", "recommended_01", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -96,6 +97,13 @@ class IMRCSettings:
     change : {"released", "printed"}
         Which squared differences the backward change of tracking "component" averages, see
         `imrc.core.change.backward_change`: those of the authors' code, or the W closest ones of eq. (7) as printed.
+    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"}
+        How tasks change, see `imrc.core.orders`. 1: a random walk, the paper's. 2: a level with a slope. "ar": a level
+        pulled back to a mean. "seasonal": a level with a wave, its period estimated. "none": not at all. "restart":
+        once, abruptly. "auto": the one that predicted the tasks so far best, order 1 being the likeliest beforehand.
+        For tracking "rate". The numbers of a model are estimated with it, from the last 60 tasks; until it has
+        predicted one, order 1 is used. With loss "log", where an estimate needs negative weights, the stored samples
+        are moved along the course of the tasks instead, and keep weights that are not negative.
 
     Raises
     ------
@@ -116,6 +124,7 @@ class IMRCSettings:
     selection: Selection = "none"
     rate: float | None = None
     change: Change = "released"
+    order: Order = 1
 
     def __post_init__(self) -> None:
         check_int("b", self.b, *LIMITS["b"])
@@ -144,6 +153,14 @@ class IMRCSettings:
             raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
         if self.rate is not None:
             object.__setattr__(self, "rate", check_real("rate", self.rate, *LIMITS["rate"]))
+        object.__setattr__(self, "order", check_order(self.order))
+        if self.order != 1 and self.tracking != "rate":
+            raise InputError(
+                f"order={self.order!r} needs tracking='rate' (presets recommended and recommended_01): eq. (7) is for "
+                "changes that are independent."
+            )
+        if self.order != 1 and self.rate is not None:
+            raise InputError(f"rate is the rate of change of order 1; with order={self.order!r} leave it out.")
         if self.selection != "none" and self.loss != "log":
             raise InputError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
@@ -165,6 +182,20 @@ class IMRCSettings:
 def check_window(W: object) -> Window:
     """Return W if it is "all" or a whole number from 1 to 100; raise ValueError or TypeError otherwise."""
     return "all" if isinstance(W, str) and W == "all" else check_int("W", W, *LIMITS["W"])
+
+
+def check_order(order: object) -> Order:
+    """Return the order, a number also where it is given as text; raise ValueError for one that does not exist.
+
+    Examples
+    --------
+    >>> check_order("2"), check_order("ar")
+    (2, 'ar')
+    """
+    for known in ORDERS:
+        if not isinstance(order, bool) and str(order) == str(known):
+            return known
+    raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}; got {order!r}.")
 
 
 PRESET_VALUES: dict[Preset, dict[str, Any]] = {

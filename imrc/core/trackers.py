@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
+from imrc.core.orders import (
+    COMPARED_TASKS,
+    KNOWN_ORDERS,
+    Order,
+    OrderFit,
+    OrderWeights,
+    compare_orders,
+    order_weights,
+)
 from imrc.core.rates import RATES, RateEstimate, RateFilter, smoothed_variance
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
 Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +39,23 @@ class Tracked:
     ess : float
         Effective sample size, Theorems 1 and 3.
     weights : ndarray of shape (stored,) or None
-        Where all components have one gain: weight of each stored task's sample average, oldest first.
+        Where all components have one gain: weight of each stored task's sample average, oldest first; not negative.
+    path : ndarray of shape (stored, m) or None
+        Where the change has an order whose weights can be negative: mean vectors of the stored tasks, oldest first.
+        `weights` are then those of order 1, and `mean` is not their average: it is where the course of `path` leads.
+    before : Tracked or None
+        The estimate that an order other than 1 had of the newest task before its samples.
+    ess_walk : float
+        Effective samples under order 1, where it was made with another one; infinite otherwise.
     """
 
     mean: Floats
     mse: Floats
     ess: float
     weights: Floats | None = None
+    path: Floats | None = None
+    before: Tracked | None = None
+    ess_walk: float = np.inf
 
 
 class Tracker(Protocol):
@@ -255,3 +276,103 @@ class RateTracker:
     def choices(self) -> dict[str, float]:
         """Return the rate of change in use."""
         return {"rate": self.rate}
+
+
+class OrderTracker(RateTracker):
+    """Change of an order other than 1, or of the one that the tasks so far speak for most, see `imrc.core.orders`.
+
+    Until an order has predicted a task, and where "auto" finds order 1, this is the random walk.
+
+    Parameters
+    ----------
+    n_classes, b, keep, W
+        As for `RateTracker`.
+    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"}
+        The order.
+    """
+
+    def __init__(self, n_classes: int, b: int, keep: int, order: Order, W: int | str = "all") -> None:
+        super().__init__(n_classes, b, keep, None, W)
+        self._orders = KNOWN_ORDERS if order == "auto" else (order,)
+        self._window = None if W == "all" else int(W)
+        self._b, self._kept = b, max(keep, b + 1, COMPARED_TASKS)
+        self._averages: list[Floats] = []
+        self._samples: list[int] = []
+        self._gaps: list[float] = []
+        self._fit: OrderFit | None = None
+        self._weights: dict[float, OrderWeights] = {}
+        self._before: Tracked | None = None
+
+    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
+        """Take in the next task, and compare the orders again."""
+        self._before = self.predicted(gap) if self._fit is not None else None
+        super().update(X1, y, gap)
+        self._averages.append(self._single.mean)
+        self._samples.append(0 if y is None else len(y))
+        self._gaps.append(gap)
+        while np.count_nonzero(self._samples) > self._kept:
+            del self._averages[0], self._samples[0], self._gaps[0]
+        self._weights = {}
+        fits = self._compared()
+        self._fit = fits[0] if fits and fits[0].order != 1 else None
+
+    def _compared(self) -> tuple[OrderFit, ...]:
+        last, variance = slice(-COMPARED_TASKS, None), self._filter.variance
+        used = variance > 1e-12
+        if not used.any():
+            return ()
+        Z = np.stack(self._averages[last])[:, used] / np.sqrt(variance[used])
+        products, samples, gaps = Z @ Z.T / Z.shape[1], np.array(self._samples[last]), np.array(self._gaps[last])
+        return compare_orders(products, samples, gaps, Z.shape[1], self._orders, self._window)
+
+    def forward(self) -> Tracked:
+        """Return the forward estimate."""
+        if self._fit is None:
+            return replace(super().forward(), before=self._before)
+        weights = self._order_weights(1.0)
+        found = self._ordered(weights.smooth[-1], float(weights.smooth_a[-1]), super().forward(), weights)
+        return replace(found, before=self._before)
+
+    def predicted(self, gap: float = 1.0) -> Tracked:
+        """Return the estimate of the task to come."""
+        usual = super().predicted(gap)
+        if self._fit is None:
+            return usual
+        weights = self._order_weights(gap)
+        return self._ordered(weights.ahead, weights.ahead_a, usual, weights)
+
+    def revised(self) -> list[Tracked]:
+        """Return the revised estimates."""
+        usual = super().revised()
+        if self._fit is None:
+            return usual
+        weights = self._order_weights(1.0)
+        return [
+            self._ordered(weights.smooth[-1 - back], float(weights.smooth_a[-1 - back]), one, weights)
+            for back, one in enumerate(usual, start=1)
+        ]
+
+    def _order_weights(self, gap: float) -> OrderWeights:
+        if gap not in self._weights:
+            assert self._fit is not None  # noqa: S101 - asked by those who have looked
+            compared = min(len(self._samples), COMPARED_TASKS)
+            samples, gaps = np.array(self._samples, dtype=np.float64), np.array(self._gaps)
+            self._weights[gap] = order_weights(self._fit, compared, samples, gaps, gap)
+        return self._weights[gap]
+
+    def _ordered(self, row: Floats, a: float, usual: Tracked, weights: OrderWeights) -> Tracked:
+        """Return an estimate with the weights `row`; `usual` is that of order 1."""
+        averages, labelled = np.stack(self._averages), np.array(self._samples) > 0
+        mean, mse = row @ averages, self._filter.variance * a
+        if row.min() > -_ROUNDING:
+            return Tracked(mean, mse, 1.0 / a, np.maximum(row[labelled], 0.0), ess_walk=usual.ess)
+        return Tracked(mean, mse, 1.0 / a, usual.weights, (weights.smooth @ averages)[labelled], ess_walk=usual.ess)
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        return super().size() + sum(average.size for average in self._averages)
+
+    def choices(self) -> dict[str, float]:
+        """Return the rate of change of order 1, and the place of the order in use in `KNOWN_ORDERS`."""
+        order = 1 if self._fit is None else self._fit.order
+        return {**super().choices(), "order": float(KNOWN_ORDERS.index(order))}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_int, check_real
+from imrc.core.orders import COMPARED_TASKS, OrderFit, compare_orders
 from imrc.diagnostics._change import ChangeEstimate, change_estimate, estimate_change
 from imrc.diagnostics._identical import SHUFFLES, WORK_LIMIT, SameMethod, approximate_p_value, exact_p_value
 from imrc.diagnostics._innovations import Innovations, innovations
@@ -104,6 +105,8 @@ class Assessment:
     """Tests on the changes; None below 5 tasks."""
     models: tuple[ModelFit, ...] = ()
     """Competing models, best first; empty below 5 tasks."""
+    orders: tuple[OrderFit, ...] = ()
+    """Change models of the learner, by how well each predicts a task from those before it; empty below 5 tasks."""
     moments: Moments
     """Sample averages and their mean squared errors, all components."""
 
@@ -191,6 +194,9 @@ class Assessment:
             out["changes"] = self.verdict.changes_text
             out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
         out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
+        out["orders"] = [
+            {"order": fit.order, "likelihood": fit.likelihood, "probability": fit.probability} for fit in self.orders
+        ]
         out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
         result: dict[str, Any] = plain(out)
         return result
@@ -306,11 +312,13 @@ def _judge(
     orders = draw_orders(k, permutations, generator) if k >= 4 else np.arange(k)[None]
     order: OrderTests | None = None
     models: tuple[ModelFit, ...] = ()
+    orders_found: tuple[OrderFit, ...] = ()
     if k >= LEAST_TASKS:
         factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced else None
         statistics = order_statistics(centre_twice(reduced.scaled), orders, factor)
         order = combine_order_tests(statistics, k <= ENUMERATED)
         models = fit_models(reduced.scaled, reduced.h, m_eff)
+        orders_found = _orders(reduced)
     pictures = _pictures(head["moments"].tau[:, reduced.kept], reduced, orders)
     name, second, p_change = decide(k, p_same, order.p_order if order else None, change, share, models)
     verdict = word_verdict(
@@ -342,8 +350,17 @@ def _judge(
         change=change,
         innovations=tests,
         models=models,
+        orders=orders_found,
         **head,
     )
+
+
+def _orders(reduced: Reduced) -> tuple[OrderFit, ...]:
+    """Compare the learner's change models on the last tasks, in its unit: the variance of one sample."""
+    n = 1.0 if reduced.n_ref is None else reduced.n_ref
+    last = slice(-COMPARED_TASKS, None)
+    samples = n / reduced.h[last]
+    return compare_orders(reduced.G[last, last] / n, samples, np.ones(len(samples)), reduced.m)
 
 
 def _pictures(

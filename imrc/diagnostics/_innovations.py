@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc.core.orders import effective_components
 from imrc.diagnostics._reduction import Reduced
 
 Floats = NDArray[np.float64]
@@ -82,18 +83,6 @@ def _ratio(values: Floats) -> float:
     """Return the sum over the root of the sum of squares; 0 without variation."""
     size = float(np.sqrt((values**2).sum()))
     return float(values.sum()) / size if size > 0 else 0.0
-
-
-def effective_components(M: Floats, m: int) -> float:
-    """Return mean M_tt M_uu / mean M_tu^2 over t != u, clipped to [1, m]."""
-    steps = len(M)
-    diagonal = np.diag(M)
-    off = steps * (steps - 1)
-    if off == 0:
-        return 1.0
-    top = (diagonal.sum() ** 2 - (diagonal**2).sum()) / off
-    bottom = ((M**2).sum() - (diagonal**2).sum()) / off
-    return float(np.clip(top / bottom if bottom > 0 else m, 1.0, m))
 
 
 def innovations(reduced: Reduced, ratio: float) -> Innovations:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc.core.orders import KnownOrder
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
@@ -52,6 +53,16 @@ TITLES: dict[VerdictName, str] = {
     "periodic": "periodic",
 }
 
+
+ORDER_OF: dict[VerdictName, KnownOrder] = {
+    "no_change": "none",
+    "evolving": 1,
+    "mean_reverting": "ar",
+    "trend": 2,
+    "jump": "restart",
+    "periodic": "seasonal",
+}
+"""Order of the change that a verdict is about, see `imrc.core.orders`; of others the learner has no model."""
 
 _FINDINGS: dict[VerdictName, str] = {
     "no_change": "no change can be seen",

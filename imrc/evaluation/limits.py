@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from imrc._checks import InputError
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, STORED_SAMPLES
+from imrc.core.orders import COMPARED_TASKS
 from imrc.core.rates import RATES
 from imrc.core.zero_one_rules import RECENT_SAMPLES
 from imrc.evaluation.run import MAPPED_LIMIT
@@ -310,7 +311,10 @@ def _tracking(shape: _Shape, settings: RunSettings) -> float:
     s, stored = settings.learner, shape.reach + 1
     if s.tracking == "rate":
         rates = len(RATES) if s.rate is None else 1
-        return shape.repetitions * stored * (1 + rates) * (shape.m + max(MAX_STORED_TASKS, s.b + 1))
+        rated = stored * (1 + rates) * (shape.m + max(MAX_STORED_TASKS, s.b + 1))
+        if s.order != 1:  # averages, and once more as they are compared
+            rated += 2 * min(max(stored, COMPARED_TASKS), shape.tasks) * shape.m
+        return shape.repetitions * rated
     differences = min(s.b + int(s.W) + 1, shape.tasks)
     return shape.repetitions * shape.m * (4 * stored + differences) + shape.workers * shape.m * differences
 
@@ -333,7 +337,7 @@ def _rules(shape: _Shape, settings: RunSettings) -> float:
         gram = 0 if primal else samples**2
         coefficients = stored * shape.classes * (width if primal else samples)
         # A step copies the samples twice, and the Gram matrix to let the newest task in.
-        passing = 2 * samples * width + 2 * gram
+        passing = (2 if s.order == 1 else 4) * (samples * width + gram)  # or moves the samples
         return shape.repetitions * (samples * width + gram + coefficients) + shape.workers * passing
     samples = shape.n * min(stored, shape.tasks)
     if s.instances == "all":

@@ -80,7 +80,8 @@ class RunResult:
     state_sizes : dict of str to ndarray of shape (repetitions, tasks)
         Per method: numbers kept after each task.
     choices : dict of str to ndarray of shape (repetitions, tasks)
-        What the learner chose from past data at each step: "rate" of change, "transfer" (1 or 0), "penalty".
+        What the learner chose from past data at each step: "rate" of change, "order" (its place in
+        `imrc.core.orders.KNOWN_ORDERS`), "transfer" (1 or 0), "penalty".
     miss_tables : dict of str to LagTable
         Per rule: test samples of the rare class given another one. Empty where no class is rare.
     rare_counts : LagTable or None

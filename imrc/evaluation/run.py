@@ -508,7 +508,7 @@ def evaluate(
         "multi_task" are one and the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `selection`, `rate`, `change`. None: the preset's.
+        `max_iter`, `tracking`, `confidence`, `loss`, `selection`, `rate`, `change`, `order`. None: the preset's.
 
     Returns
     -------

@@ -61,8 +61,8 @@ def method_of(settings: RunSettings) -> str:
 def uses(settings: RunSettings) -> dict[str, Any]:
     """Return the values a method's numbers depend on, besides data, n, representation and seed.
 
-    IMRC: everything its preset resolves to, without W where all changes so far count. Others: what they share with
-    IMRC, which for most is nothing.
+    IMRC: everything its preset resolves to, without W where all changes so far count and order 1. Others: what they
+    share with IMRC, which for most is nothing.
 
     Examples
     --------
@@ -75,6 +75,8 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     values = {name: value for name, value in asdict(settings.learner).items() if name != "preset"}
     if values["W"] == "all":
         del values["W"]
+    if values["order"] == 1:
+        del values["order"]
     if settings.computed.scenario != "continual":
         # Then every task is within reach.
         values |= {"b": None, "scenario": settings.scenario}

@@ -132,6 +132,12 @@ def _settings(
                 reason = "Left out: W = all with preset paper, which averages a number of changes"
                 notes[reason] += spec.repetitions
                 continue
+            ordered = method == "imrc" and spec.order != 1
+            if ordered and preset == "paper":
+                notes[f"Left out: order = {spec.order} with preset paper, whose changes are independent"] += (
+                    spec.repetitions
+                )
+                continue
             yield RunSettings(
                 n=n,
                 b=b,
@@ -142,6 +148,7 @@ def _settings(
                 seed=seed,
                 methods=(method,),
                 scenario=spec.scenario,
+                overrides=(("order", spec.order),) if ordered else (),
             ).computed
 
 

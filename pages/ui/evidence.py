@@ -25,6 +25,12 @@ _TESTS = """
    back. The last two count only where the order of the tasks matters.
 """
 
+_ORDERS = """
+Each model predicts every task, all its samples together, from those before it; its likelihood is that of what came. The
+walk has half of the probability beforehand, the others share the rest. The learner compares them anew at each step, on
+the samples it is given: with few it stays with the walk for longer. The default is `order=1`.
+"""
+
 
 def path(result: Assessment, n: int) -> None:
     """Show the five questions that lead to the verdict, with their answers and where these would turn."""
@@ -36,6 +42,16 @@ def path(result: Assessment, n: int) -> None:
     with st.expander("How these are tested", icon=":material/science:"):
         st.markdown(_TESTS.format(q=result.q))
         st.caption(words.setting_sentence(result))
+
+
+def orders(result: Assessment) -> None:
+    """Show which change model of the learner goes with the verdict, and how well each of them predicts."""
+    if not result.orders:
+        return
+    st.markdown(words.order_sentence(result))
+    with st.expander("Change models of the learner", icon=":material/timeline:"):
+        st.markdown(_ORDERS)
+        st.dataframe(words.order_rows(result), hide_index=True)
 
 
 def component_browser(

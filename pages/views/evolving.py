@@ -21,6 +21,7 @@ for note in verdict.notes:
     st.info(note, icon=":material/info:")
 
 evidence.path(result, n)
+evidence.orders(result)
 changes.what_changed(choice)
 watching.watch(choice, sequence)
 

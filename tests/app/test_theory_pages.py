@@ -203,6 +203,14 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     assert len(titles(test)) == 6
 
 
+def test_evolving_page_names_the_change_model_of_the_verdict(app):
+    test = app(dataset="periodic", k="24", n="10", repetitions="1").switch_page(EVOLVING).run()
+    assert any('level and wave (`order="seasonal"`); it also predicts' in text.value for text in test.markdown)
+    table = next(frame.value for frame in test.dataframe if "Probability" in frame.value)
+    assert table["order"].tolist()[0] == "seasonal"
+    assert len(table) == 6
+
+
 def test_changing_n_converts_rho_and_keeps_the_verdict(app):
     few = app(dataset="random_walk", k="10", n="10", repetitions="1").switch_page(EVOLVING).run()
     more = app(dataset="random_walk", k="10", n="100", repetitions="1").switch_page(EVOLVING).run()

@@ -1,0 +1,438 @@
+"""Change of higher order: a small linear Gaussian state space per component in place of the random walk.
+
+    x_j = F x_{j-1} + noise(Q),    tau_j = c'x_j + noise(s_j)
+
+Order 1, the paper's, is F = 1, Q = d^2 and has functions of its own, `imrc.core.recursions`. Here are its neighbours: a
+level with a slope, p-th differences or autoregressive changes that are noise, a level that is pulled back to a mean,
+one that goes round, one that stays, one that starts anew. `track` gives every estimate of all of them: before a task
+(prediction), with it (Kalman filter), and with the tasks after it (smoother).
+
+Starting values of which nothing is known are an unknown delta that is carried along: filter and smoother run given
+delta = 0 and, in further columns, for the influence of delta, which is then estimated from what has been seen (the
+augmented filter of de Jong). So nothing stands in for infinity; what the data do not say yet has an infinite mean
+squared error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, factorial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+_Step = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+"""F, P, level and innovation before the task is seen, precision of the innovation, gain."""
+
+_UNKNOWN = 1e-9
+"""Share of the information on delta below which a direction counts as not seen yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeModel:
+    """How a component moves: g variants of one form, one per component or one for all.
+
+    Attributes
+    ----------
+    F, Q : ndarray of shape (g, r, r)
+        Transition of the state over one period, and the covariance of its noise.
+    c : ndarray of shape (r,)
+        The component is c'x.
+    start : ndarray of shape (g, r, r)
+        Covariance of the state at the first task, where something is known of it.
+    free : tuple of int
+        Entries of that state of which nothing is known.
+    """
+
+    F: Floats
+    Q: Floats
+    c: Floats
+    start: Floats
+    free: tuple[int, ...]
+
+    def over(self, gap: float) -> tuple[Floats, Floats]:
+        """Return F and Q of a step over `gap` periods, each with noise of its own; a part of a period has its share.
+
+        Parameters
+        ----------
+        gap : float
+            Not negative.
+
+        Returns
+        -------
+        F, Q : ndarray of shape (g, r, r)
+        """
+        if gap == 1.0:
+            return self.F, self.Q
+        whole, part = divmod(gap, 1.0)
+        power, noise = np.broadcast_to(np.eye(len(self.c)), self.F.shape), np.zeros_like(self.Q)
+        if part:
+            from scipy.linalg import fractional_matrix_power
+
+            power, noise = np.stack([np.real(fractional_matrix_power(F, part)) for F in self.F]), part * self.Q
+        for _ in range(int(whole)):
+            power, noise = self.F @ power, self.F @ noise @ _t(self.F) + self.Q
+        return power, noise
+
+    def variant(self, index: int) -> ChangeModel:
+        """Return one of the g variants.
+
+        Parameters
+        ----------
+        index : int
+            From 0.
+
+        Returns
+        -------
+        ChangeModel
+        """
+        one = slice(index, index + 1)
+        return ChangeModel(self.F[one], self.Q[one], self.c, self.start[one], self.free)
+
+
+def _t(matrices: Floats) -> Floats:
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _model(F: ArrayLike, noise: Floats, c: ArrayLike, start: Floats | None = None) -> ChangeModel:
+    """Return a model from F (r, r) or (g, r, r), variances of the noise and the start (g, r), NaN where not known."""
+    g, r = noise.shape
+    F = np.broadcast_to(np.asarray(F, dtype=np.float64), (g, r, r))
+    start = np.full((g, r), np.nan) if start is None else start
+    free = np.flatnonzero(np.isnan(start[0]))
+    known = np.where(np.isnan(start), 0.0, start)
+    eye = np.eye(r)
+    return ChangeModel(
+        F, noise[:, :, None] * eye, np.asarray(c, dtype=np.float64), known[:, :, None] * eye, tuple(free)
+    )
+
+
+def _companion(coefficients: Floats) -> Floats:
+    """Return F of x_t = a_1 x_{t-1} + ... + a_r x_{t-r}, coefficients (..., r)."""
+    r = coefficients.shape[-1]
+    F = np.zeros((*coefficients.shape[:-1], r, r))
+    F[..., 0, :] = coefficients
+    F[..., np.arange(1, r), np.arange(r - 1)] = 1.0
+    return F
+
+
+def _first(values: ArrayLike, r: int) -> Floats:
+    """Return variances (g, r) of a noise that enters the first of r entries."""
+    values = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    return np.asarray(values[:, None] * np.eye(r)[0])
+
+
+def differences(p: int, d: ArrayLike) -> ChangeModel:
+    """Return the model whose p-th differences are independent and zero-mean: (1 - B)^p tau is noise.
+
+    Parameters
+    ----------
+    p : int
+        Order of the change; 1 is a random walk.
+    d : float or array-like of shape (g,)
+        Expected square of a p-th difference; 0 with p = 1: nothing changes.
+
+    Returns
+    -------
+    ChangeModel
+
+    Examples
+    --------
+    >>> differences(2, 0.1).F[0]
+    array([[ 2., -1.],
+           [ 1.,  0.]])
+    """
+    coefficients = np.array([-((-1.0) ** i) * comb(p, i) for i in range(1, p + 1)])
+    return _model(_companion(coefficients), _first(d, p), np.eye(p)[0])
+
+
+def levels(d: ArrayLike) -> ChangeModel:
+    """Return level, slope, slope of the slope, ..., each with a noise of its own.
+
+    Parameters
+    ----------
+    d : array-like of shape (p,) or (g, p)
+        Their variances per period; (0, 0) is a straight line.
+
+    Returns
+    -------
+    ChangeModel
+
+    Examples
+    --------
+    >>> levels([0.1, 0.01]).F[0]
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    noise = np.atleast_2d(np.asarray(d, dtype=np.float64))
+    p = noise.shape[1]
+    F = [[1.0 / factorial(b - a) if b >= a else 0.0 for b in range(p)] for a in range(p)]
+    return _model(F, noise, np.eye(p)[0])
+
+
+def mean_reverting(phi: ArrayLike, d: ArrayLike) -> ChangeModel:
+    """Return the model of a level that is pulled back to a mean of which nothing is known.
+
+    Parameters
+    ----------
+    phi : float or array-like of shape (g,)
+        Share of the distance from the mean that is left after one period, between 0 and 1, both excluded.
+    d : float or array-like of shape (g,)
+        Variance of the noise per period.
+
+    Returns
+    -------
+    ChangeModel
+        With the stationary variance d / (1 - phi^2) at the start.
+    """
+    phi, d = np.broadcast_arrays(np.atleast_1d(np.asarray(phi, dtype=np.float64)), np.asarray(d, dtype=np.float64))
+    F = np.zeros((len(phi), 2, 2))
+    F[:, 0, 0], F[:, 1, 1] = phi, 1.0
+    start = np.stack([d / (1.0 - phi**2), np.full(len(phi), np.nan)], axis=1)
+    return _model(F, _first(d, 2), [1.0, 1.0], start)
+
+
+def autoregressive_changes(phi: ArrayLike, d: ArrayLike) -> ChangeModel:
+    """Return the model whose changes follow an autoregression: (1 - B)(1 - phi_1 B - ... - phi_q B^q) tau is noise.
+
+    Parameters
+    ----------
+    phi : array-like of shape (q,)
+        Coefficients of the autoregression.
+    d : float or array-like of shape (g,)
+        Variance of the noise per period.
+
+    Returns
+    -------
+    ChangeModel
+
+    Examples
+    --------
+    >>> autoregressive_changes([0.5], 0.1).F[0]
+    array([[ 1.5, -0.5],
+           [ 1. ,  0. ]])
+    """
+    polynomial = np.convolve([1.0, -1.0], np.append(1.0, -np.asarray(phi, dtype=np.float64)))
+    r = len(polynomial) - 1
+    return _model(_companion(-polynomial[1:]), _first(d, r), np.eye(r)[0])
+
+
+def seasonal(period: ArrayLike, d: ArrayLike, d_season: ArrayLike) -> ChangeModel:
+    """Return the model of a level with one wave on it.
+
+    Parameters
+    ----------
+    period : float or array-like of shape (g,)
+        Tasks of one round, at least 2.
+    d, d_season : float or array-like of shape (g,)
+        Variance per period of the noise of the level, and of both parts of the wave.
+
+    Returns
+    -------
+    ChangeModel
+
+    Examples
+    --------
+    >>> seasonal(4, 0.0, 0.0).F[0].round(12) + 0.0
+    array([[ 1.,  0.,  0.],
+           [ 0.,  0.,  1.],
+           [ 0., -1.,  0.]])
+    """
+    angle = 2.0 * np.pi / np.atleast_1d(np.asarray(period, dtype=np.float64))
+    F = np.zeros((len(angle), 3, 3))
+    F[:, 0, 0] = 1.0
+    F[:, 1, 1] = F[:, 2, 2] = np.cos(angle)
+    F[:, 1, 2], F[:, 2, 1] = np.sin(angle), -np.sin(angle)
+    noise = np.stack(np.broadcast_arrays(d, d_season, d_season, angle)[:3], axis=1).astype(np.float64)
+    return _model(F, noise, [1.0, 1.0, 0.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Estimates of all tasks under one model.
+
+    Attributes
+    ----------
+    predicted, forward, smooth : tuple of ndarray
+        Mean and mean squared error of every task from the tasks before it, up to it, and from all; infinite where the
+        tasks do not tell yet.
+    ahead : tuple of ndarray
+        The same of the task to come.
+    """
+
+    predicted: tuple[Floats, Floats]
+    forward: tuple[Floats, Floats]
+    smooth: tuple[Floats, Floats]
+    ahead: tuple[Floats, Floats]
+
+
+def track(
+    model: ChangeModel,
+    tau: Floats,
+    s: Floats,
+    gaps: Sequence[float] | None = None,
+    ahead: float = 1.0,
+    jumps: Floats | None = None,
+) -> Tracks:
+    """Return prediction, filter and smoother of every task.
+
+    Parameters
+    ----------
+    model : ChangeModel
+        With one variant for all components, or one per component.
+    tau : ndarray of shape (k, m)
+        Sample averages.
+    s : ndarray of shape (k, m) or (k, 1)
+        Their mean squared errors, above 0; infinite for a task without labels.
+    gaps : sequence of float of shape (k,) or None
+        Periods from the task before; None: one each. The first is not used.
+    ahead : float
+        Periods from the last task to the one to come.
+    jumps : ndarray of shape (k,) or None
+        Variance of an abrupt change of the first entry of the state into each task, added to its noise.
+
+    Returns
+    -------
+    Tracks
+        Means of shape (k, m), mean squared errors of shape (k, m), or (k, 1) where all components have one gain.
+
+    Raises
+    ------
+    ValueError
+        For a mean squared error that is not above 0, or shapes that do not fit.
+
+    Examples
+    --------
+    Points on a straight line go on along it; one point does not say where.
+
+    >>> line = track(levels([0.0, 0.0]), np.array([[0.0], [1.0], [2.0]]), np.ones((3, 1)))
+    >>> line.ahead[0].round(12), line.predicted[1][1:].ravel().round(12)
+    (array([3.]), array([inf,  5.]))
+    """
+    k, m = tau.shape
+    g = max(len(model.F), s.shape[1])
+    if len(model.F) not in (1, g) or s.shape[1] not in (1, g) or g not in (1, m) or len(s) != k:
+        raise ValueError(f"tau {tau.shape}, s {s.shape} and a model of {len(model.F)} components do not fit.")
+    data = tau[:, None, :] if g == 1 else tau[:, :, None]
+    jumps = None if jumps is None else np.asarray(jumps)[:, None]
+    found = run(model, data, s, np.ones(k) if gaps is None else gaps, ahead, jumps, smoothed=True)
+    assert found.smooth is not None  # noqa: S101 - asked for
+    before, with_it, smooth = (
+        (mean.reshape(k, m), mse) for mean, mse in (found.predicted, found.forward, found.smooth)
+    )
+    return Tracks(before, with_it, smooth, (found.ahead[0].reshape(m), found.ahead[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What `run` finds: like `Tracks`, with means of shape (k, g, q) and mean squared errors of shape (k, g)."""
+
+    predicted: tuple[Floats, Floats]
+    forward: tuple[Floats, Floats]
+    smooth: tuple[Floats, Floats] | None
+    ahead: tuple[Floats, Floats]
+
+
+def run(
+    model: ChangeModel,
+    data: Floats,
+    s: Floats,
+    gaps: Sequence[float] | Floats,
+    ahead: float,
+    jumps: Floats | None = None,
+    *,
+    smoothed: bool = False,
+) -> Run:
+    """Filter, and smooth if asked for, q columns under each of g variants.
+
+    Parameters
+    ----------
+    model : ChangeModel
+        Of g variants, or one.
+    data : ndarray of shape (k, g or 1, q)
+        Sample averages. The columns of the identity, q = k, give the weights of the tasks in every estimate.
+    s : ndarray of shape (k, g or 1)
+        Their mean squared errors.
+    gaps, ahead
+        As in `track`.
+    jumps : ndarray of shape (k, g or 1) or None
+        As in `track`.
+    smoothed : bool
+        Whether the smoother runs as well.
+
+    Returns
+    -------
+    Run
+    """
+    if not (s > 0).all():
+        raise ValueError("Mean squared errors must be above 0.")
+    (k, _, q), r, c, free = data.shape, len(model.c), model.c, list(model.free)
+    g = max(len(model.F), data.shape[1], s.shape[1], 1 if jumps is None else jumps.shape[1])
+    x, P = np.zeros((g, r, q + len(free))), np.broadcast_to(model.start, (g, r, r)).copy()
+    x[:, free, q + np.arange(len(free))] = 1.0
+    known = np.zeros((g, len(free), q + len(free)))  # what the innovations say of delta, and its information
+    before, with_it, steps = [], [], []
+    F = model.F
+    for j in range(k):
+        if j:
+            F, Q = model.over(float(gaps[j]))
+            x, P = F @ x, F @ P @ _t(F) + Q
+            if jumps is not None:
+                P[:, 0, 0] += jumps[j]
+        before.append((c @ x, _variance(c, P), known))
+        innovation = -(c @ x)
+        innovation[:, :q] += data[j]
+        precision = 1.0 / (before[-1][1] + s[j])
+        gain = (P @ c) * precision[:, None]
+        if smoothed:
+            steps.append((F, P, c @ x, innovation, precision, gain))
+        x = x + gain[:, :, None] * innovation[:, None, :]
+        P = P - gain[:, :, None] * (P @ c)[:, None, :]
+        known = known + precision[:, None, None] * innovation[:, q:, None] * innovation[:, None, :]
+        with_it.append((c @ x, _variance(c, P), known))
+    smooth = _resolve(_smoothed(c, steps, known), q) if smoothed else None
+    F, Q = model.over(ahead)
+    mean, mse = _resolve([(c @ (F @ x), _variance(c, F @ P @ _t(F) + Q), known)], q)
+    return Run(_resolve(before, q), _resolve(with_it, q), smooth, (mean[0], mse[0]))
+
+
+def _variance(c: Floats, P: Floats) -> Floats:
+    return np.asarray((P @ c) @ c)
+
+
+def _smoothed(c: Floats, steps: list[_Step], known: Floats) -> list[tuple[Floats, Floats, Floats]]:
+    """Return levels and variances of all tasks given all tasks, by the backward recursion without inverses."""
+    found: list[tuple[Floats, Floats, Floats]] = []
+    pull, bend = np.zeros(1), np.zeros(1)
+    eye = np.eye(len(c))
+    for F, P, level, innovation, precision, gain in reversed(steps):
+        keep = _t(eye - gain[:, :, None] * c)
+        own = precision[:, None] * innovation
+        pull = c[:, None] * own[:, None, :] + (keep @ pull if found else 0.0)
+        bend = precision[:, None, None] * np.outer(c, c) + (keep @ bend @ _t(keep) if found else 0.0)
+        Pc = P @ c
+        level = level + np.einsum("gr,grq->gq", Pc, pull)
+        found.append((level, Pc @ c - np.einsum("gr,grs,gs->g", Pc, bend, Pc), known))
+        pull, bend = _t(F) @ pull, _t(F) @ bend @ F
+    return found[::-1]
+
+
+def _resolve(parts: list[tuple[Floats, Floats, Floats]], q: int) -> tuple[Floats, Floats]:
+    """Put the estimate of delta into levels (n, g, q + free) and their variances; infinite where it is not known."""
+    level, mse, known = (np.stack([part[i] for part in parts]) for i in range(3))
+    said, influence = known[..., :q], level[..., q:]
+    scale = np.sqrt(np.diagonal(known[..., q:], axis1=-2, axis2=-1))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(known[..., q:] / (scale[..., :, None] * scale[..., None, :]))
+    seen = values > _UNKNOWN
+    # In directions of independent estimates with error 1 / value each.
+    along = np.einsum("...i,...ij->...j", influence / scale, vectors)
+    inverse = np.where(seen, 1.0 / np.where(seen, values, 1.0), 0.0)
+    estimate = -inverse[..., None] * (_t(vectors) @ (said / scale[..., None]))
+    mean = level[..., :q] + np.einsum("...j,...jq->...q", along, estimate)
+    missing = np.where(seen, 0.0, along**2).sum(axis=-1) > _UNKNOWN * np.maximum((along**2).sum(axis=-1), 1e-300)
+    mse = mse + (inverse * along**2).sum(axis=-1)
+    return mean, np.where(missing, np.inf, mse)
