@@ -20,8 +20,6 @@ Appendix, RTS form          `smooth`                       forward and backward 
 Algorithm 1                 `Learner.step`                 one step: a task arrives, it and the b before it are learnt
 =========================== ============================== ========================================================
 
-Beyond the paper: `higher_order` has the models of other kinds of change, and `orders` chooses among them.
-
 Symbols used in this package (ASCII names, the same everywhere)
 
 ======== ==================================================================================
@@ -33,6 +31,8 @@ Symbols used in this package (ASCII names, the same everywhere)
 ``phi``  feature map of an instance; Phi(x, y) = e_y (x) [1, phi(x)]
 ``k``    number of tasks seen; ``b`` backward steps; ``W`` window of the change estimate
 ======== ==================================================================================
+
+Beyond the paper: `imrc.core.higher_order` has the models of other kinds of change, `imrc.core.orders` chooses.
 
 Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tasks count from 0 in code.
 """

@@ -137,7 +137,7 @@ class LogLossRules:
         if candidate.pooled:
             return self._pooled(0)
         if candidate.transfer:
-            return self._aligned(task), _worth(task)
+            return self._aligned(task), task.worth
         weights, samples = self._own(back)
         # A task without labels has the rule of the last one with labels; only then its estimate is worth less.
         return weights, samples if task.ess > 0.999 * samples else task.ess
@@ -164,7 +164,7 @@ class LogLossRules:
         if chosen.pooled:
             return self._solve(*self._pooled(0), start, chosen.penalty)[0]
         if chosen.transfer:
-            return self._solve(self._aligned(task), _worth(task), start, chosen.penalty, moved=self._moved(task))[0]
+            return self._solve(self._aligned(task), task.worth, start, chosen.penalty, moved=self._moved(task))[0]
         weights, samples = self._own(0)
         return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
 
@@ -304,15 +304,6 @@ class LogLossRules:
         if held is None:
             mu = dual_parameters(self._X[used] if samples is None else samples, solution.coefficients)
         return _fit(mu, solution, ess), coefficients
-
-
-def _worth(task: Tracked) -> float:
-    """Effective samples of a task for the penalty, under any order no more than order 1 has.
-
-    A course that is known well makes a mean vector worth more samples, and a rule with a weaker penalty made more
-    errors: it still sees no more than the samples that are stored.
-    """
-    return min(task.ess, task.ess_walk)
 
 
 def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:

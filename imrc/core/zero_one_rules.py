@@ -48,7 +48,7 @@ class ZeroOneRules:
         iterations = self._iterations = self.settings.iterations(len(X1))
         warm = self._solutions[-1] if self._solutions else None
         self._newest = common or own
-        batch = [Problem(self._newest, forward.mean, self._confidence(forward), warm)]
+        batch = [Problem(self._placed(self._newest, forward), forward.mean, self._confidence(forward), warm)]
         if single is not None:
             batch.append(Problem(own, single.mean, self._confidence(single)))
         solutions = self._solve(batch, iterations)
@@ -59,7 +59,12 @@ class ZeroOneRules:
             for task, problem, solution in zip([forward, single or forward], batch, solutions, strict=False)
         ]
         problems = [
-            Problem(common or self._own[-1 - back], task.mean, self._confidence(task), self._solutions[-1 - back])
+            Problem(
+                self._placed(common or self._own[-1 - back], task),
+                task.mean,
+                self._confidence(task),
+                self._solutions[-1 - back],
+            )
             for back, task in enumerate(revised, start=1)
         ]
         solved = zip(revised, problems, self._solve(problems, iterations), strict=True)
@@ -67,7 +72,7 @@ class ZeroOneRules:
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come on the newest instances, from the newest solution."""
-        problem = Problem(self._newest, task.mean, self._confidence(task), self._solutions[-1])
+        problem = Problem(self._placed(self._newest, task), task.mean, self._confidence(task), self._solutions[-1])
         return _fit(task, problem, self._solve([problem], self._iterations)[0])
 
     def size(self) -> int:
@@ -91,10 +96,20 @@ class ZeroOneRules:
                 self._samples.popleft()
         return prepare_instances(np.concatenate(self._samples))
 
+    def _placed(self, instances: Instances, task: Tracked) -> Instances:
+        """Return X where an order other than 1 expects the task: elsewhere no distribution on X has its mean vector."""
+        if task.ess_walk == np.inf:
+            return instances
+        move = task.mean.reshape(self.n_classes, -1).sum(axis=0) - instances.X1.mean(axis=0)
+        move[0] = 0.0
+        return prepare_instances(instances.X1 + move)
+
     def _confidence(self, task: Tracked) -> Floats:
         lam = np.sqrt(task.mse)
+        if task.worth < task.ess:
+            lam *= np.sqrt(task.ess / task.worth)
         if self.settings.confidence == "over_ess":
-            lam /= np.sqrt(task.ess)
+            lam /= np.sqrt(task.worth)
         return np.asarray(self.settings.lambda0 * lam)
 
     def _solve(self, problems: list[Problem], iterations: int) -> list[Solution]:

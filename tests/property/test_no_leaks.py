@@ -28,8 +28,8 @@ def numbers_of(sequence, kind, repetitions=2) -> list[dict[str, object]]:
     learnt: list[tuple[int, bytes]] = []
 
     class Recorded(Learner):
-        def step(self, X1, y):
-            update = super().step(X1, y)
+        def step(self, X1, y, **options):
+            update = super().step(X1, y, **options)
             rules = {update.step: update.forward, **update.revised}
             learnt.append((update.step, b"".join(rules[j].coef.tobytes() for j in sorted(rules))))
             return update
