@@ -37,11 +37,12 @@ METHODS = (_PAPER, *_RULES, imrc_key("recommended"), *PUBLISHED)
 AVERAGE = "Average running time"
 """Title of the last row of the table of running times."""
 
-_LONG = {
-    "covertype": "1,936 tasks are long for every method; only IMRC was run, at n = 10",
-    "rotated_mnist": "60 tasks of 784 pixels are long for every method at this n",
+_ONLY_IMRC = {
+    "covertype": "1,936 tasks: only IMRC was run, at n = 10",
+    "rotated_mnist": "only IMRC was run at this n",
+    "utkfaces_grey": "only IMRC was run on this stand-in",
 }
-"""Datasets at hand of which not every cell was measured, and why."""
+"""Datasets at hand of which not every cell was measured, and what was."""
 
 _VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
 
@@ -142,8 +143,8 @@ def _why(cell: Any) -> str:  # noqa: ANN401 - a row of a table
             return "not measured: the method was not timed at this n"
         if not datasets.status(cell.dataset).loadable:
             return "not measured: the data are not on this computer"
-        if cell.dataset in _LONG:
-            return f"not measured: {_LONG[cell.dataset]}"
+        if cell.dataset in _ONLY_IMRC:
+            return f"not measured: {_ONLY_IMRC[cell.dataset]}"
         return "not measured: it was not run yet"
     if not math.isnan(cell.printed):
         return ""
@@ -302,12 +303,10 @@ def reasons(cells: pd.DataFrame) -> pd.DataFrame:
 
     found: dict[tuple[str, str, str], list[str]] = {}
     for (name, title, why), part in cells[cells["why"] != ""].groupby(["dataset", "title", "why"], sort=False):
-        every, measurable = len(part) == cells["column"].nunique(), name and part["ours"].isna().all()
-        how = how_to_get(name) if measurable and not datasets.status(name).loadable else ""
-        if measurable and not how:
-            how = f"imrc table --datasets {name} --keep"
+        every = len(part) == cells["column"].nunique()
+        fetched = not name or part["ours"].notna().any() or datasets.status(name).loadable
         columns = "all" if every else "; ".join(part["column"])
-        found.setdefault((columns, why, how if measurable else ""), []).append(title)
+        found.setdefault((columns, why, "" if fetched else how_to_get(name)), []).append(title)
     rows = [(", ".join(titles), *reason) for reason, titles in found.items()]
     return pd.DataFrame(rows, columns=["Dataset", "Columns", "Why", "How to get it"])
 

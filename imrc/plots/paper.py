@@ -39,7 +39,8 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
         unit = " ms" if milliseconds else ""
         std = f" ± {decimal(cell.std)}" if np.isfinite(cell.std) else ""
         printed_std = f" ± {decimal(cell.printed_std, 2)}" if np.isfinite(cell.printed_std) else ""
-        measured = f"{ours}{unit}{std} ({cell.repetitions} repetitions)" if np.isfinite(cell.ours) else "not measured"
+        many = "repetitions" if getattr(cell, "dataset", "-") else "datasets"  # the row of averages has no dataset
+        measured = f"{ours}{unit}{std} ({cell.repetitions} {many})" if np.isfinite(cell.ours) else "not measured"
         why = f"<br>{cell.why}" if getattr(cell, "why", "") else ""
         said.append(f"{cell.title}, {cell.column}<br>ours: {measured}<br>printed: {printed}{unit}{printed_std}{why}")
     return shown, said

@@ -172,7 +172,7 @@ def times() -> None:
         "Ours: processor time of learning a task (IMRC: single-task, forward and backward rules together), measured "
         "on a busy machine, so rather too long. Printed: mean running time on another machine with other programs. "
         "Read the order of magnitude, and how a row grows with b. The last row is the mean over datasets: ours over "
-        "those measured with the method (its *repetitions* say how many), printed over all twelve, at n = 10 only; "
+        "those measured with the method (pointing at a cell says how many), printed over all twelve, at n = 10 only; "
         "IMRC's stands below b = 3. For GEM .238 s are printed, and the mean of its printed column is .147 s."
     )
     made_by("settings", f"imrc table --kind time --n {n} --methods published")
