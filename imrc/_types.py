@@ -7,3 +7,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 """Numbers in double precision; the docstring says which shape."""
+
+Ints = NDArray[np.int64]
+"""Whole numbers: classes, counts, places."""

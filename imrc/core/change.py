@@ -9,9 +9,8 @@ transition).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 
 def squared_differences(tau: Floats) -> Floats:

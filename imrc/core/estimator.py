@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, TaskEstimate, unknown_task
 from imrc.core.orders import Order
 from imrc.core.prediction import randomised_rule, scores, softmax
@@ -29,7 +30,6 @@ from imrc.core.settings import (
 )
 from imrc.solvers._api import with_intercept
 
-Floats = NDArray[np.float64]
 Rule = Literal["single", "forward", "forward_backward"]
 Task = int | str | tuple[str, float]
 

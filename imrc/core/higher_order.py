@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from math import comb, factorial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 _Step = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 """F, P, level and innovation before the task is seen, precision of the innovation, gain."""

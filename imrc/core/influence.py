@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.prediction import softmax
-
-Floats = NDArray[np.float64]
 
 
 def score_changes(

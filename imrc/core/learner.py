@@ -14,13 +14,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
 from imrc.core.rules import Fit, Rules
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, OrderTracker, RateTracker, Tracked, Tracker
 from imrc.core.zero_one_rules import ZeroOneRules
-
-Floats = NDArray[np.float64]
 
 RULES = ("single", "forward", "forward_backward")
 """Keys of everything that exists once per rule, in the order in which they are shown."""

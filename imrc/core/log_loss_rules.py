@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.rules import Fit, surplus
 from imrc.core.selection import (
     CANDIDATES,
@@ -22,8 +23,6 @@ from imrc.core.selection import (
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers.log_loss import LogLossSolution, dual_parameters, primal_parameters, scaled, solve_log_loss
-
-Floats = NDArray[np.float64]
 
 NEGLIGIBLE_WEIGHT = 1e-3
 """Tasks whose sample average has a smaller weight are left out."""

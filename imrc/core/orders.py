@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.higher_order import ChangeModel, differences, levels, mean_reverting, run, seasonal
 from imrc.core.rates import RATES
 
-Floats = NDArray[np.float64]
 KnownOrder = Literal[1, 2, "ar", "seasonal", "none", "restart"]
 Order = Literal["auto", 1, 2, "ar", "seasonal", "none", "restart"]
 KNOWN_ORDERS: tuple[KnownOrder, ...] = get_args(KnownOrder)

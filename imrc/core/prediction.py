@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 
 def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:

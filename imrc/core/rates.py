@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.recursions import forward_step, predict, revise
-
-Floats = NDArray[np.float64]
 
 RATES = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates for rho = d^2 / sigma^2."""

@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.trackers import Tracked
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

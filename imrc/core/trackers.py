@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
 from imrc.core.orders import (
@@ -22,8 +23,6 @@ from imrc.core.orders import (
 )
 from imrc.core.rates import RATES, RateEstimate, RateFilter, smoothed_variance
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
-
-Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
 

@@ -7,12 +7,11 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.rules import Fit, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
-
-Floats = NDArray[np.float64]
 
 RECENT_SAMPLES = 100
 """Samples that make up the instances "recent" of problem (3), where the last b + 1 tasks hold fewer."""

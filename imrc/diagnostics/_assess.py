@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_int, check_real
+from imrc._types import Floats
 from imrc.core.orders import COMPARED_TASKS, OrderFit, compare_orders
 from imrc.diagnostics._change import ChangeEstimate, change_estimate, estimate_change
 from imrc.diagnostics._identical import SHUFFLES, WORK_LIMIT, SameMethod, approximate_p_value, exact_p_value
@@ -43,8 +44,6 @@ from imrc.diagnostics._reduction import (
 from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, decide, find_returns, word_verdict
 from imrc.tasks import TaskSequence
 from imrc.wording import plain
-
-Floats = NDArray[np.float64]
 
 MANY_TASKS = 1000
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.diagnostics._reduction import Reduced
-
-Floats = NDArray[np.float64]
 
 GRID = np.concatenate([[0.0], np.logspace(-4, 4, 161)])
 # 95 % point of chi^2_1, halved; and the 5 % point of an equal mixture of 0 and chi^2_1.

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.diagnostics._reduction import Reduced
 
-Floats = NDArray[np.float64]
 SameMethod = Literal["permutation of samples", "F approximation", "chi-squared approximation"]
 
 SHUFFLES = 199

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.orders import effective_components
 from imrc.diagnostics._reduction import Reduced
-
-Floats = NDArray[np.float64]
 
 ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
 

@@ -23,9 +23,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.diagnostics._change import GRID, log_likelihood, project, walk_basis
 
-Floats = NDArray[np.float64]
 Group = Literal["no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic", "recurring"]
 
 LONGEST = 400

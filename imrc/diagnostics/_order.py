@@ -13,10 +13,9 @@ from itertools import permutations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from imrc._types import Floats, Ints
+
 StatisticName = Literal["r1", "-r1", "slope", "peak"]
 
 # With fewer tasks no order can be significant: 1/12 is the smallest p-value of 4 tasks.

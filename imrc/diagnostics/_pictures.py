@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import InputError, check_int, check_matrix
+from imrc._types import Floats, Ints
 from imrc.diagnostics._reduction import Reduced, given_moments, reduce_moments
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BAND = (0.025, 0.975)
 BAND_COMPONENTS = 64

@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments
 from imrc.diagnostics._reduction import Moments, Reduced, Transform, mapped
 from imrc.diagnostics._rows import RowNotes, RowReader
 from imrc.tasks import TaskSequence
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PAIRS = 4000
 CHUNK = 500

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_matrix
+from imrc._types import Floats
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
 
-Floats = NDArray[np.float64]
 Transform = Callable[[Floats], Floats]
 
 # Components whose pooled variance is below this share of the largest are constant but for rounding.

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.core.orders import KnownOrder
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
 from imrc.wording import listed
 
-Floats = NDArray[np.float64]
 VerdictName = Literal[
     "no_change",
     "too_few",

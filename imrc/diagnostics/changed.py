@@ -13,13 +13,11 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from imrc._checks import InputError, check_int, check_real
+from imrc._types import Floats
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
-
-Floats = NDArray[np.float64]
 
 Kind = Literal["label", "input", "concept"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

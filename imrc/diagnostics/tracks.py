@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics._assess import Assessment
-
-Floats = NDArray[np.float64]
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
@@ -22,7 +21,6 @@ from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_d
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 ScoreKind = Literal["average", "newest", "own", "released", "before"]
 SCORE_KINDS: dict[ScoreKind, str] = {
     "average": "mean over steps of the mean over the tasks seen",

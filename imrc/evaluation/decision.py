@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName
@@ -20,8 +20,6 @@ from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
 from imrc.wording import decimal
-
-Floats = NDArray[np.float64]
 
 STRATEGIES = {
     "majority": "Always the most frequent class",

@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from imrc._checks import check_choice
 from imrc.core.theory import mean_ess
 from imrc.evaluation.significance import mean_interval
 
 if TYPE_CHECKING:
     from imrc.evaluation.results import RunResult
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.core.moments import sample_moments
 from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
@@ -18,8 +19,6 @@ from imrc.diagnostics._reduction import CONSTANT, mapped, resolve_transform
 from imrc.solvers._api import solve_subgradient
 from imrc.tasks import TaskSequence
 from imrc.wording import huge, number
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import DataError, check_choice
+from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.measures import MEASURES, measures_of_errors
 from imrc.evaluation.significance import Headline
-
-Floats = NDArray[np.float64]
 
 Holds = Literal["accuracy", "error"]
 Rows = Literal["steps", "tasks"]

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.significance import Headline
 
 if TYPE_CHECKING:
     from imrc.evaluation.results import RunResult
 
-Floats = NDArray[np.float64]
 MeasureName = Literal["average_accuracy", "backward_transfer", "forward_transfer", "forgetting"]
 
 _GEM = "Lopez-Paz and Ranzato, Gradient Episodic Memory for Continual Learning, NIPS 2017"

@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.baselines import Baseline, OwnMethod, parse_method, registry
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
 
-Floats = NDArray[np.float64]
 Rows = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
+from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.measures import MeasureName, measures_of
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from imrc.evaluation.run import StepResult
 
-Floats = NDArray[np.float64]
 _FORMAT = 1
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
 """What a run holds as one number per repetition and task."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_names
+from imrc._types import Floats
 from imrc.core.learner import Learner, StepUpdate, TaskEstimate
 from imrc.core.prediction import scores
 from imrc.core.settings import Window
@@ -25,8 +26,6 @@ from imrc.features import FeatureMap, FeatureSpec, learns, make
 from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
-
-Floats = NDArray[np.float64]
 
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 LEVEL = 0.05
 """Intervals cover 95 %; a difference counts as more than noise if its interval leaves out 0."""

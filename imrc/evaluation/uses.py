@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int
+from imrc._types import Floats, Ints
 from imrc.core.change import backward_change, forward_change, printed_change, squared_differences
 from imrc.core.influence import score_changes
 from imrc.core.learner import Learner, TaskEstimate
@@ -27,9 +27,6 @@ from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_s
 from imrc.solvers.log_loss import INTERCEPT_SCALE, scaled
 from imrc.tasks import TaskSequence
 from imrc.wording import decimal
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Rule = Literal["forward_backward", "forward"]
 

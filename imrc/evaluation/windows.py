@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.evaluation.comparison import imrc_key
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Progress = Callable[[str, int, int], None]
-Floats = NDArray[np.float64]
 
 LONGEST = 100
 """Tasks of the longest window."""

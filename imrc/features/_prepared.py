@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.features._maps import FeatureMap
 from imrc.tasks import LEAST_FREQUENT
 
 if TYPE_CHECKING:
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

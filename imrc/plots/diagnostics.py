@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart
 from imrc.plots._panels import panels as in_a_row
 from imrc.plots._style import COLOURS, SEQUENTIAL, band
-
-Floats = NDArray[np.float64]
 
 DATA = "#0072B2"
 """Blue: the data themselves, before any learning."""

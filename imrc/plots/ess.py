@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc import wording
 from imrc._checks import check_int, check_real
+from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
@@ -21,8 +22,6 @@ from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, rgba
 from imrc.wording import decimal
-
-Floats = NDArray[np.float64]
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
 """Task j of k tasks: the pairs in the paper's figure."""

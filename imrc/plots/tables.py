@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice
+from imrc._types import Floats
 from imrc.evaluation import LagTable, RunResult
 from imrc.evaluation.decision import REFERENCES
 from imrc.evaluation.significance import half_width
 
 Quantity = Literal["error", "difference", "risk"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
-Floats = NDArray[np.float64]
 
 LAG_VIEW_ABOVE = 60
 """With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag, unless asked for."""

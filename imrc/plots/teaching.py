@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.plots._axes import whole_numbers
 from imrc.plots._panels import End, Traces, axis, chart, line_ends, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, band
 from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
-
-Floats = NDArray[np.float64]
 
 _HEIGHT, _LARGE_HEIGHT = 410, 385
 """With room for the title; with all that stands above it, a picture ends within 720 pixels."""

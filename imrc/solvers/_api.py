@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import check_choice, check_int, check_matrix, check_real
+from imrc._types import Floats
 from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
 from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
 from imrc.solvers._solution import Solution, subset_values
@@ -26,7 +27,6 @@ __all__ = [
 
 Method = Literal["subgradient", "exact"]
 METHODS: tuple[Method, ...] = ("subgradient", "exact")
-Floats = NDArray[np.float64]
 
 
 def with_intercept(X: Floats) -> Floats:

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import cpu_count
-from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.solvers._solution import Solution
-
-Floats = NDArray[np.float64]
 
 GRAM_NUMBERS = 8_000_000
 """Room for rows of the Gram matrix in one problem (64 MB); they are computed when needed."""

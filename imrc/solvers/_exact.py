@@ -26,9 +26,9 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from imrc._types import Floats
 from imrc.solvers._solution import Solution, subset_values
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 EMPTY_BOX = 1.0

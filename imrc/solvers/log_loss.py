@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 INTERCEPT_SCALE = 10.0
 """Value the intercept has inside the Gram matrix: a large one leaves it practically without penalty."""

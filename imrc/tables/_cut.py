@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import DataError, check_choice, check_int, check_real
+from imrc._types import Floats, Ints
 from imrc.tables._columns import MAX_LISTED, Column
 from imrc.tables._dates import Period
 from imrc.tables._open import Table
@@ -30,8 +31,6 @@ SMALLEST_TASK = 4
 _DAY = 86_400
 _KINDS: dict[str, ColumnKind] = {"category": "category", "date": "date", "number": "undeclared"}
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEARLY_ALL = 0.9
 """A class with a larger share of the rows is warned of."""

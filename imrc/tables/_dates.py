@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import DataError
+from imrc._types import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
 

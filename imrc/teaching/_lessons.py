@@ -8,16 +8,15 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
+from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, squared_differences
 from imrc.core.learner import RULES
 from imrc.core.rates import RateFilter
 from imrc.core.recursions import revise, track_forward
 from imrc.teaching._world import SEPARATION, TASKS, World, best_error, halfway_rule, linear_error, simulate
 
-Floats = NDArray[np.float64]
 Tracks = dict[str, tuple[Floats, Floats]]
 
 DRIFTS = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
-
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 TASKS = 15
 """Tasks of a sequence, where nothing else is said."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_real
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from imrc._types import Floats, Ints
 
 _LEAST_P = 1e-300
 

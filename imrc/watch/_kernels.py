@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._compiled import njit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from imrc._types import Floats, Ints
 
 
 @njit(cache=True)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imrc._checks import check_real
+from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import forward_step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST = 10
 """Innovations before the lamp may light: their spread must be known."""

@@ -82,7 +82,7 @@ def test_every_setting_of_a_run_is_part_of_the_key_of_its_result():
     base = RunSettings()
     other = {
         "n": 11, "k": 3, "b": 4, "W": 3, "preset": "paper", "features": FeatureSpec("rff"), "repetitions": 6,
-        "seed": 1, "methods": ("mer",), "overrides": (("lambda0", 0.5),),
+        "seed": 1, "methods": ("mer",), "overrides": (("lambda0", 0.5),), "scenario": "multi_task",
     }  # fmt: skip
     assert other.keys() == {field.name for field in fields(RunSettings)}
     assert len({base, *(replace(base, **{name: value}) for name, value in other.items())}) == len(other) + 1

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import check_int, check_real
+from imrc._types import Floats
 from imrc.core.theory._closed import _check_positive
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import check_choice, check_int, check_real
-
-Floats = NDArray[np.float64]
+from imrc._types import Floats
 
 
 def _check_positive(name: str, value: ArrayLike, *, zero: bool = False) -> Floats:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import check_choice, check_real
+from imrc._types import Floats
 from imrc.core.recursions import borrowed_samples
 from imrc.core.theory._closed import ess_forward
 
-Floats = NDArray[np.float64]
 Place = Literal["next", "newest", "middle"]
 PLACES: tuple[Place, ...] = get_args(Place)
 

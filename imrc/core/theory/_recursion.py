@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import check_int
+from imrc._types import Floats
 from imrc.core.recursions import borrowed_samples
 from imrc.core.theory._closed import _check_positive
-
-Floats = NDArray[np.float64]
 
 
 def _norms(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> tuple[Floats, Floats]:
