@@ -9,8 +9,8 @@ from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, links, planning, state
-from pages.ui.running import continual_result, guaranteed_result
+from pages.ui import assessing, bounds, charts, data, formulas, links, planning, realising, state
+from pages.ui.running import continual_result
 
 visit = state.visit()
 choice = visit.choice
@@ -103,6 +103,8 @@ if ratio:
     charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
 
+realising.show(run, sequence)
+
 st.markdown("### What would more samples, tasks or steps back be worth?")
 if st.toggle(
     "Plan",
@@ -112,26 +114,6 @@ if st.toggle(
 ):
     planning.show(run, sequence, result)
 
-st.markdown("### What do the theorems guarantee?")
-if st.toggle(
-    "Show the bound",
-    key="ess_bound",
-    bind="query-params",
-    help="Solves the tasks with all samples first, which can take some seconds.",
-):
-    guaranteed = guaranteed_result()
-    if guaranteed is not None:
-        bounded = by_theorem if source == "diagnosis" else ess.run_parts(guaranteed)
-        sizes = {
-            "single": bounded[:, 0],
-            "forward": bounded[:, :2].sum(axis=1),
-            "forward_backward": bounded.sum(axis=1),
-        }
-        bounds.show(assessing.stand_ins(choice), sizes, guaranteed, result)
-else:
-    st.markdown(
-        "The errors above are measured. The theorems also bound the error probability beforehand, but in practice the "
-        "bound is far above guessing: it explains why more samples help, not how small the error is."
-    )
+bounds.on_demand(choice, result, by_theorem if source == "diagnosis" else None)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)
