@@ -8,6 +8,7 @@ from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
 from imrc.evaluation.measures import MEASURES, Measure
 from imrc.evaluation.model import FittedModel, fit_model
+from imrc.evaluation.realised import Realised, realised_samples
 from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import StepResult, evaluate, iter_run
@@ -32,6 +33,7 @@ __all__ = [
     "Measure",
     "Parameter",
     "RunResult",
+    "Realised",
     "RuleUses",
     "RunSettings",
     "Scenario",
@@ -48,6 +50,7 @@ __all__ = [
     "join_repetitions",
     "largest_n",
     "read_matrix",
+    "realised_samples",
     "rule_uses",
     "run_references",
     "theorem_4",

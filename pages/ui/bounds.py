@@ -20,30 +20,26 @@ from pages.ui.running import guaranteed_result
 _LARGEST_KAPPA = 1e9
 
 
-def on_request(choice: Choice, diagnosis: Assessment, parts: NDArray[np.float64] | None) -> None:
-    """Ask whether to show the bounds, and show them; for the effective sample sizes of the run unless given."""
+def on_demand(choice: Choice, diagnosis: Assessment, one_ratio: NDArray[np.float64] | None) -> None:
+    """Offer the bounds; for effective sample sizes of one ratio for all steps where they are given, else of the run."""
     st.markdown("### What do the theorems guarantee?")
-    wanted = st.toggle(
+    if not st.toggle(
         "Show the bound",
         key="ess_bound",
         bind="query-params",
         help="Solves the tasks with all samples first, which can take some seconds.",
-    )
-    if not wanted:
+    ):
         st.markdown(
             "The errors above are measured. The theorems also bound the error probability beforehand, but in practice "
             "the bound is far above guessing: it explains why more samples help, not how small the error is."
         )
         return
-    run = guaranteed_result()
-    if run is not None:
-        bounded = ess.run_parts(run) if parts is None else parts
-        sizes = {
-            "single": bounded[:, 0],
-            "forward": bounded[:, :2].sum(axis=1),
-            "forward_backward": bounded.sum(axis=1),
-        }
-        show(assessing.stand_ins(choice), sizes, run, diagnosis)
+    guaranteed = guaranteed_result()
+    if guaranteed is None:
+        return
+    parts = ess.run_parts(guaranteed) if one_ratio is None else one_ratio
+    sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
+    show(assessing.stand_ins(choice), sizes, guaranteed, diagnosis)
 
 
 def show(

@@ -9,7 +9,7 @@ from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, links, planning, state
+from pages.ui import assessing, bounds, charts, data, formulas, links, planning, realising, state
 from pages.ui.running import continual_result
 
 visit = state.visit()
@@ -103,6 +103,8 @@ if ratio:
     charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
 
+realising.show(run, sequence)
+
 st.markdown("### What would more samples, tasks or steps back be worth?")
 if st.toggle(
     "Plan",
@@ -112,6 +114,6 @@ if st.toggle(
 ):
     planning.show(run, sequence, result)
 
-bounds.on_request(choice, result, by_theorem if source == "diagnosis" else None)
+bounds.on_demand(choice, result, by_theorem if source == "diagnosis" else None)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)

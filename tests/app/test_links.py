@@ -47,6 +47,7 @@ CONTROLS = [
     ("effective-sample-size", "ess_bound", "true", True),
     ("effective-sample-size", "ess_kappa", "2.5", 2.5),
     ("effective-sample-size", "ess_delta", "0.2", 0.2),
+    ("effective-sample-size", "realised", "true", True),
     ("effective-sample-size", "plan", "true", True),
     ("effective-sample-size", "plan_rate", "A guess", "guess"),
     ("effective-sample-size", "plan_rho", "0.5", 0.5),

@@ -1,0 +1,201 @@
+"""Realised effective samples: from how many samples of its own a task alone would make as few errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from imrc._checks import InputError
+from imrc._types import Floats
+from imrc.evaluation.effective import EffectiveSamples, effective_samples
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.significance import half_width
+from imrc.wording import RULES
+
+_DRAWS = 400
+_LEVEL = (0.025, 0.975)
+_COUNTED = (
+    "Effective samples count how well mean vectors are known; errors also depend on what else a rule learns from other "
+    "tasks, and on which components matter."
+)
+BORROWING = ("forward", "forward_backward")
+
+
+@dataclass(frozen=True)
+class Realised:
+    """Effective samples of one rule, as its errors show them.
+
+    Attributes
+    ----------
+    rule : str
+        "forward" or "forward_backward".
+    value : float
+        The n at which single-task learning has the same error; NaN where the curve of single-task learning does not
+        say: beyond its grid, or not falling.
+    low, high : float
+        95 % interval over repetitions (bootstrap); infinite at the upper end where it reaches beyond the grid, NaN with
+        one repetition or without a value.
+    least, most : int
+        Ends of the grid of n.
+    promised : EffectiveSamples
+        What the recursions promise.
+    """
+
+    rule: str
+    value: float
+    low: float
+    high: float
+    least: int
+    most: int
+    promised: EffectiveSamples
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the promise lies in the interval; None where that cannot be told."""
+        if not math.isfinite(self.value) or not math.isfinite(self.low):
+            return None
+        return self.low <= self.promised.mean <= self.high
+
+
+def _falling(curve: Floats) -> Floats:
+    from sklearn.isotonic import isotonic_regression
+
+    return np.asarray(isotonic_regression(curve, increasing=False))
+
+
+def _inverse(grid: Floats, curve: Floats, error: float) -> float:
+    """Return the samples with which a falling curve reaches an error, in a straight line over log n; inf beyond it."""
+    if error >= curve[0]:
+        return float(grid[0])
+    reached = np.flatnonzero(curve <= error)
+    if not len(reached):
+        return math.inf
+    i = int(reached[0])
+    share = (curve[i - 1] - error) / (curve[i - 1] - curve[i])
+    return float(np.exp(np.log(grid[i - 1]) + share * np.log(grid[i] / grid[i - 1])))
+
+
+def _says_something(errors: Floats, falling: Floats) -> bool:
+    """Return whether a curve falls by more than noise, and rises nowhere by more."""
+    repetitions = len(errors)
+    if repetitions < 2:
+        return bool(falling[0] > falling[-1])
+    fall = errors[:, 0] - errors[:, -1]
+    clear = fall.mean() > half_width(fall.std(ddof=1) / math.sqrt(repetitions), repetitions)
+    half = half_width(errors.std(axis=0, ddof=1) / math.sqrt(repetitions), repetitions)
+    return bool(clear and (np.abs(errors.mean(axis=0) - falling) <= half + 1e-12).all())
+
+
+def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
+    """Return how many samples each rule that borrows was worth, counted in errors.
+
+    Errors are those of all tasks at the last step, to which effective samples belong. The curve of single-task learning
+    is made to fall by isotonic regression.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        Runs that differ in n only, n rising; draws are nested and tests the same.
+    n : int
+        Samples per task of the run in question, one of them.
+
+    Returns
+    -------
+    list of Realised
+        Forward, and forward and backward.
+
+    Raises
+    ------
+    InputError
+        If no run has this n, or there are fewer than two.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> sequence = imrc.datasets.load("identical", tasks=4)
+    >>> runs = [imrc.evaluate(sequence, n=n, repetitions=2) for n in (5, 20, 80)]
+    >>> [found.rule for found in realised_samples(runs, 5)]
+    ['forward', 'forward_backward']
+    """
+    mine = next((run for run in runs if run.settings.n == n), None)
+    if mine is None or len(runs) < 2:
+        raise InputError(f"Runs at several n are needed, n = {n} among them.")
+    grid = np.array([run.settings.n for run in runs], dtype=np.float64)
+    alone = np.stack([run.error_tables["single"].final().mean(axis=1) for run in runs], axis=1)
+    curve = _falling(alone.mean(axis=0))
+    usable = _says_something(alone, curve)
+    generator = np.random.default_rng(0)
+    repetitions = len(alone)
+    found = []
+    for rule in BORROWING:
+        errors = mine.error_tables[rule].final().mean(axis=1)
+        value, low, high = (_inverse(grid, curve, float(errors.mean())) if usable else math.inf), math.nan, math.nan
+        if math.isfinite(value) and repetitions > 1:
+            drawn = generator.integers(repetitions, size=(_DRAWS, repetitions))
+            many = [_inverse(grid, _falling(alone[d].mean(axis=0)), float(errors[d].mean())) for d in drawn]
+            # Order statistics: between a number and infinity there is nothing to interpolate.
+            low, high = np.quantile(many, _LEVEL, method="nearest")
+        promised = effective_samples(mine, rule)
+        value = value if math.isfinite(value) else math.nan
+        found.append(Realised(rule, value, float(low), float(high), int(grid[0]), int(grid[-1]), promised))
+    return found
+
+
+def realised_text(found: Realised) -> str:
+    """Return realised effective samples with their interval, in words where there is no number.
+
+    Parameters
+    ----------
+    found : Realised
+        From `realised_samples`.
+
+    Returns
+    -------
+    str
+    """
+    if math.isnan(found.value):
+        return "beyond the grid"
+    at_least = "at most " if found.value <= found.least else ""
+    text = f"{at_least}{found.value:,.1f}"
+    if math.isnan(found.low):
+        return text
+    return f"{text} ({found.low:,.1f} to {f'{found.high:,.1f}' if math.isfinite(found.high) else 'beyond the grid'})"
+
+
+def realised_sentence(found: Sequence[Realised], n: int) -> str:
+    """State what was promised and what the errors show, in Markdown.
+
+    Parameters
+    ----------
+    found : sequence of Realised
+        From `realised_samples`.
+    n : int
+        Samples per task.
+
+    Returns
+    -------
+    str
+    """
+    main = found[-1]
+    name = RULES[main.rule].lower()
+    promised = f"{main.promised.mean:,.1f}"
+    if math.isnan(main.value):
+        return (
+            f"**Promised {promised}, realised: beyond the grid.** Learning alone, with {main.least} to {main.most} "
+            f"samples a task, has no clear error as small as {name} with {n}: there is no number to give."
+        )
+    if main.agrees is None:
+        verdict = "one repetition cannot tell whether they agree"
+    elif main.agrees:
+        verdict = "the two agree"
+    else:
+        less = main.promised.mean > main.high
+        verdict = f"the errors show {'less' if less else 'more'} than promised"
+    why = "" if main.agrees in (True, None) else f" {_COUNTED}"
+    return (
+        f"**Promised {promised}, realised {realised_text(main)}:** {verdict}. With so many samples of its own a task "
+        f"alone would make as few errors as {name} with {n}.{why}"
+    )

@@ -1,0 +1,85 @@
+"""Effective samples promised and realised, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from imrc.evaluation.realised import Realised, realised_text
+from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._style import COLOURS, NAMES, rgba
+
+
+def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
+    """Return promised and realised effective samples of each rule with their 95 % intervals.
+
+    Parameters
+    ----------
+    found : sequence of Realised
+        From `imrc.evaluation.realised_samples`.
+    n : int
+        Samples per task.
+
+    Returns
+    -------
+    Figure
+        What is beyond the grid is said beside the row.
+    """
+    traces = Traces()
+    names, notes = [], []
+    most = max(found[0].most, *(one.promised.mean for one in found))
+    for one in found:
+        colour = COLOURS[one.rule]
+        rows = (
+            ("promised", one.promised.mean, one.promised.low, one.promised.high, "circle-open"),
+            ("realised", one.value, one.low, one.high, "circle"),
+        )
+        for what, value, low, high, symbol in rows:
+            name = f"{NAMES[one.rule]},<br>{what}"
+            names.append(name)
+            if math.isfinite(low):
+                traces.add(
+                    x=[low, min(high, most)],
+                    y=[name, name],
+                    mode="lines",
+                    line={"width": 5, "color": rgba(colour, 0.45)},
+                    hoverinfo="skip",
+                )
+            traces.add(
+                x=[value if math.isfinite(value) else None],
+                y=[name],
+                mode="markers",
+                name=name,
+                marker={"size": 13, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
+                hovertemplate="%{x:.1f} samples<extra></extra>",
+            )
+            if what == "realised" and not math.isfinite(value):
+                notes.append((name, realised_text(one)))
+    traces.add(
+        x=[n, n],
+        y=[names[-1], names[0]],
+        mode="lines",
+        line={"color": COLOURS["single"], "width": 1.5, "dash": "dot"},
+        name="a task's own samples",
+        hoverinfo="skip",
+    )
+    return chart(
+        traces,
+        axis(
+            "samples a task is worth",
+            type="log",
+            range=[math.log10(min(found[0].least, n) * 0.9), math.log10(most * 1.05)],
+        ),
+        axis(type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4]),
+        title="Do the errors show what was promised?",
+        subtitle="bars: 95 % intervals; dotted: a task's own samples",
+        height=110 + 46 * len(names),
+        legend=False,
+        annotations=[
+            {"x": 0.02, "xref": "paper", "y": name, "xanchor": "left", "text": text, "showarrow": False}
+            for name, text in notes
+        ],
+        hovermode="closest",
+    )
