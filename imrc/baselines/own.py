@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import contextlib
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
@@ -125,8 +125,32 @@ class OwnClassifier(Baseline):
         return np.full(len(X), rule) if isinstance(rule, int) else np.asarray(rule.predict(X), dtype=np.int64)
 
     def state_size(self) -> int:
-        """Return the numbers of the stored samples, and of the rules about as many as they fill bytes, over eight."""
-        return sum(X.size + y.size for X, y in self._parts) + sum(len(pickle.dumps(rule)) // 8 for rule in self._rules)
+        """Return the numbers of the stored samples and of the arrays that the rules consist of."""
+        return sum(X.size + y.size for X, y in self._parts) + _array_bytes(self._rules) // 8
+
+
+def _array_bytes(value: object) -> int:
+    """Return the bytes of all arrays in an object and what it holds; what occurs twice counts once."""
+    seen: set[int] = set()
+    waiting, total, kept = [value], 0, []
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, type):
+            continue
+        seen.add(id(part))
+        kept.append(part)  # a state made for the question must not be replaced by another at its address
+        if isinstance(part, np.ndarray):
+            total += part.nbytes
+            if part.dtype == object:
+                waiting.extend(part.flat)
+        elif isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, (list, tuple, set, frozenset)):
+            waiting.extend(part)
+        elif part is not None and not isinstance(part, (str, bytes, int, float, complex)):
+            with contextlib.suppress(Exception):  # somebody else's code; an object that has no state counts nothing
+                waiting.append(part.__getstate__())
+    return total
 
 
 class _OwnPerTask(OwnClassifier):

@@ -214,7 +214,7 @@ def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: dict[str,
         )
         settings = replace(settings, n=limit)
     elif settings.n < sequence.n_classes:
-        notes["n"] = f"With n = {settings.n} samples a task cannot hold all {sequence.n_classes} classes."
+        notes["classes"] = f"With n = {settings.n} samples a task cannot hold all {sequence.n_classes} classes."
     if settings.b > tasks - 1:
         notes["b"] = (
             f"With {tasks} tasks there are at most {tasks - 1} before the newest: b = {tasks - 1} is used, "

@@ -31,7 +31,6 @@ def offered() -> bool:
 def _show() -> None:
     uploaded = st.file_uploader(
         "A matrix R[step, task]: .npy or .csv",
-        type=["npy", "csv", "tsv", "txt"],
         key="own_matrix",
         max_upload_size=MOST_BYTES // 1_000_000,
         help="One row per step, one column per task; repetitions first where there are several. Also eval_results.csv "

@@ -188,7 +188,7 @@ def test_a_pinned_run_stays_beside_the_present_one(app):
     assert texts(again).replace("−", "-").count("Now minus pinned") == 1
     # Other draws are no pairs.
     test.number_input(key="seed").set_value(5).run()
-    assert "cannot be compared draw by draw" in texts(test)
+    assert "other draws or another scenario, so their errors cannot be compared" in texts(test)
     test.button(key="pin").click().run()
     assert "Now minus pinned" not in texts(test)
     assert "pin" not in link(test)

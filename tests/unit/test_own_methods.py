@@ -79,3 +79,22 @@ def test_what_is_given_is_never_changed(sequence):
     imrc.evaluate(sequence, n=10, repetitions=1, methods=(("mine", mine),))
     assert not hasattr(mine, "estimators_")
     assert mine.random_state is None
+
+
+def test_the_size_of_a_rule_is_that_of_its_arrays():
+    import pickle
+
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from imrc.baselines.own import _array_bytes
+
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(400, 6)), generator.integers(3, size=400)
+    assert _array_bytes([X, {"again": X, "part": (y,)}]) == X.nbytes + y.nbytes
+    small, large = (
+        make_pipeline(StandardScaler(), RandomForestClassifier(trees, random_state=0)).fit(X, y) for trees in (5, 50)
+    )
+    assert 8 < _array_bytes(large) / _array_bytes(small) < 11
+    assert 0.5 < _array_bytes(large) / len(pickle.dumps(large)) < 1.5
