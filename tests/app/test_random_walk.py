@@ -27,4 +27,4 @@ def test_random_walk_through_all_controls(app, part):
     assert len(path) == ACTIONS // PARTS
     # The walk is one: it visits pages and it runs things.
     assert sum(step.startswith("page") for step in path) > 2
-    assert sum("Button run" in step for step in path) > 2
+    assert any("Button run" in step for step in path)
