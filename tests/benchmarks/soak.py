@@ -113,7 +113,7 @@ def main() -> None:
         # Streamlit lets go of the sessions of those who left two minutes ago when somebody comes or goes.
         with visiting(url, dataset="identical", k=3, n=4, repetitions=1) as last:
             last.see(seconds=300)
-        time.sleep(5)
+        time.sleep(20)  # and gives memory back a little later
         at_end = memory_mb(process.pid)
     rows = {
         "visitors": options.visitors,
