@@ -140,7 +140,9 @@ def _start_app(options: argparse.Namespace) -> int:
     local = _check_address(options.address, options.port)
     command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
     command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
-    hosts = list(options.allow_host)
+    # Its own welcome goes with offers on the page, to whoever develops with it, that no visitor has asked for.
+    command += ["--logger.hideWelcomeMessage", "true"]
+    hosts, shown = list(options.allow_host), options.address
     if local:
         hosts += ["localhost", "127.0.0.1", "::1", options.address]
     else:
@@ -154,6 +156,8 @@ def _start_app(options: argparse.Namespace) -> int:
             file=sys.stderr,
             flush=True,
         )
+    place = f"[{shown}]" if ":" in shown else shown
+    print(f"The explorer: http://{place}:{options.port} (Ctrl-C ends it)", flush=True)
     os.environ["IMRC_HOSTS"] = ",".join(hosts)
     if options.limit is not None:
         os.environ["IMRC_LIMIT"] = options.limit

@@ -445,10 +445,11 @@ def _periods(seconds: Floats, period: Period) -> tuple[Ints, list[str]]:
     start: Any = np.floor(seconds).astype("datetime64[s]")
     if period == "week":
         # Weeks begin on Mondays; those of NumPy on Thursdays, like the 1st of January 1970.
-        start = (start.astype("datetime64[D]") + 3).astype("datetime64[W]").astype("datetime64[D]") - 3
+        days = np.timedelta64(3, "D")
+        start = (start.astype("datetime64[D]") + days).astype("datetime64[W]").astype("datetime64[D]") - days
     elif period == "quarter":
         start = start.astype("datetime64[M]")
-        start = start - start.astype(np.int64) % 3
+        start = start - (start.astype(np.int64) % 3).astype("timedelta64[M]")
     else:
         start = start.astype(f"datetime64[{period[0].upper()}]")
     unique, codes = np.unique(start, return_inverse=True)

@@ -39,7 +39,7 @@ def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
     """
     generator = np.random.default_rng([seed, 6])
     week = np.arange(rows) // 60
-    date = np.datetime64("2023-01-02") + week * 7 + np.arange(rows) % 60 * 7 // 60
+    date = np.datetime64("2023-01-02") + (week * 7 + np.arange(rows) % 60 * 7 // 60).astype("timedelta64[D]")
     weeks = int(week[-1]) + 1
     drift = np.cumsum(generator.normal(0.0, 0.25, (weeks, 4)), axis=0)
     fails = generator.random(rows) < 0.4
