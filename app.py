@@ -46,9 +46,11 @@ else:
         page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX
     )
     with crash.shown():
+        # What is there at times only has places that are always there, because a fragment is known by its place: a click
+        # that meets a run of the whole page would be lost if the fragment had moved.
+        row, line, pinned, notes, body = (st.container(horizontal=number == 0) for number in range(5))
         if screen.narrow():
             # On phones Streamlit hides navigation and settings behind buttons without words.
-            row = st.container(horizontal=True)
             with row.popover("All pages", icon=":material/menu:"):
                 for target in pages:
                     st.page_link(target)
@@ -67,10 +69,12 @@ else:
         sidebar.show(settings=entry.runs)
         state.write_link()
         if entry.runs:
-            bar.show()
-            pinned = st.container()
-            state.show_notes()
-        page.run()
+            with line:
+                bar.show()
+            with notes:
+                state.show_notes()
+        with body:
+            page.run()
         if entry.runs:
             with pinned:
                 bar.pinned()

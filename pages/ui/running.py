@@ -152,16 +152,18 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
     settings = asked.computed
     sequence = visit.sequence_for(choice)
     key = (sequence.fingerprint, settings)
-    result = store().get(key)
-    if result is None:
-        if visit.stopped == key:
-            result = _stopped_result(key, sequence, settings)
-        else:
-            # What `imrc sweep` has kept is read, not computed.
-            kept = stored.lookup(sequence, settings)
-            if kept is None and not queue.may_run(sequence, settings):
-                return None
-            result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
+    # One place, whatever has to be said in it: what follows on the page does not move.
+    with st.container():
+        result = store().get(key)
+        if result is None:
+            if visit.stopped == key:
+                result = _stopped_result(key, sequence, settings)
+            else:
+                # What `imrc sweep` has kept is read, not computed.
+                kept = stored.lookup(sequence, settings)
+                if kept is None and not queue.may_run(sequence, settings):
+                    return None
+                result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
     return None if result is None else data.named(_judged(result, asked), sequence)
 
 

@@ -9,8 +9,9 @@ visit = state.visit()
 choice = visit.choice
 sequence = visit.sequence()
 title = data.title_of(choice.dataset)
-headline_slot = st.container()
-stored.picker()
+headline_slot, picker_slot = st.container(), st.container()
+with picker_slot:
+    stored.picker()
 overview.pictures(sequence)
 result = current_result()
 if result is None:

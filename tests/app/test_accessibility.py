@@ -143,6 +143,20 @@ def test_phone_panels_are_below_each_other(new_page, server):
     assert len({round(box["x"]) for box in boxes}) == 1
 
 
+@pytest.mark.parametrize("wait_ms", [30, 100, 300])
+def test_a_click_while_the_page_is_drawn_anew_is_not_lost(wait_ms, new_page, server):
+    """What is there only on phones must not move the part of the page a click belongs to."""
+    page = new_page(1440, 900)
+    page.goto(server + PAGES["explore"])
+    errors = page.get_by_text("Errors", exact=True)
+    errors.wait_for()
+    settle(page)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_timeout(wait_ms)
+    errors.evaluate("label => label.click()")
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .heatmaplayer .hm').length >= 3")
+
+
 def test_keyboard_alone_runs_another_setting(new_page, server):
     import re
 

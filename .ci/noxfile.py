@@ -1,6 +1,6 @@
 """The tests on every supported Python that is installed, and with the lowest versions of what the library needs.
 
-Usage: nox -f tests/noxfile.py [-s tests-3.13] [-- tests/unit ...]        needs nox (`pip install nox`)
+Usage: nox -f .ci/noxfile.py [-s tests-3.13] [-- tests/unit ...]        needs nox (`pip install nox`)
 """
 
 from pathlib import Path
