@@ -164,6 +164,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
+def capital(text: str) -> str:
+    """Return a text with its first letter as a sentence begins.
+
+    Examples
+    --------
+    >>> capital("the IMRC")
+    'The IMRC'
+    """
+    return text[0].upper() + text[1:]
+
+
 def listed(parts: Sequence[str], most: int | None = None) -> str:
     """Return parts as a list in a sentence, at most so many of them.
 

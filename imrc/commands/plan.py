@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from imrc._checks import InputError, check_int
 from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
 from imrc.diagnostics._assess import assess
 from imrc.evaluation import PARAMETERS, evaluate, largest_n
 from imrc.evaluation.comparison import sample_sizes
@@ -106,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
             sequence = sequence_of(argparse.Namespace(**{**vars(options), "k": None}))
         rate = _rate_of(options, sequence)
         curve = _curve_of(options, sequence, line)
+    if sequence is not None:
+        warn(sequence, options.n)
     k = options.k if options.k is not None else _TASKS if sequence is None else len(sequence)
     wish = _wish_of(options, curve)
     plan = make_plan(rate, options.n, check_int("k", k, 1), options.b, ess=wish, of=options.of)

@@ -13,7 +13,7 @@ from imrc.core.orders import KnownOrder
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
-from imrc.wording import listed
+from imrc.wording import capital, listed
 
 VerdictName = Literal[
     "no_change",
@@ -245,8 +245,8 @@ def _named_sentence(
     if name == "evolving" and second is None:
         if changes in ("unremarkable", None):
             return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
-        return f"{_upper(shape)}, but the changes {CHANGES[changes]}: {_FAILS[changes]}."
-    sentence = f"{_upper(shape)}."
+        return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_FAILS[changes]}."
+    sentence = f"{capital(shape)}."
     if second is not None:
         sentence = f"The models cannot be told apart. As {TITLES[name]}: {shape}. "
         sentence += f"As {TITLES[second]}: {_shape(second, best[second], k)}."
@@ -322,7 +322,3 @@ def word_verdict(
     if k < SHORT_BELOW and name != "too_few":
         notes.append(f"Only {k} tasks.")
     return Verdict(name, second, title, sentence.strip(), tuple(notes), changes)
-
-
-def _upper(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]

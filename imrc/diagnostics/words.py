@@ -10,7 +10,7 @@ from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.diagnostics._pictures import PartialAutocorrelation
 from imrc.diagnostics._verdict import LEVEL, ORDER_OF
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
-from imrc.wording import decimal, listed, number, p_text
+from imrc.wording import capital, decimal, listed, number, p_text
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def changed_sentence(result: Changed) -> str:
         for kind, text in names.items()
     ]
     text = listed(parts)
-    return text[0].upper() + text[1:] + "."
+    return f"{capital(text)}."
 
 
 def pacf_sentence(title: str, pacf: PartialAutocorrelation) -> str:

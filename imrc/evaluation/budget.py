@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from imrc._types import Floats
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.significance import Headline, half_width
 from imrc.wording import decimal
@@ -60,15 +61,49 @@ def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
     [10.0, 20.0, nan, 5.0]
     """
     part = table[table["rule"] == rule].sort_values("x")
-    x, value = np.log(part["x"].to_numpy(dtype=np.float64)), part["value"].to_numpy()
-    reached = np.flatnonzero(value <= error)
+    n = samples_at(part["x"].to_numpy(dtype=np.float64), part["value"].to_numpy(), error)
+    return n if math.isfinite(n) else math.nan
+
+
+def samples_at(sizes: Floats, errors: Floats, error: float) -> float:
+    """Return the samples with which errors first reach one: a straight line over log n, infinity where they do not.
+
+    Parameters
+    ----------
+    sizes, errors : ndarray of shape (grid,)
+        Samples per task, rising, and the error with each.
+    error : float
+        To be reached.
+
+    Returns
+    -------
+    float
+    """
+    reached = np.flatnonzero(errors <= error)
     if not len(reached):
-        return math.nan
+        return math.inf
     i = int(reached[0])
     if i == 0:
-        return float(np.exp(x[0]))
-    share = (value[i - 1] - error) / (value[i - 1] - value[i])
-    return float(np.exp(x[i - 1] + share * (x[i] - x[i - 1])))
+        return float(sizes[0])
+    x, share = np.log(sizes[i - 1 : i + 1]), (errors[i - 1] - error) / (errors[i - 1] - errors[i])
+    return float(np.exp(x[0] + share * (x[1] - x[0])))
+
+
+def falling(errors: Floats) -> Floats:
+    """Return errors made to fall by isotonic regression: more samples do not make a rule worse but for chance.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (grid,)
+        With rising numbers of samples.
+
+    Returns
+    -------
+    ndarray of shape (grid,)
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    return np.asarray(isotonic_regression(errors, increasing=False))
 
 
 _LEARNING = {"forward": "forward learning", "forward_backward": "forward and backward learning"}

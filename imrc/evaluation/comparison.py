@@ -16,7 +16,7 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.significance import LEVEL, Difference, half_width, paired_differences
+from imrc.evaluation.significance import LEVEL, Difference, half_width, mean_and_stderr, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -383,19 +383,16 @@ def curve_table(
                     continue
             if by == "k":
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
-            repetitions = len(values)
-            spread = (
-                values.std(axis=0, ddof=1) / np.sqrt(repetitions) if repetitions > 1 else np.full(len(steps), np.nan)
-            )
+            mean, stderr = mean_and_stderr(values)
             frames.append(
                 pd.DataFrame(
                     {
                         "method": method,
                         "title": title_of_method(method),
                         "x": steps,
-                        "value": values.mean(axis=0),
-                        "stderr": spread,
-                        "half": half_width(spread, repetitions),
+                        "value": mean,
+                        "stderr": stderr,
+                        "half": half_width(stderr, len(values)),
                     }
                 )
             )

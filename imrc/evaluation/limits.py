@@ -90,7 +90,7 @@ class RunLimits:
     Attributes
     ----------
     bytes, seconds : float
-        Above one of them a run waits for a click.
+        Above one of them a run waits for a click. Runs at the same time share the bytes.
     """
 
     bytes: float = 1e9
@@ -131,7 +131,7 @@ class RunLimits:
 
     @property
     def most_bytes(self) -> float:
-        """Above this a run is refused, and runs at the same time together do not start."""
+        """Above this a run is refused."""
         return self.MOST_BYTES_TIMES * self.bytes
 
     @property

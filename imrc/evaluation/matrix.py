@@ -16,7 +16,7 @@ from imrc._checks import DataError, check_choice
 from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.measures import MEASURES, measures_of_errors
-from imrc.evaluation.significance import Headline
+from imrc.evaluation.significance import Headline, mean_and_stderr
 
 Holds = Literal["accuracy", "error"]
 Rows = Literal["steps", "tasks"]
@@ -59,16 +59,15 @@ class ErrorMatrix:
         """
         values = self.errors.values
         task, lag = np.nonzero(np.isfinite(values[0]))
-        many = len(values) > 1
-        spread = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if many else np.full(values.shape[1:], np.nan)
+        mean, stderr = mean_and_stderr(values)
         return pd.DataFrame(
             {
                 "task": task + 1,
                 "step": task + lag + 1,
                 "lag": lag,
                 "label": (task + 1).astype(str),
-                "value": values.mean(axis=0)[task, lag],
-                "stderr": spread[task, lag],
+                "value": mean[task, lag],
+                "stderr": stderr[task, lag],
             }
         )
 

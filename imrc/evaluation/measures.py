@@ -129,12 +129,10 @@ def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
         NaN where a measure is not known, see `MEASURES`.
     """
     reference = result.majority.newest()
-    predicted = result.before.get("imrc")  # one rule for both: what is to come has no later task to learn from
-    before = {"forward": predicted, "forward_backward": predicted} | result.before
     return {
         rule: {
             name: Headline.of(values)
-            for name, values in measures_of_errors(errors, before.get(rule), reference).items()
+            for name, values in measures_of_errors(errors, result.before_of(rule), reference).items()
         }
         for rule, errors in result.error_tables.items()
     }

@@ -10,9 +10,10 @@ import numpy as np
 
 from imrc._checks import InputError
 from imrc._types import Floats
+from imrc.evaluation.budget import falling, samples_at
 from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.significance import half_width
+from imrc.evaluation.significance import Headline, half_width, mean_and_stderr
 from imrc.wording import RULES
 
 _DRAWS = 400
@@ -60,33 +61,15 @@ class Realised:
         return self.low <= self.promised.mean <= self.high
 
 
-def _falling(curve: Floats) -> Floats:
-    from sklearn.isotonic import isotonic_regression
-
-    return np.asarray(isotonic_regression(curve, increasing=False))
-
-
-def _inverse(grid: Floats, curve: Floats, error: float) -> float:
-    """Return the samples with which a falling curve reaches an error, in a straight line over log n; inf beyond it."""
-    if error >= curve[0]:
-        return float(grid[0])
-    reached = np.flatnonzero(curve <= error)
-    if not len(reached):
-        return math.inf
-    i = int(reached[0])
-    share = (curve[i - 1] - error) / (curve[i - 1] - curve[i])
-    return float(np.exp(np.log(grid[i - 1]) + share * np.log(grid[i] / grid[i - 1])))
-
-
-def _says_something(errors: Floats, falling: Floats) -> bool:
+def _says_something(errors: Floats, curve: Floats) -> bool:
     """Return whether a curve falls by more than noise, and rises nowhere by more."""
     repetitions = len(errors)
     if repetitions < 2:
-        return bool(falling[0] > falling[-1])
-    fall = errors[:, 0] - errors[:, -1]
-    clear = fall.mean() > half_width(fall.std(ddof=1) / math.sqrt(repetitions), repetitions)
-    half = half_width(errors.std(axis=0, ddof=1) / math.sqrt(repetitions), repetitions)
-    return bool(clear and (np.abs(errors.mean(axis=0) - falling) <= half + 1e-12).all())
+        return bool(curve[0] > curve[-1])
+    fall = Headline.of(errors[:, 0] - errors[:, -1])
+    mean, stderr = mean_and_stderr(errors)
+    half = half_width(stderr, repetitions)
+    return bool(fall.mean > half_width(fall.stderr, repetitions) and (np.abs(mean - curve) <= half + 1e-12).all())
 
 
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
@@ -125,17 +108,17 @@ def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
         raise InputError(f"Runs at several n are needed, n = {n} among them.")
     grid = np.array([run.settings.n for run in runs], dtype=np.float64)
     alone = np.stack([run.error_tables["single"].final().mean(axis=1) for run in runs], axis=1)
-    curve = _falling(alone.mean(axis=0))
+    curve = falling(alone.mean(axis=0))
     usable = _says_something(alone, curve)
     generator = np.random.default_rng(0)
     repetitions = len(alone)
     found = []
     for rule in BORROWING:
         errors = mine.error_tables[rule].final().mean(axis=1)
-        value, low, high = (_inverse(grid, curve, float(errors.mean())) if usable else math.inf), math.nan, math.nan
+        value, low, high = (samples_at(grid, curve, float(errors.mean())) if usable else math.inf), math.nan, math.nan
         if math.isfinite(value) and repetitions > 1:
             drawn = generator.integers(repetitions, size=(_DRAWS, repetitions))
-            many = [_inverse(grid, _falling(alone[d].mean(axis=0)), float(errors[d].mean())) for d in drawn]
+            many = [samples_at(grid, falling(alone[d].mean(axis=0)), float(errors[d].mean())) for d in drawn]
             # Order statistics: between a number and infinity there is nothing to interpolate.
             low, high = np.quantile(many, _LEVEL, method="nearest")
         promised = effective_samples(mine, rule)

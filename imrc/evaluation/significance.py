@@ -56,6 +56,14 @@ class Headline:
         return Headline(float(values.mean()), std, std / float(np.sqrt(len(values))))
 
 
+def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
+    """Return mean and standard error over the first axis (repetitions); NaN errors with one repetition."""
+    mean = values.mean(axis=0)
+    if len(values) == 1:
+        return mean, np.full_like(mean, np.nan)
+    return mean, values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+
 @dataclass(frozen=True)
 class Difference(Headline):
     """A paired difference of two errors, with the interval it is judged by.

@@ -15,7 +15,7 @@ from imrc.evaluation.comparison import imrc_key
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import half_width
+from imrc.evaluation.significance import Headline, half_width
 from imrc.evaluation.splits import largest_n
 from imrc.tasks import TaskSequence
 
@@ -152,8 +152,7 @@ def window_table(
         for rule, values in errors.items():
             ratios = values / np.where(errors["single"] > 0, errors["single"], np.nan)
             for k in lengths_shown(values.shape[1]):
-                error, stderr = _mean(values[:, k - 1])
-                ratio, ratio_stderr = _mean(ratios[:, k - 1])
+                error, ratio = Headline.of(values[:, k - 1]), Headline.of(ratios[:, k - 1])
                 rows.append(
                     {
                         "dataset": sequence.name,
@@ -162,21 +161,16 @@ def window_table(
                         "method": imrc_key(settings.preset, rule),
                         "rule": rule,
                         "windows": int(windows[k - 1]),
-                        "error": error,
-                        "stderr": stderr,
-                        "ratio": ratio,
-                        "ratio_stderr": ratio_stderr,
+                        "error": error.mean,
+                        "stderr": error.stderr,
+                        "ratio": ratio.mean,
+                        "ratio_stderr": ratio.stderr,
                         "repetitions": settings.repetitions,
                     }
                 )
     table = pd.DataFrame(rows)
     halves = {f"{name}half": half_width(table[f"{name}stderr"], settings.repetitions) for name in ("", "ratio_")}
     return table.assign(**halves)
-
-
-def _mean(values: Floats) -> tuple[float, float]:
-    spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(values.mean()), float(spread)
 
 
 def possible_sizes(sequence: TaskSequence, sizes: Sequence[int]) -> list[int]:

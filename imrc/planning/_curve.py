@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 
 from imrc.evaluation import RunResult
-from imrc.evaluation.budget import budget_table, samples_needed
+from imrc.evaluation.budget import budget_table, falling, samples_needed
 
 
 def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
     """Return the error of single-task learning against samples per task, made to fall.
-
-    More samples do not make a rule worse but for chance, so isotonic regression takes out what chance did.
 
     Parameters
     ----------
@@ -27,16 +25,13 @@ def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
     DataFrame
         Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
     """
-    from sklearn.isotonic import isotonic_regression
-
     table = budget_table(runs)
     table = table[table["rule"] == "single"]
     value, half = table["value"].to_numpy(), np.nan_to_num(table["half"].to_numpy())
-    falling = {
-        name: isotonic_regression(curve, increasing=False)
-        for name, curve in (("value", value), ("low", value - half), ("high", value + half))
-    }
-    return pd.DataFrame({"rule": "single", "x": table["x"].to_numpy(), **falling})
+    curves = {"value": value, "low": value - half, "high": value + half}
+    return pd.DataFrame(
+        {"rule": "single", "x": table["x"].to_numpy(), **{name: falling(curve) for name, curve in curves.items()}}
+    )
 
 
 def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from imrc.core import theory
 from imrc.planning._curve import error_at
 from imrc.planning._plan import MOST_TASKS, PLACES, Plan, Rate, Way
-from imrc.wording import decimal, number
+from imrc.wording import capital, decimal, number
 
 _ENOUGH = 0.95
 _UNITS = {
@@ -171,16 +171,16 @@ def advice(plan: Plan) -> str:
 
 def _what_to_do(plan: Plan) -> str:
     if plan.wish is None:
-        return f"{_capital(PLACES[plan.of])} is worth {plan.promised[plan.of].value:,.1f} samples"
+        return f"{capital(PLACES[plan.of])} is worth {plan.promised[plan.of].value:,.1f} samples"
     if plan.is_reached:
-        return f"{_capital(PLACES[plan.of])} is worth {plan.wish:,.3g} samples as planned"
+        return f"{capital(PLACES[plan.of])} is worth {plan.wish:,.3g} samples as planned"
     n, k, b = (way.value for way in plan.ways)
     ways = [f"collect {n:,} samples a task"] if n is not None else []
     ways += [f"learn {k - plan.k:,} tasks more"] if k is not None else []
     ways += [f"look {b:,} steps back"] if b is not None else []
     if not ways:
         return f"{plan.wish:,.3g} samples are impossible: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
-    return _capital(", or ".join(ways))
+    return capital(", or ".join(ways))
 
 
 def _where_it_ends(plan: Plan) -> str:
@@ -197,7 +197,3 @@ def _where_it_ends(plan: Plan) -> str:
     if plan.promised[plan.of].value >= _ENOUGH * ends or math.isinf(ends):
         return f"more than {k} tasks of {plan.n} samples add next to nothing"
     return f"with {plan.n} samples a task, more tasks lead to {ends:,.1f} at most"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

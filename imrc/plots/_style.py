@@ -15,10 +15,15 @@ COLOURS = {
     "forward_backward": "#009E73",
     "truth": "#000000",
     "reference": "#747B87",
+    "majority": "#747B87",
+    "pooled": "#0072B2",
 }
 """The same meaning everywhere; readable for colour-blind people (Okabe and Ito).
 
 All but the truth are seen on light and dark pages alike, at 3 : 1 or more on both where they draw lines alone."""
+
+DATA = "#0072B2"
+"""What is measured on data and belongs to no rule."""
 
 NAMES, SHORT_NAMES = RULES, SHORT_RULES
 

@@ -11,11 +11,10 @@ import plotly.graph_objects as go
 from imrc.diagnostics.changed import KIND_TITLES, Changed, moves
 from imrc.plots._axes import task_ticks
 from imrc.plots._panels import Traces, axis, panels
-from imrc.plots._style import COLOURS, DIVERGING, band
+from imrc.plots._style import COLOURS, DATA, DIVERGING, band
 from imrc.plots.task_pictures import STROKE, image_side
 
 PER_ROW = 3
-_DATA = "#0072B2"
 _ROWS = 3
 """Classes whose images are shown."""
 _GAP = 1
@@ -50,7 +49,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
         shown: dict[str, Any] = {"panel": number, "showlegend": number == 1 and first == 0}
         level = float(np.average(value[there], weights=1.0 / np.maximum(error[there], 1e-12) ** 2))
         traces.add(
-            **band(x, value[there] - 1.96 * error[there], value[there] + 1.96 * error[there], _DATA, 0.2),
+            **band(x, value[there] - 1.96 * error[there], value[there] + 1.96 * error[there], DATA, 0.2),
             name="95 % interval of each task",
             legendgroup="band",
             **shown,
@@ -71,7 +70,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
             mode="lines+markers" if len(x) <= 60 else "lines",
             name="average of the task",
             legendgroup="value",
-            line={"color": _DATA, "width": 2},
+            line={"color": DATA, "width": 2},
             marker={"size": 6},
             customdata=[html.escape(result.labels[i]) for i in there],
             hovertemplate="task %{x} (%{customdata}): %{y:.3g}<extra></extra>",

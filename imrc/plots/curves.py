@@ -15,7 +15,6 @@ from imrc.plots._axes import decimals, task_ticks, whole_numbers
 from imrc.plots._panels import axis, band_key, chart, on_panel, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES, band, hover_spread
 
-_LOOKS = {**COLOURS, "majority": "#747B87", "pooled": "#0072B2"}
 _NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
@@ -23,7 +22,7 @@ _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 def curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
     """Return the traces of one rule: line with markers, and before it its band where there is one."""
     name = _NAMES.get(rule, html.escape(rule))
-    colour = _LOOKS.get(rule, COLOURS["reference"])
+    colour = COLOURS.get(rule, COLOURS["reference"])
     x, value, half = (table[column].to_numpy() for column in ("x", "value", "half"))
     own = rule in NAMES
     line = {

@@ -14,9 +14,6 @@ from imrc.plots._panels import axis, chart
 from imrc.plots._style import COLOURS, rgba
 from imrc.wording import decimal
 
-_COLOURS = {**COLOURS, "majority": "#747B87", "pooled": "#0072B2"}
-
-
 _AXIS = {
     "error": "share of wrong answers",
     "balanced error": "balanced error",
@@ -38,7 +35,7 @@ def decision_chart(decision: Decision) -> go.Figure:
     titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 18))) for one in decision.strategies]
     mean = np.array([one.error.mean for one in decision.strategies])
     half = np.nan_to_num(np.array([one.high - one.error.mean for one in decision.strategies]))
-    colours = [_COLOURS.get(one.name, COLOURS["reference"]) for one in decision.strategies]
+    colours = [COLOURS.get(one.name, COLOURS["reference"]) for one in decision.strategies]
     # Plotly draws one colour of bars per trace.
     bars = [
         {

@@ -16,9 +16,8 @@ from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart
 from imrc.plots._panels import panels as in_a_row
-from imrc.plots._style import COLOURS, SEQUENTIAL, band
+from imrc.plots._style import COLOURS, DATA, SEQUENTIAL, band
 
-DATA = "#0072B2"
 """Blue: the data themselves, before any learning."""
 
 GROUP_NAMES = TITLES | {"no_change": "no change", "iid": "independent (i.i.d.-like)"}

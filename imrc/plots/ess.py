@@ -20,7 +20,7 @@ from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
 from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, chart, panels
-from imrc.plots._style import COLOURS, DASHES, NAMES, rgba
+from imrc.plots._style import COLOURS, DASHES, DATA, NAMES, rgba
 from imrc.wording import decimal
 
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
@@ -30,7 +30,6 @@ BARS_UP_TO = 120
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
-_BLUE = "#0072B2"
 _AHEAD = {
     "next": "next task after {count}, before any of its samples",
     "ceiling": "its ceiling σ² / d²: no past is worth more",
@@ -139,7 +138,7 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
     for rule, part in ahead.groupby("rule", sort=False):
         count = int(part["k"].iloc[0])
         name = _AHEAD[str(rule)].format(count=count)
-        colour = {"next": _BLUE, "ceiling": COLOURS["reference"]}[str(rule)]
+        colour = {"next": DATA, "ceiling": COLOURS["reference"]}[str(rule)]
         seen = part[(part["ess"] >= bottom) & (part["ess"] <= top)]
         traces.add(
             x=seen["ratio"],

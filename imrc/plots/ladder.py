@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.evaluation import RunResult
+from imrc.evaluation.significance import mean_and_stderr
 from imrc.plots._axes import decimals, task_ticks
 from imrc.plots._panels import axis, chart
 from imrc.plots._style import COLOURS, NAMES, rgba
-from imrc.plots.tables import mean_and_stderr
 
 _SYMBOLS = {"single": "line-ns", "forward": "circle-open", "forward_backward": "circle"}
 _TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backward": "Now (forward and backward)"}

@@ -9,10 +9,9 @@ import plotly.graph_objects as go
 from imrc._checks import check_choice
 from imrc.evaluation.scenarios import SCENARIO_NAMES, SCENARIOS, ScenarioName
 from imrc.plots._panels import axis, chart
-from imrc.plots._style import COLOURS, rgba
+from imrc.plots._style import COLOURS, DATA, rgba
 from imrc.plots.task_pictures import arrow
 
-_TESTED = "#0072B2"
 _TASKS = 4
 _HEIGHT = 96
 
@@ -42,7 +41,7 @@ def pictogram(scenario: ScenarioName) -> go.Figure:
             arrows.append(arrow(i + 0.7, i + 0.3, -0.16, colour))
     traces = [
         _dots(tasks, 15, fill=rgba(colour, 0.4), line=colour),
-        _dots(tested, 25, fill="rgba(0,0,0,0)", line=_TESTED),
+        _dots(tested, 25, fill="rgba(0,0,0,0)", line=DATA),
     ]
     shapes = []
     if scenario == "multi_task":

@@ -12,7 +12,7 @@ from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.evaluation import LagTable, RunResult
 from imrc.evaluation.decision import REFERENCES
-from imrc.evaluation.significance import half_width
+from imrc.evaluation.significance import half_width, mean_and_stderr
 
 Quantity = Literal["error", "difference", "risk"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
@@ -21,14 +21,6 @@ LAG_VIEW_ABOVE = 60
 """With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag, unless asked for."""
 TRIANGLE_TASKS = 100
 """Tasks and steps of a triangle at most; of more, every q-th is shown."""
-
-
-def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
-    """Return mean and standard error over the first axis (repetitions); NaN errors with one repetition."""
-    mean = values.mean(axis=0)
-    if len(values) == 1:
-        return mean, np.full_like(mean, np.nan)
-    return mean, values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals, task_ticks
 from imrc.plots._panels import Traces, axis, panels
-from imrc.plots._style import COLOURS
+from imrc.plots._style import COLOURS, DATA
 from imrc.watch import first_alarm
 
-_DATA, _ALARM = "#0072B2", "#D55E00"
+_ALARM = "#D55E00"
 _LEAST, _MOST = 1e-2, 1e8
 """Evidence is drawn between these: below and above it says the same."""
 
@@ -49,7 +49,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
         y=evidence,
         mode="lines+markers" if last <= 60 else "lines",
         name="evidence",
-        line={"color": _DATA, "width": 2},
+        line={"color": DATA, "width": 2},
         marker={"size": 6},
         hovertemplate="task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
         **named,

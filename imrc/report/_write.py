@@ -37,7 +37,7 @@ from imrc.features._spec import TITLES
 from imrc.report import _page
 from imrc.report._figures import sections
 from imrc.tasks import TaskSequence
-from imrc.wording import RISKS, RULES, decimal, number, p_text, versions, with_spread
+from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
 
 _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotly")
 
@@ -106,7 +106,7 @@ def _strategies(decision: Decision) -> str:
 def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
     # Minimax log loss is no bound on the error, and lowest where nothing is shared: it would mislead beside errors.
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
-    kinds = {kind: name[0].upper() + name[1:] for kind, name in result.scenario.kinds.items()}
+    kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
     columns = ["Rule", *(kinds.values()), "Difference to single task", *promised, "ESS"]
     rows = []
     for rule in result.rules:
@@ -129,7 +129,7 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
     return _page.grid(columns, rows) + (
         f'<p class="quiet">{spread}. '
-        f"{_page.escape(notes[0].upper() + notes[1:])}. Difference: paired, {averaged}. ESS: effective sample "
+        f"{_page.escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective sample "
         f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
         + (" A minimax risk above 1 promises nothing." if promised else "")
         + f"</p>{worth}"

@@ -45,11 +45,10 @@ def watch_story(
     arrivals = [vars(arrival) for arrival in Watcher(features=features, seed=seed).read(sequence)]
     table = pd.DataFrame(arrivals)[["task", "label", "p", "evidence", "change", "unusual"]]
     before = after = np.full(len(sequence), np.nan)
-    if run is not None and "imrc" in run.before:
-        known = run.n_tasks
-        before, after = before.copy(), after.copy()
-        before[:known] = run.before["imrc"].mean(axis=0)
-        after[:known] = run.error_tables["forward"].values[:, :, 0].mean(axis=0)
+    if run is not None:
+        unknown = np.full(len(sequence) - run.n_tasks, np.nan)
+        before = np.append(run.before_of("forward").mean(axis=0), unknown)
+        after = np.append(run.error_tables["forward"].newest().mean(axis=0), unknown)
     rows = table["task"].to_numpy() - 1
     return table.assign(before=before[rows], after=after[rows])
 
