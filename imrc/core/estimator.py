@@ -15,7 +15,7 @@ from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, TaskEstimate, unknown_task
 from imrc.core.orders import Order
-from imrc.core.prediction import randomised_rule, scores, softmax
+from imrc.core.prediction import probabilities, scores
 from imrc.core.settings import (
     Change,
     Confidence,
@@ -379,10 +379,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        values = self._scores(X, task, rule)
-        if self._learner.settings.loss == "log":
-            return softmax(values)
-        return randomised_rule(values, self._estimate(task, rule).nu)
+        return probabilities(self._scores(X, task, rule), self._learner.settings.loss, self._estimate(task, rule).nu)
 
     def score(
         self,

@@ -24,6 +24,11 @@ def softmax(values: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def probabilities(values: Floats, loss: str, nu: float) -> Floats:
+    """Return h(y|x) of a rule for scores of shape (n, C): `softmax` for log loss, else `randomised_rule`."""
+    return softmax(values) if loss == "log" else randomised_rule(values, nu)
+
+
 def randomised_rule(values: Floats, nu: float) -> Floats:
     """Return h(y|x), proportional to max(score - nu, 0), for scores of shape (n, C).
 

@@ -12,15 +12,27 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from imrc._types import Floats
+from imrc.evaluation.calibration import BINS, LEAST_PROBABILITY, balanced_error, calibration_error, log_loss
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.significance import Headline
 
 if TYPE_CHECKING:
     from imrc.evaluation.results import RunResult
 
-MeasureName = Literal["average_accuracy", "backward_transfer", "forward_transfer", "forgetting"]
+MeasureName = Literal[
+    "average_accuracy",
+    "backward_transfer",
+    "forward_transfer",
+    "forgetting",
+    "balanced_error",
+    "log_loss",
+    "calibration",
+]
 
 _GEM = "Lopez-Paz and Ranzato, Gradient Episodic Memory for Continual Learning, NIPS 2017"
+_BRODERSEN = "Brodersen, Ong, Stephan and Buhmann, The Balanced Accuracy and Its Posterior Distribution, ICPR 2010"
+_GOOD = "Good, Rational Decisions, Journal of the Royal Statistical Society B 14, 1952"
+_NAEINI = "Naeini, Cooper and Hauskrecht, Obtaining Well Calibrated Probabilities Using Bayesian Binning, AAAI 2015"
 _RWALK = "Chaudhry, Dokania, Ajanthan and Torr, Riemannian Walk for Incremental Learning, ECCV 2018"
 
 
@@ -46,6 +58,8 @@ class Measure:
     note: str = ""
 
 
+_RARE = "Look at it rather than at the error where a class has less than 20 % of the samples."
+_OF_ERRORS: tuple[MeasureName, ...] = ("average_accuracy", "backward_transfer", "forward_transfer", "forgetting")
 MEASURES: dict[MeasureName, Measure] = {
     "average_accuracy": Measure("Average accuracy", "mean over j of R[T, j]", _GEM),
     "backward_transfer": Measure(
@@ -67,6 +81,24 @@ MEASURES: dict[MeasureName, Measure] = {
         _RWALK,
         "Steps i from j on; negative where the last step is the best one.",
     ),
+    "balanced_error": Measure(
+        "Balanced error",
+        "mean over the classes of the share of their test samples that is given another one",
+        _BRODERSEN,
+        f"This and the next two: over the test samples of all tasks at the last step, for the rules of IMRC. {_RARE}",
+    ),
+    "log_loss": Measure(
+        "Log loss",
+        "minus the mean logarithm of the probability given to the right class",
+        _GOOD,
+        f"Probabilities below {LEAST_PROBABILITY:g} count as that.",
+    ),
+    "calibration": Measure(
+        "Calibration error",
+        f"mean over {BINS} bins of |mean probability of the answer - share of right answers|, weighted by samples",
+        _NAEINI,
+        "0: its probabilities can be taken at their word. Chance alone makes it positive, the more the fewer samples.",
+    ),
 }
 """The measures, in the order in which tables show them."""
 
@@ -74,7 +106,7 @@ MEASURES: dict[MeasureName, Measure] = {
 def measures_of_errors(
     errors: LagTable, before: Floats | None = None, reference: Floats | None = None
 ) -> dict[MeasureName, Floats]:
-    """Return every measure for each repetition.
+    """Return every measure of errors for each repetition.
 
     Parameters
     ----------
@@ -100,7 +132,7 @@ def measures_of_errors(
     """
     last, tasks = errors.final(), errors.tasks
     unknown = np.full(len(last), np.nan)
-    found: dict[MeasureName, Floats] = dict.fromkeys(MEASURES, unknown)
+    found: dict[MeasureName, Floats] = dict.fromkeys(_OF_ERRORS, unknown)
     found["average_accuracy"] = 1.0 - last.mean(axis=1)
     if tasks == 1:
         return found
@@ -129,13 +161,16 @@ def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
         NaN where a measure is not known, see `MEASURES`.
     """
     reference = result.majority.newest()
-    return {
-        rule: {
-            name: Headline.of(values)
-            for name, values in measures_of_errors(errors, result.before_of(rule), reference).items()
-        }
-        for rule, errors in result.error_tables.items()
-    }
+    unknown = np.full(len(reference), np.nan)
+    found = {}
+    for rule, errors in result.error_tables.items():
+        values = measures_of_errors(errors, result.before_of(rule), reference)
+        sums, by_class = result.reliability.get(rule), result.by_class.get(rule)
+        values["balanced_error"] = unknown if by_class is None else balanced_error(by_class)
+        values["log_loss"] = unknown if sums is None else log_loss(sums)
+        values["calibration"] = unknown if sums is None else calibration_error(sums)
+        found[rule] = {name: Headline.of(one) for name, one in values.items()}
+    return found
 
 
 def measure_rows(result: RunResult) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.results import COLUMNS, RunResult
+from imrc.evaluation.results import COLUMNS, SUMS, RunResult
 from imrc.evaluation.settings import RunSettings
 
 _TABLES = ("error_tables", "risk_tables", "ess_tables", "miss_tables")
@@ -62,7 +62,7 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
             raise ValueError("Repetitions of different sequences or methods cannot be put together.")
     kept = {field.name: getattr(first, field.name) for field in fields(first)}
     kept |= {name: _by_key([getattr(part, name) for part in results], _joined_table) for name in _TABLES}
-    kept |= {name: _by_key([getattr(part, name) for part in results], np.concatenate) for name in COLUMNS}
+    kept |= {name: _by_key([getattr(part, name) for part in results], np.concatenate) for name in (*COLUMNS, *SUMS)}
     kept["settings"] = settings
     if first.rare_counts is not None:
         kept["rare_counts"] = _joined_table([part.rare_counts for part in results if part.rare_counts is not None])

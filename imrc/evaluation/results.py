@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
+SUMS = ("reliability", "by_class")
 """What a run holds as one number per repetition and task."""
 
 
@@ -88,6 +89,11 @@ class RunResult:
         Test samples of the rare class per task.
     rare_class : str
         Its name; empty where no class is rare, see `imrc.evaluation.splits.rare_class`.
+    reliability : dict of str to ndarray of shape (repetitions, bins, 4)
+        Per rule of IMRC: what its probabilities add up to over the test samples of all tasks at the last step, see
+        `imrc.evaluation.calibration.counted`. Results kept by earlier versions lack it.
+    by_class : dict of str to ndarray of shape (repetitions, classes, 2)
+        The same by class: test samples, and those of them given another one.
     """
 
     settings: RunSettings
@@ -109,6 +115,8 @@ class RunResult:
     miss_tables: dict[str, LagTable] = field(default_factory=dict)
     rare_counts: LagTable | None = None
     rare_class: str = ""
+    reliability: dict[str, Floats] = field(default_factory=dict)
+    by_class: dict[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def from_steps(cls, settings: RunSettings, sequence: TaskSequence, steps: Sequence[StepResult]) -> RunResult:
@@ -176,6 +184,7 @@ class RunResult:
             if steps[0].rare is not None
             else None,
             rare_class=steps[0].rare_class,
+            **{name: getattr(steps[-1], name) for name in SUMS},
         )
 
     @property
@@ -493,7 +502,7 @@ class RunResult:
         for kind in ("error", "risk", "ess", "miss"):
             for rule, table in getattr(self, f"{kind}_tables").items():
                 arrays[f"{kind}/{rule}"] = table.values
-        for kind in COLUMNS:
+        for kind in (*COLUMNS, *SUMS):
             for rule, values in getattr(self, kind).items():
                 arrays[f"{kind}/{rule}"] = values
         header = {
@@ -584,5 +593,5 @@ class RunResult:
             rare_class=header.get("rare_class", ""),
             majority=LagTable(arrays["majority"]),
             time_s=arrays["time_s"],
-            **{kind: columns(kind) for kind in COLUMNS},
+            **{kind: columns(kind) for kind in (*COLUMNS, *SUMS)},
         )

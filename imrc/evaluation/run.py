@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_names
 from imrc._types import Floats
-from imrc.core.learner import Learner, StepUpdate, TaskEstimate
-from imrc.core.prediction import scores
+from imrc.core.learner import RULES, Learner, StepUpdate, TaskEstimate
+from imrc.core.prediction import probabilities, scores
 from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
+from imrc.evaluation.calibration import counted
 from imrc.evaluation.methods import ComparedMethods, warm_up
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import ScenarioName
@@ -69,6 +70,9 @@ class StepResult:
         Test samples of the rare class in the newest task.
     rare_class : str
         Its name.
+    reliability, by_class : dict of str to ndarray, first axis repetitions
+        Per rule of IMRC: sums over the test samples of all tasks so far, each with the rule it now has, see
+        `imrc.evaluation.calibration.counted`.
     """
 
     step: int
@@ -87,6 +91,8 @@ class StepResult:
     misses: dict[str, dict[int, Floats]] = field(default_factory=dict)
     rare: Floats | None = None
     rare_class: str = ""
+    reliability: dict[str, Floats] = field(default_factory=dict)
+    by_class: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -217,6 +223,8 @@ class _Done:
     before: dict[str, float]
     before_risk: dict[str, float]
     before_ess: dict[str, float]
+    reliability: dict[str, Floats]
+    by_class: dict[str, Floats]
 
 
 class _Repetition:
@@ -242,12 +250,16 @@ class _Repetition:
         self._once = len(sequence) - 1 if settings.scenario == "multi_task" else None
         if self._once is not None:
             learner = replace(learner, b=settings.reach(len(sequence)))
+        self._loss = learner.loss
         self._learner = Learner(learner, sequence.n_classes, threads=threads) if imrc else None
         self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
         self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
         self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
+        # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
+        self._sums: dict[str, tuple[Floats, Floats]] = {}
+        self._parts: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def draw(self, task: int) -> TaskDraw:
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
@@ -279,7 +291,10 @@ class _Repetition:
             time_s["imrc"] = clock() - started
             sizes["imrc"] = self._learner.state_size()
             self._last_alone = update.single
-            self._tests.pop(task - self._learner.settings.b - 1, None)
+            settled = task - self._learner.settings.b - 1
+            self._tests.pop(settled, None)
+            for rule in RULES:
+                self._parts.pop((rule, settled), None)
             wrong = self._imrc_wrong(task, update)
             errors = {rule: {j: float(part.mean()) for j, part in parts.items()} for rule, parts in wrong.items()}
             if self._rare is not None:
@@ -308,21 +323,33 @@ class _Repetition:
             before=before,
             before_risk=nothing | {name: estimate.risk for name, estimate in known.items()},
             before_ess=nothing | {name: estimate.ess for name, estimate in known.items()},
+            reliability={rule: sums[0] for rule, sums in self._sums.items()},
+            by_class={rule: sums[1] for rule, sums in self._sums.items()},
         )
 
     def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
         wrong = {
-            "single": {task: self._wrong(task, update.single)},
-            "forward": {task: self._wrong(task, update.forward)},
+            "single": {task: self._wrong(task, update.single, "single")},
+            "forward": {task: self._wrong(task, update.forward, "forward", "forward_backward")},
         }
         wrong["forward_backward"] = dict(wrong["forward"])
         for earlier, estimate in update.revised.items():
-            wrong["forward_backward"][earlier] = self._wrong(earlier, estimate)
+            wrong["forward_backward"][earlier] = self._wrong(earlier, estimate, "forward_backward")
         return wrong
 
-    def _wrong(self, task: int, estimate: TaskEstimate) -> NDArray[np.bool_]:
+    def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
+        """Return which test samples of a task get a wrong answer; count the probabilities as those of some rules."""
         X1, y = self._tests[task]
-        return np.asarray(scores(X1, estimate.coef, self._sequence.n_classes).argmax(axis=1) != y)
+        values = scores(X1, estimate.coef, self._sequence.n_classes)
+        answers = values.argmax(axis=1)
+        if rules:
+            parts = counted(probabilities(values, self._loss, estimate.nu), answers, y)
+            nothing = np.zeros_like(parts[0]), np.zeros_like(parts[1])
+            for rule in rules:
+                sums, old = self._sums.get(rule, nothing), self._parts.get((rule, task), nothing)
+                self._sums[rule] = sums[0] - old[0] + parts[0], sums[1] - old[1] + parts[1]
+                self._parts[rule, task] = parts
+        return np.asarray(answers != y)
 
 
 def _numbers(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
@@ -344,7 +371,7 @@ def _gather(done: list[_Done], name: str) -> dict[str, dict[int, Floats]]:
     }
 
 
-def _stack(values: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
+def _stack(values: Sequence[Mapping[str, float | Floats]]) -> dict[str, Floats]:
     """Turn one mapping per repetition into one array per key."""
     return {key: np.array([value[key] for value in values], dtype=np.float64) for key in values[0]}
 
@@ -454,6 +481,8 @@ def iter_run(
                 method_time_s=_stack([one.time_s for one in done]),
                 state_sizes=_stack([one.state_sizes for one in done]),
                 choices=_stack([one.choices for one in done]),
+                reliability=_stack([one.reliability for one in done]),
+                by_class=_stack([one.by_class for one in done]),
             )
 
 

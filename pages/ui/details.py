@@ -8,11 +8,13 @@ import streamlit as st
 import imrc
 from imrc.evaluation import HEADLINES, RunResult, largest_n
 from imrc.evaluation.budget import budget_sentence, budget_table
+from imrc.evaluation.calibration import reliability_table
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.measures import MEASURES, measure_rows
 from imrc.evaluation.words import with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
+from imrc.plots.reliability import reliability_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
@@ -183,6 +185,18 @@ def numbers(result: RunResult) -> None:
         "Measures of continual learning. R[i, j]: accuracy on task j after task i of T was learnt. "
         + plain(" ".join(f"{one.title}: {one.note}" for one in MEASURES.values() if one.note))
     )
+    table = reliability_table(result)
+    if len(table):
+        charts.show(
+            reliability_chart,
+            table,
+            name="reliability",
+            alt="Share of right answers against the probability of the answer given, per rule with bands: "
+            + "; ".join(
+                f"{RULES[rule]} {', '.join(f'{row.confidence:.2f}: {row.accuracy:.2f}' for row in part.itertuples())}"
+                for rule, part in table.groupby("rule", sort=False)
+            ),
+        )
     frame: pd.DataFrame = result.to_frame()
     st.caption(
         "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "

@@ -1,0 +1,56 @@
+"""How often rules are right against how sure they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.plots._panels import Traces, axis, band_key, chart
+from imrc.plots._style import COLOURS, DASHES, NAMES, band
+
+
+def reliability_chart(table: pd.DataFrame) -> go.Figure:
+    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.calibration.reliability_table`, with at least one row.
+
+    Returns
+    -------
+    Figure
+    """
+    traces = Traces()
+    traces.add(
+        x=[0.0, 1.0],
+        y=[0.0, 1.0],
+        mode="lines",
+        name="as sure as right",
+        line={"color": COLOURS["reference"], "width": 1},
+        hoverinfo="skip",
+    )
+    for rule, part in table.groupby("rule", sort=False):
+        x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
+        if np.isfinite(half).all() and len(part) > 1:
+            traces.add(**band(x, y - half, y + half, COLOURS[str(rule)], 0.15))
+        traces.add(
+            x=x,
+            y=y,
+            mode="lines+markers",
+            name=NAMES[str(rule)],
+            line={"color": COLOURS[str(rule)], "width": 2, "dash": DASHES[str(rule)]},
+            customdata=part["samples"],
+            hovertemplate="%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples<extra></extra>",
+        )
+    traces += band_key(table)
+    least = table[["confidence", "accuracy"]].min()
+    return chart(
+        traces,
+        axis("probability of the answer given", range=[least["confidence"] - 0.03, 1.02]),
+        axis("share of right answers", range=[max(least["accuracy"] - 0.1, 0.0), 1.02]),
+        title="Can its probabilities be believed?",
+        subtitle="below the line: too sure",
+        height=380,
+    )
