@@ -91,7 +91,7 @@ MEASURES: dict[MeasureName, Measure] = {
         "Log loss",
         "minus the mean logarithm of the probability given to the right class",
         _GOOD,
-        f"Probabilities below {LEAST_PROBABILITY:g} count as that.",
+        f"Probabilities below one in {1 / LEAST_PROBABILITY:,.0f} count as that.",
     ),
     "calibration": Measure(
         "Calibration error",

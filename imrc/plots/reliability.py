@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from imrc.plots._axes import decimals
 from imrc.plots._panels import Traces, axis, band_key, chart
 from imrc.plots._style import COLOURS, DASHES, NAMES, band
 
@@ -34,7 +35,9 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
     for rule, part in table.groupby("rule", sort=False):
         x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
         if np.isfinite(half).all() and len(part) > 1:
-            traces.add(**band(x, y - half, y + half, COLOURS[str(rule)], 0.15))
+            traces.add(
+                **band(x, (y - half).clip(0.0), (y + half).clip(max=1.0), COLOURS[str(rule)], 0.15), showlegend=False
+            )
         traces.add(
             x=x,
             y=y,
@@ -45,11 +48,13 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
             hovertemplate="%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples<extra></extra>",
         )
     traces += band_key(table)
-    least = table[["confidence", "accuracy"]].min()
+    ends = np.concatenate(
+        [table["accuracy"] - table["half"].fillna(0), table["accuracy"] + table["half"].fillna(0), [1.0]]
+    )
     return chart(
         traces,
-        axis("probability of the answer given", range=[least["confidence"] - 0.03, 1.02]),
-        axis("share of right answers", range=[max(least["accuracy"] - 0.1, 0.0), 1.02]),
+        axis("probability of the answer given", **decimals([*table["confidence"], 1.0])),
+        axis("share of right answers", **decimals(ends.clip(0.0, 1.0))),
         title="Can its probabilities be believed?",
         subtitle="below the line: too sure",
         height=380,
