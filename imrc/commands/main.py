@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="GB,MINUTES",
         type=_limit,
         help="memory and time above which a run waits for a click (default: 1,2); four times the memory or thirty "
-        "times the time is refused, and runs at the same time share the memory",
+        "times the time is refused, and runs at the same time share half the memory",
     )
     app.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     for command in _COMMANDS.values():

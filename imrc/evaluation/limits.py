@@ -90,7 +90,7 @@ class RunLimits:
     Attributes
     ----------
     bytes, seconds : float
-        Above one of them a run waits for a click. Runs at the same time share the bytes.
+        Above one of them a run waits for a click.
     """
 
     bytes: float = 1e9
@@ -128,6 +128,11 @@ class RunLimits:
                 "1,2: runs that need more than 1 GB or 2 minutes wait for a click."
             ) from None
         return cls(gigabytes * 1e9, minutes * 60.0)
+
+    @property
+    def together(self) -> float:
+        """Bytes that runs at the same time may need together; a run that needs more runs alone."""
+        return self.bytes / 2
 
     @property
     def most_bytes(self) -> float:

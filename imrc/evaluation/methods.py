@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +17,9 @@ from imrc.evaluation.splits import TaskDraw, method_seed
 
 Rows = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
+
+_TOGETHER = 2_000_000
+"""Numbers of mapped test rows that are there at once, at least those of one task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,38 +122,57 @@ class ComparedMethods:
             return {}
         self._tests.append(draw.test)
         self._labels.append(y[draw.test])
-        first = 0 if self._again else task
-        tests = [rows(j, self._tests[j])[:, 1:] for j in range(first, task + 1)]
-        X = np.concatenate(tests)
+        newest = rows(task, draw.test)[:, 1:]
         train = np.ascontiguousarray(rows(task, draw.train)[:, 1:]), y[draw.train]
         pool = None
-        records = {}
+        before, spent = {}, {}
         for name, learner in self._learners.items():
             if learner.uses_pool and pool is None:
                 pool = np.ascontiguousarray(rows(task, draw.pool)[:, 1:]), y[draw.pool]
             data = pool if learner.uses_pool and pool is not None else train
-            before = float("nan")
-            if task > 0:
-                before = float(np.mean(learner.predict(tests[-1]) != self._labels[task]))
+            before[name] = float(np.mean(learner.predict(newest) != self._labels[task])) if task > 0 else float("nan")
             started = time.thread_time()
             learner.partial_fit_task(task, *data)
-            spent = time.thread_time() - started
-            wrong = self._test(learner, task, X, tests)
+            spent[name] = time.thread_time() - started
+        records = {}
+        for name, wrong in self._wrong(task, newest, rows).items():
             errors = {j: float(part.mean()) for j, part in wrong.items()}
             misses = (
                 {}
                 if self._rare is None
                 else {j: float(part[self._labels[j] == self._rare].sum()) for j, part in wrong.items()}
             )
-            records[name] = MethodRecord(errors, misses, before, spent, learner.state_size())
+            records[name] = MethodRecord(errors, misses, before[name], spent[name], self._learners[name].state_size())
         return records
 
-    def _test(self, learner: Baseline, task: int, X: Floats, tests: list[Floats]) -> dict[int, NDArray[np.bool_]]:
-        """Which answers are wrong, on the tasks seen whose rule may have changed."""
-        if learner.fixed_old_rules:
-            return {task: learner.predict(tests[-1], task=task) != self._labels[task]}
-        if learner.keeps_old_rules:
-            return {j: learner.predict(tests[j], task=j) != self._labels[j] for j in range(task + 1)}
-        wrong = learner.predict(X) != np.concatenate(self._labels)
-        ends = np.cumsum([len(labels) for labels in self._labels])
-        return dict(enumerate(np.split(wrong, ends[:-1])))
+    def _wrong(self, task: int, newest: Floats, rows: Rows) -> dict[str, dict[int, NDArray[np.bool_]]]:
+        """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""
+        wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self._learners}
+        for tasks, X in self._again_tested(task, rows):
+            ends = np.cumsum([len(self._labels[j]) for j in tasks])[:-1]
+            for name, learner in self._learners.items():
+                if learner.fixed_old_rules:
+                    continue
+                if learner.keeps_old_rules:
+                    parts = [learner.predict(part, task=j) for j, part in zip(tasks, np.split(X, ends), strict=True)]
+                else:
+                    parts = np.split(learner.predict(X), ends)
+                wrong[name] |= {j: part != self._labels[j] for j, part in zip(tasks, parts, strict=True)}
+        for name, learner in self._learners.items():
+            if learner.fixed_old_rules:
+                wrong[name][task] = learner.predict(newest, task=task) != self._labels[task]
+        return wrong
+
+    def _again_tested(self, task: int, rows: Rows) -> Iterator[tuple[list[int], Floats]]:
+        """Give the test rows of all tasks seen if some method needs them, a few tasks at a time.
+
+        Together they can be larger than all else a run holds.
+        """
+        tasks: list[int] = []
+        parts: list[Floats] = []
+        for j in range(task + 1) if self._again else ():
+            tasks.append(j)
+            parts.append(rows(j, self._tests[j])[:, 1:])
+            if j == task or sum(part.size for part in parts) >= _TOGETHER:
+                yield tasks, np.concatenate(parts)
+                tasks, parts = [], []

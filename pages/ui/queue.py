@@ -106,7 +106,7 @@ def limits() -> RunLimits:
 @st.cache_resource(show_spinner=False)
 def line() -> Line:
     """Return the one line of this server."""
-    return Line(cores(), limits().bytes)
+    return Line(cores(), limits().together)
 
 
 def visitor() -> str:

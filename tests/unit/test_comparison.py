@@ -401,3 +401,15 @@ class TestFigures:
         figure = method_errors(with_printed(comparison_table(scores)))
         assert figure.data[1].name == "Printed in the paper"
         assert set(figure.data[1].x) == {0.08, printed_errors("spam", 100)["imrc"][0]}
+
+
+@pytest.mark.parametrize("together", [1, 500])
+def test_errors_do_not_depend_on_how_many_test_rows_are_there_at_once(together, compiled, monkeypatch):
+    sequence = imrc.datasets.load("random_walk", tasks=6, samples=60)
+    # One rule for all tasks, one for each task, old rules that never change.
+    names = ("gem", "condor", "logistic_seen", "logistic_single", "majority")
+    whole = imrc.evaluate(sequence, n=6, repetitions=2, methods=names)
+    monkeypatch.setattr("imrc.evaluation.methods._TOGETHER", together)
+    parts = imrc.evaluate(sequence, n=6, repetitions=2, methods=names)
+    for name in names:
+        np.testing.assert_array_equal(parts.error_tables[name].values, whole.error_tables[name].values)
