@@ -58,6 +58,8 @@ CONTROLS = [
     ("effective-sample-size", "plan_wish", "Effective samples", "ess"),
     ("effective-sample-size", "plan_ess", "60", 60.0),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("evolving", "guess_first", "true", True),
+    ("evolving", "guess_kind", "Tasks move along a course", "trend"),
     ("evolving", "changed", "true", True),
     ("evolving", "watch", "true", True),
     ("evolving", "watch_task", "3", 3),
