@@ -143,6 +143,14 @@ def test_the_view_of_the_result_is_read_from_the_link(app):
     assert "quantity" not in held(test)
 
 
+def test_what_if_is_read_from_the_link(app):
+    test = app(**SMALL, view="What if?", what_if="A task less", what_if_task="2")
+    assert not test.exception
+    assert (held(test)["view"], held(test)["what_if"], held(test)["what_if_task"]) == ("what_if", "drop", 2)
+    test = app(**SMALL, view="What if?", what_if_labels="n in every block")
+    assert (held(test)["what_if"], held(test)["what_if_labels"]) == ("blocks", "task")
+
+
 def test_another_sequence_has_other_components(app):
     test = app(**SMALL).switch_page(FILES["evolving"])
     test.query_params.update(evolving_class="0", evolving_component="feature 3")
