@@ -253,10 +253,9 @@ def power_sentences(power: Power) -> list[str]:
     kind: Group = others["same"].idxmax()
     mistaken = _share(*others.loc[kind, ["same", "same_low", "same_high"]])
     lines.append(
-        f"It says what it says here of {mistaken} sequences that are really {_PHRASES[kind]}, "
-        "more than of any other kind."
+        f"The likeliest mistake: the same would be said of {mistaken} sequences that are really {_PHRASES[kind]}."
         if others.loc[kind, "same"] > 0
-        else f"It says what it says here of no sequence of another kind ({power.simulations} of each)."
+        else f"The same would be said of none of {power.simulations} sequences of each other kind."
     )
     far = (
         "as far apart as a random walk can be that would not be seen here"

@@ -47,7 +47,7 @@ def power_chart(power: Power) -> go.Figure:
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            textfont={"color": "#FFFFFF" if column in ("named", "another") else "#000000"},
+            textfont={"color": "#FFFFFF" if column in ("named", "another") else "#14181F"},
             hovertemplate=f"%{{y}}: {name} in %{{x:.0f}} of 100<extra></extra>",
         )
     return chart(
@@ -56,6 +56,7 @@ def power_chart(power: Power) -> go.Figure:
         axis("really", type="category", categoryorder="array", categoryarray=names[::-1]),
         title="How often would each kind be recognised?",
         height=150 + 32 * len(names),
+        order="normal",
         barmode="stack",
         bargap=0.25,
         hovermode="closest",

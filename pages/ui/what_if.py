@@ -82,6 +82,8 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
         "their own, with the settings of this one.",
     )
     head, settings = sequence.head(result.n_tasks), result.settings
+    if settings.scenario != "continual":
+        st.caption("Whatever the scenario, these runs learn tasks as they arrive.")
     if question == "blocks":
         _blocks(head, settings)
     elif len(head) < 3:
