@@ -33,8 +33,8 @@ REVERSION = 0.6
 PERIOD = 8
 
 
-def _path(kind: Kind, tasks: int, change: float, features: int, generator: np.random.Generator) -> Floats:
-    """Deviation of the class means from their start, shape (tasks, D)."""
+def path(kind: Kind, tasks: int, change: float, features: int, generator: np.random.Generator) -> Floats:
+    """Return how far the class means are from their start, task by task, shape (tasks, D)."""
     noise = generator.standard_normal((tasks, features))
     time = np.arange(tasks)[:, None]
     if kind == "identical":
@@ -51,11 +51,11 @@ def _path(kind: Kind, tasks: int, change: float, features: int, generator: np.ra
         return np.asarray(change * 2.0 * np.cos(2.0 * np.pi * time / PERIOD + phase))
     if kind == "abrupt":
         return np.where(time >= tasks // 2, 5.0 * change * noise[0], 0.0)
-    path = np.zeros((tasks, features))
-    path[0] = change / np.sqrt(1.0 - REVERSION**2) * noise[0]
+    pulled = np.zeros((tasks, features))
+    pulled[0] = change / np.sqrt(1.0 - REVERSION**2) * noise[0]
     for j in range(1, tasks):
-        path[j] = REVERSION * path[j - 1] + change * noise[j]
-    return path
+        pulled[j] = REVERSION * pulled[j - 1] + change * noise[j]
+    return pulled
 
 
 def gaussian_tasks(
@@ -114,7 +114,7 @@ def gaussian_tasks(
     start = generator.standard_normal((classes, features))
     start -= start.mean(axis=0)
     start *= separation / 2.0 / np.linalg.norm(start, axis=1, keepdims=True)
-    means = start + _path(kind, tasks, change, features, generator)[:, None, :]
+    means = start + path(kind, tasks, change, features, generator)[:, None, :]
     result = []
     for j in range(tasks):
         y = generator.integers(classes, size=samples)

@@ -41,7 +41,7 @@ from imrc.diagnostics._reduction import (
     reduce_moments,
     resolve_transform,
 )
-from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, decide, find_returns, word_verdict
+from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, VerdictName, decide, find_returns, word_verdict
 from imrc.tasks import TaskSequence
 from imrc.wording import plain
 
@@ -297,6 +297,62 @@ def _judge(
     generator: np.random.Generator,
 ) -> Assessment:
     """Collect the evidence on a reduced sequence and decide."""
+    orders = draw_orders(reduced.k, permutations, generator) if reduced.k >= 4 else np.arange(reduced.k)[None]
+    found = gather(reduced, m_noise, p_same, orders)
+    pacf, curve = _pictures(head["moments"].tau[:, reduced.kept], reduced, orders)
+    verdict = word_verdict(
+        found.name,
+        found.second,
+        k=reduced.k,
+        change=found.change,
+        pairs=found.returns,
+        share=found.returns_share,
+        fits=found.models,
+        tests=found.innovations,
+        is_bounded=head["is_bounded"],
+        n=head["n"],
+    )
+    return Assessment(
+        verdict=verdict,
+        m_noise=m_noise,
+        m_eff=found.change.m_eff,
+        q=reduced.statistic,
+        p_same=found.p_same,
+        same_method=found.same_method,
+        p_change=found.p_change,
+        order=found.order,
+        pacf=pacf,
+        variogram=curve,
+        distance=reduced.distance,
+        returns=found.returns,
+        returns_share=found.returns_share,
+        change=found.change,
+        innovations=found.innovations,
+        models=found.models,
+        orders=_orders(reduced) if reduced.k >= LEAST_TASKS else (),
+        **head,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What decides about a verdict, and which one it is; attributes as those of `Assessment`."""
+
+    name: VerdictName
+    second: VerdictName | None
+    p_same: float
+    same_method: SameMethod
+    p_change: float
+    order: OrderTests | None
+    returns: tuple[tuple[int, int], ...]
+    returns_share: float
+    change: ChangeEstimate
+    innovations: Innovations | None
+    models: tuple[ModelFit, ...]
+
+
+def gather(reduced: Reduced, m_noise: float | None, p_same: float | None, orders: NDArray[np.int64]) -> Evidence:
+    """Collect the evidence on a reduced sequence, with these random orders of its tasks, and decide."""
     k = reduced.k
     ratio, values, projections = estimate_change(reduced)
     tests = innovations(reduced, ratio) if k >= LEAST_TASKS else None
@@ -308,50 +364,15 @@ def _judge(
     # Among many tasks chance pairs abound; they are neither used nor shown there.
     searched = k <= RETURNS_UP_TO
     pairs, share = find_returns(reduced.distance, reduced.h, m_noise or m_eff) if searched else ((), 0.0)
-    orders = draw_orders(k, permutations, generator) if k >= 4 else np.arange(k)[None]
     order: OrderTests | None = None
     models: tuple[ModelFit, ...] = ()
-    orders_found: tuple[OrderFit, ...] = ()
     if k >= LEAST_TASKS:
         factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced else None
         statistics = order_statistics(centre_twice(reduced.scaled), orders, factor)
         order = combine_order_tests(statistics, k <= ENUMERATED)
         models = fit_models(reduced.scaled, reduced.h, m_eff)
-        orders_found = _orders(reduced)
-    pictures = _pictures(head["moments"].tau[:, reduced.kept], reduced, orders)
     name, second, p_change = decide(k, p_same, order.p_order if order else None, change, share, models)
-    verdict = word_verdict(
-        name,
-        second,
-        k=k,
-        change=change,
-        pairs=pairs,
-        share=share,
-        fits=models,
-        tests=tests,
-        is_bounded=head["is_bounded"],
-        n=head["n"],
-    )
-    return Assessment(
-        verdict=verdict,
-        m_noise=m_noise,
-        m_eff=m_eff,
-        q=reduced.statistic,
-        p_same=p_same,
-        same_method=method,
-        p_change=p_change,
-        order=order,
-        pacf=pictures[0],
-        variogram=pictures[1],
-        distance=reduced.distance,
-        returns=pairs,
-        returns_share=share,
-        change=change,
-        innovations=tests,
-        models=models,
-        orders=orders_found,
-        **head,
-    )
+    return Evidence(name, second, p_same, method, p_change, order, pairs, share, change, tests, models)
 
 
 def _orders(reduced: Reduced) -> tuple[OrderFit, ...]:

@@ -63,7 +63,7 @@ ORDER_OF: dict[VerdictName, KnownOrder] = {
 }
 """Order of the change that a verdict is about, see `imrc.core.orders`; of others the learner has no model."""
 
-_FINDINGS: dict[VerdictName, str] = {
+FINDINGS: dict[VerdictName, str] = {
     "no_change": "no change can be seen",
     "too_few": "too few tasks or samples to see a change",
     "differ": "tasks differ, but are too few to judge their order",
@@ -123,9 +123,9 @@ class Verdict:
         elif self.name == "trend" and self.changes == "same_way":
             first = "changes keep their direction for a while"
         else:
-            first = _FINDINGS[self.name]
+            first = FINDINGS[self.name]
         if self.second is not None:
-            return f"{first}, or {_FINDINGS[self.second]}"
+            return f"{first}, or {FINDINGS[self.second]}"
         if self.name == "evolving" and self.changes in _FAILS:
             return f"{first}, but the changes {CHANGES[self.changes]}"
         return first

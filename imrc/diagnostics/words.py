@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from imrc.core.orders import ORDER_NAMES, KnownOrder
 from imrc.diagnostics._assess import Assessment
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
+from imrc.diagnostics._models import Group
 from imrc.diagnostics._pictures import PartialAutocorrelation
-from imrc.diagnostics._verdict import LEVEL, ORDER_OF
+from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL, ORDER_OF
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
 from imrc.wording import capital, decimal, listed, number, p_text
+
+GUESSES: dict[Group, str] = {
+    kind: FINDINGS[kind][0].upper() + FINDINGS[kind][1:]
+    for kind in ("no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
+}
+"""Kinds of change somebody can guess, in the words of the verdict."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,50 @@ def questions(result: Assessment, n: float) -> list[Question]:
             else Question(text, "Not judged", "the order does not matter", "")
         )
     return asked
+
+
+def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
+    """Compare somebody's guess with the verdict, and say what speaks against it.
+
+    Parameters
+    ----------
+    result : Assessment
+        From `imrc.diagnostics.assess`.
+    guess : str
+        One of `GUESSES`.
+
+    Returns
+    -------
+    agrees : bool
+        Whether the verdict names it, alone or as one of two.
+    text : str
+        In Markdown.
+    """
+    verdict = result.verdict
+    said = f"The diagnosis: {verdict.finding}. {verdict.sentence}"
+    if guess == verdict.name and verdict.second is None:
+        return True, f"**Your guess agrees.** {said}"
+    if guess in (verdict.name, verdict.second):
+        return True, f"**Your guess is one of two that the models cannot tell apart.** {said}"
+    if verdict.name in ("too_few", "differ"):
+        return False, f"**The diagnosis names no kind here.** {said}"
+    if verdict.name == "no_change":
+        why = f"differences between the tasks are no larger than noise ({p_text(result.p_change)})"
+    elif guess == "no_change":
+        why = f"the tasks are not all alike ({p_text(result.p_change)})"
+    elif verdict.name == "iid" or not result.gaps:
+        why = f"neighbours are no more alike than other pairs ({p_text(result.p_order)})"
+    elif guess == "iid":
+        why = f"the order of the tasks matters ({p_text(result.p_order)})"
+    elif guess in result.gaps:
+        gap = result.gaps[guess] - result.gaps[cast(Group, verdict.name)]
+        why = (
+            f"the best model of your guess is {decimal(gap, 1)} behind in BIC, and from {LEAD:g} on it is no longer "
+            "named"
+        )
+    else:
+        why = "no model of your guess fits so few tasks"
+    return False, f"**Your guess differs:** {why}. {said}"
 
 
 def regime_sentence(result: Assessment, n: float) -> str:

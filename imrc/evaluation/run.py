@@ -238,7 +238,9 @@ class _Repetition:
         seed: np.random.SeedSequence,
         threads: int,
         keep: int,
+        places: Sequence[int],
     ) -> None:
+        self._places = places
         self._n = settings.n
         self._sequence = sequence
         self._seed = seed
@@ -262,7 +264,8 @@ class _Repetition:
         self._parts: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def draw(self, task: int) -> TaskDraw:
-        return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, task_seed(self._seed, task))
+        seed = task_seed(self._seed, self._places[task])
+        return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, seed)
 
     def step(self, task: int) -> _Done:
         """Learn a task with every method; return the errors of what was learnt, and the majority error."""
@@ -398,6 +401,7 @@ def iter_run(
     threads: int | None = None,
     mapped: MappedTasks | None = None,
     tick: Callable[[], object] | None = None,
+    places: Sequence[int] | None = None,
 ) -> Iterator[StepResult]:
     """Run the settings on a sequence, one task at a time.
 
@@ -421,6 +425,9 @@ def iter_run(
     tick : callable or None
         Called without arguments in the caller's thread several times a second while a step is being computed. What it
         raises ends the run: repetitions not yet begun are dropped, those under way are waited for.
+    places : sequence of int or None
+        Of each task, the place (from 0) whose draws it gets: tasks of another sequence in another order, or some of
+        them, are then learnt from and tested on the same rows as there. None: its own.
 
     Yields
     ------
@@ -430,7 +437,7 @@ def iter_run(
     ------
     ValueError
         If the sequence is too short or its tasks too small for the settings, `only` is empty or names a repetition
-        below 0, or `mapped` is of another sequence, representation or seed.
+        below 0, `mapped` is of another sequence, representation or seed, or `places` are not one per task.
 
     Examples
     --------
@@ -449,6 +456,9 @@ def iter_run(
     chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
     if not chosen:
         raise ValueError("only is empty: name at least one repetition.")
+    drawn = list(range(len(sequence))) if places is None else [check_int("places", one, 0) for one in places]
+    if len(drawn) != len(sequence):
+        raise ValueError(f"places has {len(drawn)} entries for {len(sequence)} tasks.")
     warm_up(settings.compared)
     available = cores() if threads is None else check_int("threads", threads, 1)
     workers = max(1, min(len(chosen), available))
@@ -457,7 +467,9 @@ def iter_run(
     # Cores left over by the repetitions solve the problems of a step side by side.
     keep = MAPPED_LIMIT // len(chosen)
     with single_thread():
-        repetitions = [_Repetition(settings, sequence, mapped, seeds[r], available // workers, keep) for r in chosen]
+        repetitions = [
+            _Repetition(settings, sequence, mapped, seeds[r], available // workers, keep, drawn) for r in chosen
+        ]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()

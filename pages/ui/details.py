@@ -18,7 +18,7 @@ from imrc.plots.reliability import reliability_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
-from pages.ui import charts, links, overview, state, uses
+from pages.ui import charts, links, overview, state, uses, what_if
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -26,6 +26,7 @@ VIEWS = {
     "tasks": "Task by task",
     "time": "As tasks arrive",
     "budget": "How many labels?",
+    "what_if": "What if?",
     "choices": "Paper's choices",
     "numbers": "Numbers",
 }
@@ -219,7 +220,8 @@ def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult 
         key="view",
         bind="query-params",
         help="What is behind the decision above: every task, the course of the errors, what more or fewer labels would "
-        "do, the same run with the choices of the paper, and all numbers.",
+        "do, the same run on other blocks, in another order or without a task, or with the choices of the paper, and "
+        "all numbers.",
     )
     if view == "tasks":
         tasks(result, sequence)
@@ -227,6 +229,8 @@ def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult 
         time(result, references)
     elif view == "budget":
         budget(result, sequence)
+    elif view == "what_if":
+        what_if.show(result, sequence)
     elif view == "choices":
         overview.against_the_paper(result)
     else:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, changes, charts, data, evidence, formulas, state, watching
+from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, state, watching
 from pages.ui.choice import OWN
 
 visit = state.visit()
@@ -14,19 +14,32 @@ title, n = data.title_of(choice.dataset), choice.settings.n
 result = assessing.assessment(choice)
 verdict = result.verdict
 
-st.markdown(f"# {title}: {verdict.finding}")
-meaning = " " + words.meaning_sentence(result, n) if result.change is not None else ""
-st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.){meaning}")
-for note in verdict.notes:
-    st.info(note, icon=":material/info:")
-
-evidence.path(result, n)
-evidence.orders(result)
-changes.what_changed(choice)
-watching.watch(choice, sequence)
+# Places that are always there: Play, further down, is a fragment, and must not move.
+reliable = None
+head, path, ranked, watched = (st.container() for _ in range(4))
+with path:
+    hidden = guessing.ask(result, (sequence.fingerprint, choice.settings.features))
+with head:
+    if hidden:
+        st.markdown(f"# {title}: what kind of change is this?")
+    else:
+        st.markdown(f"# {title}: {verdict.finding}")
+        meaning = " " + words.meaning_sentence(result, n) if result.change is not None else ""
+        st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.){meaning}")
+        for note in verdict.notes:
+            st.info(note, icon=":material/info:")
+if not hidden:
+    with path:
+        evidence.path(result, n)
+        reliable = st.container() if power.asked(result) else None
+        evidence.orders(result)
+with ranked:
+    changes.what_changed(choice)
+with watched:
+    watching.watch(choice, sequence)
 
 if result.variogram is None:
-    st.stop()
+    st.stop()  # with fewer than two tasks
 COMPARE = {"nothing": "nothing", "independent": "independent tasks", "random_walk": "a random walk"}
 panels = {title: result.pacf} if result.pacf is not None else {}
 if panels:
@@ -77,7 +90,7 @@ with row.container(width=440):
         name="evolving-distances",
         alt=f"Heatmap of the squared distances of all pairs of {result.k} tasks minus noise.",
     )
-if result.models:
+if result.models and not hidden:
     with row.container(width=440):
         charts.show(
             pictures.model_gaps,
@@ -95,12 +108,16 @@ if shown is not result:
         "Shown are the columns of the data, standardised. The rules learn from features that mix them, without names."
     )
 formulas.show("tracks")
-st.download_button(
-    "Download the evidence as JSON",
-    lambda: tracks.as_json(result, n),
-    f"imrc-assess-{sequence.name}.json",
-    "application/json",
-    icon=":material/download:",
-    on_click="ignore",
-    help="The verdict and every number behind it, for programs.",
-)
+if not hidden:
+    st.download_button(
+        "Download the evidence as JSON",
+        lambda: tracks.as_json(result, n),
+        f"imrc-assess-{sequence.name}.json",
+        "application/json",
+        icon=":material/download:",
+        on_click="ignore",
+        help="The verdict and every number behind it, for programs.",
+    )
+if reliable is not None:  # last, because it takes longest
+    with reliable:
+        power.show(result, choice)

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.decision import STRATEGIES
 from imrc.wording import RULES
-from pages.ui import running
+from pages.ui import power, running
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -39,6 +39,7 @@ def app(compiled, monkeypatch) -> Callable[..., AppTest]:
     """Return a function that opens the app, with query parameters as keywords."""
     # What counts as a short run must not depend on what else this machine does.
     monkeypatch.setattr(running, "_SHORT_S", 60.0)
+    monkeypatch.setattr(power, "SIMULATIONS", 5)
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -149,7 +150,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def texts(test: AppTest) -> str:
     """Return everything a page says in words."""
     parts = [
-        element.value for kind in ("markdown", "caption", "warning", "info", "error") for element in getattr(test, kind)
+        element.value
+        for kind in ("markdown", "caption", "warning", "info", "success", "error")
+        for element in getattr(test, kind)
     ]
     return re.sub(r"\s+", " ", " ".join(str(part) for part in parts))
 

@@ -7,11 +7,12 @@ import pytest
 import streamlit as st
 
 import imrc
-from imrc.evaluation import RunSettings, rule_uses
+from imrc.evaluation import RunSettings, rule_uses, what_if
 from imrc.evaluation.measures import measure_rows
 from imrc.evaluation.uses import uses_sentences
 from imrc.evaluation.words import with_error
 from pages.ui import running
+from pages.ui.keeping import Store
 from tests.app.conftest import link, metrics, set_value, texts
 
 
@@ -250,3 +251,43 @@ def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, p
     assert " ".join(uses_sentences(uses)) in texts(test)
     samples = [frame.value for frame in test.dataframe if "pull" in frame.value]
     assert [len(frame) for frame in samples] == ([10] if preset == "recommended" else [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        ({}, "How large should blocks be?"),
+        ({"what_if_labels": "n in every block"}, "How large should blocks be?"),
+        ({"what_if": "Another order"}, "Does the order of the tasks carry the gain?"),
+        ({"what_if": "A task less", "what_if_task": "2"}, "Which tasks would miss task 2?"),
+    ],
+)
+def test_what_if_is_answered_from_the_link_as_the_library_does(app, asked, title):
+    test = app(dataset="random_walk", k="6", n="5", repetitions="2", view="What if?", **asked)
+    assert not test.exception
+    assert any(title in one.value for one in test.markdown)
+    sequence, settings = imrc.datasets.load("random_walk", tasks=6), RunSettings(n=5, repetitions=2)
+    if "what_if" not in asked:
+        scale = not asked
+        sizes = what_if.block_sizes(sequence, settings, scale=scale)
+        said = what_if.blocks_sentence(what_if.over_blocks(sequence, settings, sizes, scale=scale), 300)
+    elif "what_if_task" in asked:
+        said = what_if.without_sentence(what_if.without(sequence, settings, 1), 1)
+    else:
+        said = what_if.shuffled_sentence(what_if.shuffled(sequence, settings))
+    assert said in texts(test)
+
+
+def test_what_if_can_be_stopped_and_begun_again(app, monkeypatch):
+    asked = {"dataset": "random_walk", "k": "4", "n": "5", "repetitions": "1", "view": "What if?"}
+    test = app(**asked, what_if="Another order")
+    key = ("order", imrc.datasets.load("random_walk", tasks=4).fingerprint, test.session_state["visit"].choice.settings)
+    empty = Store(10**6)
+    monkeypatch.setattr("pages.ui.what_if._kept", lambda: empty)
+    test.session_state["what_if_stopped"] = key
+    test = test.run()
+    assert "Stopped before all runs had ended." in texts(test)
+    test = test.button(key="what_if_again").click().run()
+    assert not test.exception
+    assert "Stopped before" not in texts(test)
+    assert any("carry the gain" in one.value for one in test.markdown)

@@ -58,6 +58,8 @@ CONTROLS = [
     ("effective-sample-size", "plan_wish", "Effective samples", "ess"),
     ("effective-sample-size", "plan_ess", "60", 60.0),
     ("evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("evolving", "guess_first", "true", True),
+    ("evolving", "guess_kind", "Tasks move along a course", "trend"),
     ("evolving", "changed", "true", True),
     ("evolving", "watch", "true", True),
     ("evolving", "watch_task", "3", 3),
@@ -139,6 +141,14 @@ def test_the_view_of_the_result_is_read_from_the_link(app):
     assert not test.exception
     assert held(test)["view"] == "time"
     assert "quantity" not in held(test)
+
+
+def test_what_if_is_read_from_the_link(app):
+    test = app(**SMALL, view="What if?", what_if="A task less", what_if_task="2")
+    assert not test.exception
+    assert (held(test)["view"], held(test)["what_if"], held(test)["what_if_task"]) == ("what_if", "drop", 2)
+    test = app(**SMALL, view="What if?", what_if_labels="n in every block")
+    assert (held(test)["what_if"], held(test)["what_if_labels"]) == ("blocks", "task")
 
 
 def test_another_sequence_has_other_components(app):

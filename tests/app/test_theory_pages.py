@@ -11,7 +11,8 @@ import pytest
 import imrc
 from imrc import report
 from imrc.cli import main
-from imrc.diagnostics import assess, what_changed, words
+from imrc.diagnostics import assess, verdict_power, what_changed, words
+from imrc.diagnostics.power import power_sentences
 from imrc.evaluation import effective_samples, guarantees, theorem_4
 from imrc.evaluation.promises import measured_sentence, worth_sentence
 from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
@@ -296,6 +297,40 @@ def test_watching_says_what_the_library_says_task_by_task(app):
     said = arrival_sentences(story, 5)
     assert f"**{said[0]}** " + " ".join(said[1:]) in texts(test)
     assert "What is known when task 5 has arrived?" in titles(test)
+
+
+def test_the_verdict_is_hidden_until_somebody_has_guessed(app):
+    query = {"dataset": "trend", "k": "12", "n": "5", "repetitions": "1"}
+    verdict = assess(imrc.datasets.load("trend", tasks=12)).verdict
+    test = app(**query, guess_first="true").switch_page(EVOLVING).run()
+    assert not test.exception
+    assert verdict.finding not in texts(test)
+    assert verdict.sentence not in texts(test)
+    assert not [one for one in titles(test) if one.startswith("Which kind")]
+    assert test.button(key="guess_reveal").disabled
+    test = test.radio(key="guess_kind").set_value("evolving").run()
+    assert verdict.finding not in texts(test)  # choosing is not yet showing
+    test = test.button(key="guess_reveal").click().run()
+    assert "Your guess differs" in texts(test)
+    assert verdict.finding in texts(test)
+    test = test.radio(key="guess_kind").set_value("trend").run()
+    assert words.guess_sentence(assess(imrc.datasets.load("trend", tasks=12)), "trend")[1] in texts(test)
+    # The verdict on another sequence is hidden again.
+    test.number_input(key="k").set_value(11)
+    next(button for button in test.button if button.label == "Run").click()
+    test = test.run()
+    assert "what kind of change is this?" in texts(test)
+
+
+def test_the_power_of_the_diagnosis_is_simulated_on_demand_and_kept(app):
+    query = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "1"}
+    test = app(**query).switch_page(EVOLVING).run()
+    assert not any(title.startswith("How often") for title in titles(test))
+    test = app(**query, power="true").switch_page(EVOLVING).run()
+    assert not test.exception
+    assert "How often would each kind be recognised?" in titles(test)
+    said = power_sentences(verdict_power(assess(imrc.datasets.load("random_walk", tasks=6)), simulations=5))
+    assert all(sentence in texts(test) for sentence in said)
 
 
 @pytest.mark.parametrize(("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)")])

@@ -1,0 +1,463 @@
+"""What if: the same rows in blocks of another size, the same tasks in a random order, or one of them left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from imrc._checks import InputError, check_int
+from imrc._types import Floats
+from imrc.diagnostics import assess
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import iter_run
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import half_width, mean_interval
+from imrc.evaluation.splits import held_out, repetition_seeds
+from imrc.tasks import Task, TaskSequence
+from imrc.wording import RULES, decimal, listed
+
+Rule = Literal["single", "forward", "forward_backward"]
+BORROWING: tuple[Rule, ...] = ("forward", "forward_backward")
+COMPARED: tuple[Rule, ...] = ("single", *BORROWING)
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+LEAST_BLOCKS = 3
+MOST_BLOCKS = 200
+_ORDER_KEY = 1 << 20
+"""Apart from the seeds of tasks, of which there are fewer."""
+
+Tick = Callable[[float], object]
+
+
+def _plain(settings: RunSettings) -> RunSettings:
+    """Return settings of a run of IMRC alone on a whole sequence, tasks as they arrive."""
+    return replace(settings, k=None, methods=("imrc",), scenario="continual")
+
+
+def _final_errors(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    places: Sequence[int],
+    only: Sequence[int] | None,
+    tick: Callable[[], object] | None,
+) -> dict[str, Floats]:
+    """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
+    steps = list(iter_run(sequence, settings, only=only, places=places, tick=tick))
+    run = replace(settings, repetitions=settings.repetitions if only is None else len(only))
+    tables = RunResult.from_steps(run, sequence, steps).error_tables
+    return {rule: tables[rule].final() for rule in COMPARED}
+
+
+def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
+    return None if tick is None else lambda: tick(share)
+
+
+# -- block size --------------------------------------------------------------------------------------------------------
+
+
+def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
+    """Return rows per block to try: from a quarter of the present tasks to four times them, as far as they can be run.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks as they are cut now.
+    settings : RunSettings
+        Of the run.
+    scale : bool
+        Whether n grows with the block, so that as many rows are labelled in all.
+
+    Returns
+    -------
+    list of int
+        Rising; the present size, the mean over tasks, is among them if it can be cut.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> block_sizes(imrc.datasets.load("random_walk", tasks=12), RunSettings(n=10))
+    [75, 150, 300, 600, 1200]
+    """
+    rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
+    sizes = sorted({round(present * factor) for factor in FACTORS})
+    return [
+        size
+        for size in sizes
+        if LEAST_BLOCKS <= rows // size <= MOST_BLOCKS
+        and max(sequence.n_classes, 2) <= _samples(size, present, settings, scale=scale) <= size - held_out(size)
+    ]
+
+
+def _samples(size: int, present: int, settings: RunSettings, *, scale: bool) -> int:
+    return max(1, round(settings.n * size / present)) if scale else settings.n
+
+
+def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> RunSettings:
+    """Return the settings of a run on blocks of a size.
+
+    Parameters
+    ----------
+    size : int
+        Rows of a block.
+    sequence : TaskSequence
+        The tasks as they are cut now.
+    settings : RunSettings
+        Of the run; its n belongs to the present size.
+    scale : bool
+        Whether n grows with the block.
+
+    Returns
+    -------
+    RunSettings
+    """
+    n = _samples(size, round(float(sequence.sizes.mean())), settings, scale=scale)
+    return replace(_plain(settings), n=n)
+
+
+def in_blocks(sequence: TaskSequence, size: int) -> TaskSequence:
+    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        Tasks in the order in which they arrived.
+    size : int
+        Rows of a block.
+
+    Returns
+    -------
+    TaskSequence
+
+    Examples
+    --------
+    >>> import imrc
+    >>> len(in_blocks(imrc.datasets.load("random_walk", tasks=4, samples=100), 150))
+    2
+    """
+    rows = int(sequence.sizes.sum())
+    size = check_int("size", size, 1, rows)
+    X = np.concatenate([task.X for task in sequence])
+    y = np.concatenate([task.y for task in sequence])
+    missing = any(task.allow_missing for task in sequence)
+    tasks = tuple(
+        Task(X[first : first + size], y[first : first + size], f"rows {first + 1:,} to {first + size:,}", missing)
+        for first in range(0, rows - size + 1, size)
+    )
+    return replace(sequence, tasks=tasks, truth=None)
+
+
+def over_blocks(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    sizes: Sequence[int],
+    *,
+    scale: bool = True,
+    tick: Tick | None = None,
+) -> pd.DataFrame:
+    """Run and diagnose the same rows in blocks of several sizes.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks as they are cut now.
+    settings : RunSettings
+        Of the run; its n belongs to the present size.
+    sizes : sequence of int
+        Rows of a block.
+    scale : bool
+        Whether n grows with the block, so that as many rows are labelled in all.
+    tick : callable or None
+        Called with the share done several times a second; what it raises ends the runs.
+
+    Returns
+    -------
+    DataFrame
+        One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error of all tasks at the last step),
+        `stderr`, `half` (of the width of the 95 % interval over repetitions), `finding` and `title` of the verdict.
+    """
+    rows = []
+    for number, size in enumerate(sizes):
+        cut = in_blocks(sequence, size)
+        here = settings_for(size, sequence, settings, scale=scale)
+        tick_here = _at(tick, number / len(sizes))
+        errors = _final_errors(cut, here, range(len(cut)), None, tick_here)
+        if tick_here is not None:
+            tick_here()
+        verdict = assess(cut, features=settings.features, seed=settings.seed).verdict
+        for rule in COMPARED:
+            found = errors[rule].mean(axis=1)
+            repetitions = len(found)
+            stderr = float(found.std(ddof=1) / np.sqrt(repetitions)) if repetitions > 1 else float("nan")
+            rows.append(
+                {
+                    "size": size,
+                    "tasks": len(cut),
+                    "n": here.n,
+                    "rule": rule,
+                    "value": float(found.mean()),
+                    "stderr": stderr,
+                    "half": float(half_width(stderr, repetitions)),
+                    "finding": verdict.finding,
+                    "title": verdict.title,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def blocks_sentence(table: pd.DataFrame, present: int) -> str:
+    """State which block size has the fewest errors, and whether the verdict depends on it, in Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `over_blocks`.
+    present : int
+        Rows of a task now.
+
+    Returns
+    -------
+    str
+    """
+    main = table[table["rule"] == "forward_backward"].set_index("size")
+    best = int(main["value"].idxmin())
+    # Other blocks are other tasks: nothing is paired, so both errors count.
+    far = np.hypot(main["half"], main.loc[best, "half"])
+    as_good = [int(size) for size in main.index if main.loc[size, "value"] - main.loc[best, "value"] <= far[size]]
+    error = f"error {decimal(main.loc[best, 'value'])} forward and backward"
+    if len(main) > 1 and len(as_good) == len(main):
+        said = f"**The block size makes no clear difference** ({error} with {best:,} rows)."
+    elif present in as_good and len(as_good) > 1:
+        others = listed([f"{size:,}" for size in as_good if size != present])
+        said = f"**The present blocks of {present:,} rows are as good as any** ({error} with {best:,}; so is {others})."
+    elif best == present:
+        said = f"**The present blocks of {present:,} rows are best** ({error})."
+    else:
+        said = f"**Blocks of {best:,} rows have the fewest errors** ({error})."
+    verdicts = main.groupby("title", sort=False).apply(lambda part: [f"{size:,}" for size in part.index])
+    if len(verdicts) == 1:
+        return f"{said} The verdict is the same for all sizes: *{verdicts.index[0]}*."
+    parts = [f"*{title}* with {listed(sizes)} rows" for title, sizes in verdicts.items()]
+    return f"{said} The verdict depends on it: {listed(parts)}."
+
+
+# -- order and single tasks --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Errors of the same tasks on the same draws, as they are and otherwise.
+
+    Attributes
+    ----------
+    tasks : ndarray of int
+        The tasks compared, from 0.
+    before, after : dict of str to ndarray of shape (repetitions, tasks)
+        By rule, the error of each task at the last step: as they are, and with what was changed.
+    """
+
+    tasks: np.ndarray
+    before: dict[str, Floats]
+    after: dict[str, Floats]
+
+    def difference(self, rule: str) -> tuple[float, float, float]:
+        """Return how much the mean error rises, with its paired 95 % t interval over repetitions.
+
+        Parameters
+        ----------
+        rule : {"single", "forward", "forward_backward"}
+            Which rule.
+        """
+        return mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1))
+
+    def gains(self, rule: str) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Return by how much a rule's error is below single-task learning, as they are and otherwise, with intervals.
+
+        Parameters
+        ----------
+        rule : {"forward", "forward_backward"}
+            Which rule.
+        """
+        before, after = (
+            mean_interval(errors["single"].mean(axis=1) - errors[rule].mean(axis=1))
+            for errors in (self.before, self.after)
+        )
+        return before, after
+
+    def by_task(self, rule: str) -> pd.DataFrame:
+        """Return by how much the error of each task rises: columns task (from 1), value, low, high.
+
+        Parameters
+        ----------
+        rule : {"single", "forward", "forward_backward"}
+            Which rule.
+        """
+        gap = self.after[rule] - self.before[rule]
+        found = [mean_interval(gap[:, j]) for j in range(gap.shape[1])]
+        return pd.DataFrame(found, columns=["value", "low", "high"]).assign(task=self.tasks + 1)
+
+
+def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
+    """Learn the tasks in random order, each repetition in another one, on the same rows as in their own order.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks, at least 3.
+    settings : RunSettings
+        Of the run.
+    tick : callable or None
+        Called with the share done several times a second; what it raises ends the runs.
+
+    Returns
+    -------
+    Changed
+        The intervals of its differences hold the chance of draws and of orders.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 3 tasks.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> found = shuffled(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2))
+    >>> found.after["forward"].shape
+    (2, 4)
+    """
+    settings, k = _plain(settings), len(sequence)
+    if k < 3:
+        raise InputError("With fewer than 3 tasks there is no other order to speak of.")
+    repetitions = settings.repetitions
+    before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
+    after = {rule: np.empty_like(errors) for rule, errors in before.items()}
+    for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
+        key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _ORDER_KEY))
+        order = np.random.default_rng(key).permutation(k)
+        moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
+        found = _final_errors(moved, settings, order.tolist(), [r], _at(tick, (1 + r) / (1 + repetitions)))
+        for rule, errors in found.items():
+            after[rule][r, order] = errors[0]
+    return Changed(np.arange(k), before, after)
+
+
+def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Changed:
+    """Learn all tasks but one, on the same rows as with it.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks, at least 3.
+    settings : RunSettings
+        Of the run.
+    task : int
+        Which is left out, from 0.
+    tick : callable or None
+        Called with the share done several times a second; what it raises ends the runs.
+
+    Returns
+    -------
+    Changed
+        Of the tasks that stay.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 3 tasks, or the task is not among them.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> found = without(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2), 1)
+    >>> found.tasks.tolist()
+    [0, 2, 3]
+    """
+    settings, k = _plain(settings), len(sequence)
+    if k < 3:
+        raise InputError("With fewer than 3 tasks none can be left out.")
+    task = check_int("task", task, 0, k - 1)
+    stay = np.delete(np.arange(k), task)
+    before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
+    left = replace(sequence, tasks=tuple(sequence[int(j)] for j in stay), truth=None)
+    after = _final_errors(left, settings, stay.tolist(), None, _at(tick, 0.5))
+    return Changed(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
+
+
+def _rise(found: tuple[float, float, float]) -> str:
+    value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in found)
+    return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found[1]) else "")
+
+
+def _is_clear(found: tuple[float, float, float]) -> bool:
+    return found[1] > 0 or found[2] < 0
+
+
+def shuffled_sentence(found: Changed) -> str:
+    """State whether the order of the tasks carries something, in Markdown.
+
+    Parameters
+    ----------
+    found : Changed
+        From `shuffled`.
+
+    Returns
+    -------
+    str
+    """
+    rise = found.difference("forward_backward")
+    if len(found.before["single"]) < 2:
+        head = "**One repetition cannot tell whether the order matters.**"
+    elif not _is_clear(rise):
+        head = "**The order carries nothing that errors show:** in random order they are the same but for noise."
+    elif rise[0] > 0:
+        head = "**The order carries something:** in random order there are more errors."
+    else:
+        head = "**In random order there are fewer errors:** neighbours in time are not the best teachers here."
+    before, after = found.gains("forward_backward")
+    return (
+        f"{head} {RULES['forward_backward']}: {_rise(rise)}; it makes {100 * before[0]:.1f} fewer in 100 than a single "
+        f"task in the order of arrival, and {100 * after[0]:.1f} fewer in random order."
+    )
+
+
+def without_sentence(found: Changed, task: int) -> str:
+    """State whether the other tasks miss one that was left out, in Markdown.
+
+    Parameters
+    ----------
+    found : Changed
+        From `without`.
+    task : int
+        Which was left out, from 0.
+
+    Returns
+    -------
+    str
+    """
+    rise = found.difference("forward_backward")
+    if len(found.before["single"]) < 2:
+        head = f"**One repetition cannot tell whether task {task + 1} is missed.**"
+    elif not _is_clear(rise):
+        head = f"**The others do without task {task + 1}:** their errors are the same but for noise."
+    elif rise[0] > 0:
+        head = f"**Task {task + 1} helps the others:** without it they make more errors."
+    else:
+        head = f"**Task {task + 1} harms the others:** without it they make fewer errors."
+    return f"{head} {RULES['forward_backward']}: {_rise(rise)} on average over the tasks that stay."
+
+
+__all__ = [
+    "Changed",
+    "block_sizes",
+    "blocks_sentence",
+    "in_blocks",
+    "over_blocks",
+    "settings_for",
+    "shuffled",
+    "shuffled_sentence",
+    "without",
+    "without_sentence",
+]

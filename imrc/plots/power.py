@@ -1,0 +1,63 @@
+"""What the diagnosis would say of sequences whose kind is known."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from imrc.diagnostics.power import KIND_NAMES, Power
+from imrc.plots._panels import Traces, axis, chart
+
+_ANSWERS = {
+    "named": ("this kind", "#0072B2"),
+    "one_of_two": ("this kind or another", "#56B4E9"),
+    "another": ("another kind", "#D55E00"),
+    "nothing": ("no change or no order", "#9AA1AC"),
+}
+_WRITTEN = 0.1
+"""Shares below are too narrow for their number."""
+
+
+def power_chart(power: Power) -> go.Figure:
+    """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
+
+    Parameters
+    ----------
+    power : Power
+        From `imrc.diagnostics.verdict_power`.
+
+    Returns
+    -------
+    Figure
+        The kind named in the verdict is in bold.
+    """
+    table = power.table
+    here = power.verdict.split(" or ")
+    names = [f"<b>{KIND_NAMES[kind]}</b>" if kind in here else KIND_NAMES[kind] for kind in table["kind"]]
+    traces = Traces()
+    for column, (name, colour) in _ANSWERS.items():
+        percent = 100 * table[column]
+        traces.add(
+            kind="bar",
+            orientation="h",
+            x=percent,
+            y=names,
+            name=name,
+            marker={"color": colour, "line": {"width": 0}},
+            text=[f"{value:.0f}" if value >= 100 * _WRITTEN else "" for value in percent],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            textfont={"color": "#FFFFFF" if column in ("named", "another") else "#14181F"},
+            hovertemplate=f"%{{y}}: {name} in %{{x:.0f}} of 100<extra></extra>",
+        )
+    return chart(
+        traces,
+        axis("of 100 simulated sequences the diagnosis names", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
+        axis("really", type="category", categoryorder="array", categoryarray=names[::-1]),
+        title="How often would each kind be recognised?",
+        height=150 + 32 * len(names),
+        order="normal",
+        barmode="stack",
+        bargap=0.25,
+        hovermode="closest",
+    )

@@ -1,0 +1,188 @@
+"""What if: blocks of another size, another order, a task less."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from imrc.evaluation.what_if import BORROWING, COMPARED, Changed
+from imrc.plots._axes import decimals, task_ticks
+from imrc.plots._panels import Traces, axis, band_key, chart
+from imrc.plots._style import COLOURS, NAMES
+from imrc.plots.curves import curve, limits
+
+
+def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
+    """Return the error of each rule against the size of the blocks, the present one marked.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `imrc.evaluation.what_if.over_blocks`.
+    present : int
+        Rows of a task now.
+
+    Returns
+    -------
+    Figure
+    """
+    by_size = table.assign(x=table["size"])
+    sizes = sorted(table["size"].unique())
+    traces = [
+        trace for rule in COMPARED for trace in curve(by_size[by_size["rule"] == rule], rule, legend=True)
+    ] + band_key(by_size)
+    shown = limits(by_size)
+    traces.append(
+        {
+            "type": "scatter",
+            "x": [present, present],
+            "y": shown["range"],
+            "mode": "lines",
+            "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dot"},
+            "name": f"now: {present:,} rows",
+            "hoverinfo": "skip",
+        }
+    )
+    return chart(
+        traces,
+        axis("rows in a block", type="log", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes]),
+        axis("error", **shown),
+        title="How large should blocks be?",
+        subtitle="error of all blocks at the last step",
+        height=400,
+    )
+
+
+def gains_chart(found: Changed) -> go.Figure:
+    """Return the gain over a single task in the order of arrival and in random order, with intervals.
+
+    Parameters
+    ----------
+    found : Changed
+        From `imrc.evaluation.what_if.shuffled`.
+
+    Returns
+    -------
+    Figure
+    """
+    traces = Traces()
+    inside = [0.0]
+    names = []
+    for rule in BORROWING:
+        for where, (value, low, high) in zip(("as they arrive", "random order"), found.gains(rule), strict=True):
+            name = f"{NAMES[rule]},<br>{where}"
+            names.append(name)
+            inside += [value, low, high]
+            traces.add(
+                x=[value],
+                y=[name],
+                mode="markers",
+                marker={
+                    "size": 13,
+                    "color": COLOURS[rule],
+                    "symbol": "circle" if where == "as they arrive" else "circle-open",
+                    "line": {"width": 2, "color": COLOURS[rule]},
+                },
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [high - value],
+                    "arrayminus": [value - low],
+                    "color": COLOURS[rule],
+                    "width": 0,
+                    "thickness": 4,
+                },
+                name=name,
+                hovertemplate="%{x:.3f} fewer errors<extra></extra>",
+            )
+    traces.add(
+        x=[0, 0],
+        y=[names[-1], names[0]],
+        mode="lines",
+        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
+        name="no gain",
+        hoverinfo="skip",
+    )
+    return chart(
+        traces,
+        axis("gain over a single task", **decimals(inside, sign=True)),
+        axis(type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4]),
+        title="Does the order of the tasks carry the gain?",
+        subtitle="error of a single task less that of the rule; bars: 95 % intervals",
+        height=110 + 46 * len(names),
+        legend=False,
+        hovermode="closest",
+    )
+
+
+def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure:
+    """Return by how much the error of every other task rises without one, with intervals.
+
+    Parameters
+    ----------
+    found : Changed
+        From `imrc.evaluation.what_if.without`.
+    task : int
+        Which was left out, from 0.
+    labels : sequence of str
+        Names of all tasks.
+
+    Returns
+    -------
+    Figure
+    """
+    traces = Traces()
+    inside = [0.0]
+    for rule, shift in zip(BORROWING, (-0.12, 0.12), strict=True):
+        table = found.by_task(rule)
+        if rule == "forward":  # tasks before it were learnt without it anyway
+            table = table[table["task"] > task + 1]
+        inside += [*table["low"], *table["value"], *table["high"]]
+        traces.add(
+            x=table["task"] + shift,
+            y=table["value"],
+            mode="markers",
+            marker={"color": COLOURS[rule], "size": 9, "symbol": "diamond" if rule == "forward" else "circle"},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": table["high"] - table["value"],
+                "arrayminus": table["value"] - table["low"],
+                "color": COLOURS[rule],
+                "width": 0,
+            },
+            name=NAMES[rule],
+            customdata=[html.escape(labels[int(one) - 1]) for one in table["task"]],
+            hovertemplate="%{customdata}: %{y:+.3f}<extra></extra>",
+        )
+    ends = [0.5, len(labels) + 0.5]
+    traces.add(
+        x=ends,
+        y=[0, 0],
+        mode="lines",
+        line={"color": COLOURS["reference"], "width": 1, "dash": "dash"},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    shown = decimals(np.array(inside), sign=True)
+    traces.add(
+        x=[task + 1, task + 1],
+        y=shown["range"],
+        mode="lines",
+        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dot"},
+        name="left out",
+        hoverinfo="skip",
+    )
+    return chart(
+        traces,
+        axis("task", **{**task_ticks(labels, ticks=8), "range": ends}),
+        axis("rise of the error", **shown),
+        title=f"Which tasks would miss task {task + 1}?",
+        subtitle="error without it less error with it, at the last step; bars: 95 % intervals",
+        height=400,
+        hovermode="closest",
+    )
