@@ -8,10 +8,7 @@ import streamlit as st
 from imrc.evaluation.comparison import SCORE_KINDS, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, method, shipped
-from imrc.plots import (
-    ours_against_printed,
-    printed_matrix,
-)
+from imrc.plots import flow_diagram, flow_in_words, ours_against_printed, printed_matrix
 from pages.ui import charts
 
 
@@ -204,27 +201,51 @@ def characteristics() -> None:
     made_by("covertype")
 
 
+def _clicked() -> None:
+    """Choose the function of a box of the flow diagram that was clicked just now, before anything is drawn."""
+    event = st.session_state.get("paper-flow")
+    points = event.selection.points if event else []
+    name = points[0].get("customdata") if points else ""
+    name = name[0] if isinstance(name, list) else name
+    # A selection stays with the chart; only a new one counts.
+    if name and name != st.session_state.get("paper_box"):
+        st.session_state["paper_function"] = name
+    st.session_state["paper_box"] = name
+
+
 def algorithm() -> None:
-    """Show Algorithm 1 and the table of notation, with the functions that do each line."""
+    """Show the flow diagram, Algorithm 1 and the table of notation, with the functions that do each part."""
+    _clicked()
+    names = list(dict.fromkeys(name for line in method.ALGORITHM for name in line.functions))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        charts.show(
+            flow_diagram,
+            name="paper-flow",
+            alt=f"Flow diagram. {flow_in_words()}",
+            select=True,
+        )
+        st.caption(
+            "Green: forward and backward; orange: forward; grey: single task and what is given. A box also takes what "
+            "stands above it in its column. On the left *j* goes from *k* − 1 down to *k* − *b*."
+        )
+    with right:
+        chosen = st.selectbox(
+            "Function",
+            names,
+            format_func=lambda name: f"{method.lines_of(name)}, {name}",
+            key="paper_function",
+            bind="query-params",
+            help="The function named is the one that runs; this is its source. A click on a box of the diagram "
+            "chooses it too.",
+        )
+        st.code(method.source(chosen), language="python", height=520)
     st.markdown("### Algorithm 1: IMRC at step k")
-    numbers = dict(enumerate(method.ALGORITHM, start=1))
     rows = ["| | line | equation | function |", "| --: | --- | --- | --- |"]
-    for number, line in numbers.items():
+    for number, line in enumerate(method.ALGORITHM, start=1):
         functions = ", ".join(f"`{name.removeprefix('imrc.')}`" for name in line.functions)
         rows.append(f"| {number} | {'&emsp;' * line.depth}{line.text} | {line.equation} | {functions} |")
     st.markdown("\n".join(rows))
-    names = list(dict.fromkeys(name for line in method.ALGORITHM for name in line.functions))
-    chosen = st.selectbox(
-        "Function",
-        names,
-        format_func=lambda name: ", ".join(
-            ["line " + " and ".join(str(n) for n, line in numbers.items() if name in line.functions), name]
-        ),
-        key="paper_function",
-        bind="query-params",
-        help="The function named is the one that runs; this is its source.",
-    )
-    st.code(method.source(chosen), language="python")
     st.markdown("### Notation")
     heads = ("", "Single task", "Forward", "Backward", "Forward and backward", "Here")
     rows = [f"| {' | '.join(heads)} |", "| --- | --- | --- | --- | --- | --- |"]

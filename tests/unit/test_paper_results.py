@@ -26,7 +26,7 @@ from imrc.paper.printed import (
     printed_datasets,
     printed_errors,
 )
-from imrc.plots import ours_against_printed, printed_matrix
+from imrc.plots import flow_diagram, flow_in_words, ours_against_printed, printed_matrix
 
 
 def test_every_file_is_there_and_every_command_is_understood():
@@ -287,6 +287,24 @@ def test_every_line_of_the_algorithm_names_functions_that_run(monkeypatch):
     assert [name for name in order if name in first] == first
     for name in names:
         assert f"def {name.rsplit('.', 1)[1]}(" in method.source(name)
+
+
+def test_every_box_of_the_flow_diagram_has_the_function_of_a_line():
+    linked = [box.function for box in method.FLOW.values() if box.function]
+    assert set(linked) == {name for line in method.ALGORITHM for name in line.functions}
+    for box in method.FLOW.values():
+        assert bool(box.after) == bool(box.function), "what is given comes from nowhere"
+        assert all(method.FLOW[name].row < box.row for name in box.after)
+    assert method.lines_of("imrc.core.change.backward_change") == "line 8"
+    figure = flow_diagram()
+    assert list(figure.data[0].customdata) == linked
+    drawn = [note.text for note in figure.layout.annotations]
+    for name in linked:
+        assert any(f"<b>{method.short_name(name)}</b>" in text for text in drawn)
+        assert method.short_name(name) in flow_in_words()
+    ends = {(box.column, box.row) for box in method.FLOW.values() if box.after}
+    arrows = [note for note in figure.layout.annotations if note.showarrow is not False]
+    assert {(round(note.x), round(note.y)) for note in arrows} == ends, "an arrow ends at every box that takes"
 
 
 def test_missing_names_the_command():
