@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
+from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json
 from imrc.commands.table_text import print_tables
@@ -17,7 +19,17 @@ from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
 from imrc.paper import kept
-from imrc.paper.measure import GROUPS, KINDS, TableRequest, at_hand, how_to_get, measure, methods_named
+from imrc.paper.measure import (
+    GROUPS,
+    KINDS,
+    Kind,
+    Runs,
+    TableRequest,
+    at_hand,
+    how_to_get,
+    measure,
+    methods_named,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +45,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         description="Measure a table of the paper on the datasets at hand and compare it with the printed values.",
     )
     kinds = "; ".join(f"{name}: {words}" for name, words in KINDS.items())
-    parser.add_argument("--kind", choices=KINDS, default="errors", help=f"which table (default: %(default)s). {kinds}")
+    parser.add_argument(
+        "--kind", choices=KINDS, nargs="+", default=["errors"], help=f"which tables (default: errors). {kinds}"
+    )
     parser.add_argument("-n", "--n", type=int, nargs="+", help="samples per task (default: 10; other kinds 10 and 100)")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")
     parser.add_argument(
@@ -69,8 +83,8 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     add_formats(parser)
 
 
-def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ...]]:
-    """Return what to measure, and the datasets that are not on this computer.
+def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, tuple[str, ...]]:
+    """Return what to measure for one table, and the datasets that are not on this computer.
 
     Raises
     ------
@@ -80,9 +94,9 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
     request = TableRequest(
-        kind=options.kind,
+        kind=kind,
         names=() if options.datasets is None else tuple(options.datasets),
-        sizes=tuple(options.n or ((10,) if options.kind == "errors" else (10, 100))),
+        sizes=tuple(options.n or ((10,) if kind == "errors" else (10, 100))),
         methods=methods,
         error=options.error or ("released" if alone else "average"),
         k=options.k,
@@ -95,7 +109,7 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
             seed=options.seed,
         ),
     )
-    here, missing = at_hand(options.datasets, options.kind)
+    here, missing = at_hand(options.datasets, kind)
     if not here:
         ways = "; ".join(f"{datasets.entry(name).title}: {how_to_get(name)}" for name in missing)
         raise datasets.NotAvailableError(f"None of these datasets is on this computer. {ways}")
@@ -103,29 +117,41 @@ def request_of(options: argparse.Namespace) -> tuple[TableRequest, tuple[str, ..
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure and print the table."""
-    request, missing = request_of(options)
+    """Measure and print the tables."""
+    requests = [request_of(options, kind) for kind in dict.fromkeys(options.kind)]
     if options.keep:
-        kept.check(request)
+        for request, _ in requests:
+            kept.check(request)
+    if options.csv and len(requests) > 1:
+        raise InputError("--csv writes one table: give one --kind, or take --json.")
+    runs, found = Runs(), []
     with ProgressLine() as line:
         _warm_up(line)
-        table = measure(request, progress=line.show, announce=line.say)
-        if options.keep:
-            file = kept.keep(table, "errors" if request.kind == "errors" else "settings")
-            line.say(f"Kept in {file}; page The paper shows them.")
+        for request, missing in requests:
+            table = measure(request, progress=line.show, announce=line.say, runs=runs)
+            if options.keep:
+                file = kept.keep(table, "errors" if request.kind == "errors" else "settings")
+                line.say(f"Kept in {file}; page The paper shows them.")
+            found.append((table, request, missing))
     if options.json:
-        print_json(
-            {
-                "request": dict(vars(request), settings=request.settings.to_json()),
-                "rows": _records(table),
-                "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
-            }
-        )
+        told = [_told(*one) for one in found]
+        print_json(told if len(told) > 1 else told[0])
     elif options.csv:
-        print_csv(_records(table))
+        print_csv(_records(found[0][0]))
     else:
-        print_tables(table, request, missing)
+        for position, (table, request, missing) in enumerate(found):
+            if position:
+                print()
+            print_tables(table, request, missing)
     return 0
+
+
+def _told(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> dict[str, Any]:
+    return {
+        "request": dict(vars(request), settings=request.settings.to_json()),
+        "rows": _records(table),
+        "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
+    }
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

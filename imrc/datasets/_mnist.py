@@ -1,4 +1,4 @@
-"""Rotated MNIST: each image belongs to one task and is turned by an angle of that task."""
+"""Rotated MNIST: each image belongs to one task and is turned by an angle from the range of that task."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ def rotated_mnist(
     tasks: int = 60,
     seed: int = 0,
     labels: Literal["5 or more", "more than 5"] = "5 or more",
+    angles: Literal["image", "task"] = "image",
 ) -> TaskSequence:
     """Return the digits of MNIST cut into tasks whose rotation grows from 0 to 180 degrees.
 
     Pixels are divided by 255. Images of task j (from 1) are turned, counter-clockwise, by angles drawn uniformly from
-    [180 (j-1) / k, 180 j / k]; 70,000 // k images per task, in a random order (60 tasks: 1,166).
+    [180 (j-1) / k, 180 j / k]; 70,000 // k images per task, in a random order (60 tasks: 1,166). Which images belong to
+    a task does not depend on `labels` and `angles`.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ def rotated_mnist(
         Which image goes where and by which angle it is turned.
     labels : {"5 or more", "more than 5"}
         Class 1. The paper's text says "greater than 5"; its errors are those of "5 or more".
+    angles : {"image", "task"}
+        What has an angle of its own. The paper's text reads as one angle per task.
 
     Returns
     -------
@@ -65,16 +69,18 @@ def rotated_mnist(
     """
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     check_choice("labels", labels, ("5 or more", "more than 5"))
+    check_choice("angles", angles, ("image", "task"))
     paths = tuple(path for _, path in _files.require(entry))
     images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
     generator = np.random.default_rng([seed, 28])
     size = IMAGES // tasks
     order = generator.permutation(IMAGES)[: size * tasks]
-    angles = (np.repeat(np.arange(tasks), size) + generator.random(len(order))) * 180.0 / tasks
+    within = generator.random(len(order)) if angles == "image" else np.repeat(generator.random(tasks), size)
+    degrees = (np.repeat(np.arange(tasks), size) + within) * 180.0 / tasks
     X = np.empty((len(order), 784))
     from imrc.datasets._rotation_kernel import rotate_pixels  # compiled code is loaded only when it is needed
 
-    rotate_pixels(images, order, angles, X)
+    rotate_pixels(images, order, degrees, X)
     X.flags.writeable = False
     y = (digits[order] >= (5 if labels == "5 or more" else 6)).astype(np.int64)
     y.flags.writeable = False

@@ -299,7 +299,7 @@ class RunResult:
 
     def _cells(self, table: LagTable, kind: HeadlineKind | None) -> Floats:
         reach = self.settings.reach(table.tasks)
-        lags = {"newest": 0, "lag": reach, "released": max(min(self.settings.b, reach) - 1, 0)}
+        lags = {"newest": 0, "lag": reach, "released": max(min(self.settings.b - 1, reach), 0)}
         return table.at_lag(lags.get(self._kind(kind), table.tasks))
 
     def _mean(self, table: LagTable, kind: HeadlineKind | None) -> Floats:

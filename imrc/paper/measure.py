@@ -173,8 +173,49 @@ def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]
             yield f"b{b}", replace(base, b=b)
 
 
+class Runs:
+    """Runs of tables measured one after the other: those with the same settings are done once.
+
+    W = 2 with b = 3 is in the tables of errors, of W, of b and of running times.
+    """
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}
+
+    def of(
+        self,
+        sequence: TaskSequence,
+        settings: RunSettings,
+        methods: Sequence[str],
+        progress: Progress,
+        announce: Callable[[str], None],
+    ) -> list[RunResult]:
+        """Return the results of `run_methods`, of which only those not there yet are run.
+
+        Parameters
+        ----------
+        sequence : TaskSequence
+            As `imrc.datasets.load` gives it with the seed of the settings.
+        settings : RunSettings
+            What to run.
+        methods : sequence of str
+            As for `run_methods`.
+        progress, announce : callable
+            As for `measure`.
+        """
+        place = (sequence.name, len(sequence), settings)
+        new = [name for name in methods if (*place, name) not in self._results]
+        results = run_methods(sequence, settings, new, progress=progress, announce=announce)
+        self._results |= {(*place, name): result for name, result in zip(new, results, strict=True)}
+        return [self._results[*place, name] for name in methods]
+
+
 def measure(
-    request: TableRequest, *, progress: Progress | None = None, announce: Callable[[str], None] | None = None
+    request: TableRequest,
+    *,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+    runs: Runs | None = None,
 ) -> pd.DataFrame:
     """Measure a table of the paper.
 
@@ -189,6 +230,8 @@ def measure(
         Called with (what is running, steps done, steps in all) after every step.
     announce : callable, optional
         Called with one sentence when a method will probably take longer than a minute, see `run_methods`.
+    runs : Runs, optional
+        What other tables have run already; what this one runs is added.
 
     Returns
     -------
@@ -210,7 +253,7 @@ def measure(
 
     if request.kind == "characteristics":
         return _characteristics(request, progress)
-    frames = []
+    frames, runs = [], runs or Runs()
     cells = [(name, n) for name in request.names for n in request.sizes]
     sequence, loaded = None, ""
     for position, (name, n) in enumerate(cells, start=1):
@@ -230,7 +273,8 @@ def measure(
         if request.kind in ("tasks", "growth"):
             frames.append(_curve_rows(request, n, sequence, show))
             continue
-        rows = (_error_rows if request.kind == "errors" else _setting_rows)(request, name, n, sequence, show, say)
+        make = _error_rows if request.kind == "errors" else _setting_rows
+        rows = make(request, name, n, sequence, runs, show, say)
         rows["tasks"] = len(sequence)
         frames.append(rows)
     if not frames:
@@ -282,11 +326,12 @@ def _error_rows(
     name: str,
     n: int,
     sequence: TaskSequence,
+    runs: Runs,
     progress: Progress,
     announce: Callable[[str], None],
 ) -> pd.DataFrame:
     settings = replace(request.settings, n=n)
-    results = run_methods(sequence, settings, request.methods, progress=progress, announce=announce)
+    results = runs.of(sequence, settings, request.methods, progress, announce)
     scores = score_table(results).assign(dataset=name)
     return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
 
@@ -296,6 +341,7 @@ def _setting_rows(
     name: str,
     n: int,
     sequence: TaskSequence,
+    runs: Runs,
     progress: Progress,
     announce: Callable[[str], None],
 ) -> pd.DataFrame:
@@ -309,11 +355,11 @@ def _setting_rows(
                 def show(title: str, step: int, total: int, setting: str = setting) -> None:
                     progress(f"{title}, {setting[0]} = {setting[1:]}", step, total)
 
-                (result,) = run_methods(sequence, settings, [method], progress=show, announce=announce)
+                (result,) = runs.of(sequence, settings, [method], show, announce)
                 rows.append(_setting_row(result, "forward_backward", "imrc", method, setting, request.error))
         elif request.kind == "time":
             settings = replace(request.settings, n=n)
-            (result,) = run_methods(sequence, settings, [method], progress=progress, announce=announce)
+            (result,) = runs.of(sequence, settings, [method], progress, announce)
             rows.append(_setting_row(result, method, method, method, "", request.error))
     return pd.DataFrame(rows).assign(dataset=name, n=n)
 

@@ -1,4 +1,4 @@
-"""The paper's Algorithm 1 and its notation, each line and symbol with the function here that does it."""
+"""The paper's Algorithm 1, flow diagram and notation, each line, box and symbol with the function that does it."""
 
 from __future__ import annotations
 
@@ -84,6 +84,135 @@ ALGORITHM: tuple[Line, ...] = (
 """Algorithm 1, two lines of its loop as one: `revise` does both in one pass."""
 
 
+@dataclass(frozen=True)
+class Box:
+    """One box of the flow diagram.
+
+    Attributes
+    ----------
+    text : str
+        What comes out of it, in HTML.
+    column, row : int
+        Where it stands: column 0 has tasks seen before, column 1 the new task; rows count from the top.
+    after : tuple of str
+        Keys of the boxes whose results it takes.
+    function : str
+        Dotted name of the function that does it, of those in `ALGORITHM`; empty for what is given.
+    rule : str
+        Rule whose colour it has, or empty.
+    """
+
+    text: str
+    column: int
+    row: int
+    after: tuple[str, ...] = ()
+    function: str = ""
+    rule: str = ""
+
+
+_F, _FB = "⇀", "⇌<i>k</i>"
+
+FLOW: dict[str, Box] = {
+    "kept": Box(
+        f"<i>τ<sub>j</sub>, s<sub>j</sub>, τ<sub>j</sub><sup>{_F}</sup>, s<sub>j</sub><sup>{_F}</sup></i>", 0, 0
+    ),
+    "samples": Box("samples <i>D<sub>k</sub></i>", 1, 0),
+    "average": Box(
+        "<i>τ<sub>k</sub>, s<sub>k</sub></i>", 1, 1, ("samples",), "imrc.core.moments.sample_moments", "single"
+    ),
+    "forward_change": Box(
+        "<i>d<sub>k</sub></i><sup>2</sup>", 1, 2, ("average", "kept"), "imrc.core.change.forward_change", "forward"
+    ),
+    "backward_change": Box(
+        "<i>d<sub>j</sub></i><sup>2</sup>",
+        0,
+        2,
+        ("kept", "average"),
+        "imrc.core.change.backward_change",
+        "forward_backward",
+    ),
+    "forward": Box(
+        f"<i>τ<sub>k</sub><sup>{_F}</sup>, s<sub>k</sub><sup>{_F}</sup></i>",
+        1,
+        3,
+        ("forward_change", "kept", "average"),
+        "imrc.core.recursions.forward_step",
+        "forward",
+    ),
+    "revised": Box(
+        f"<i>τ<sub>j</sub><sup>{_FB}</sup>, s<sub>j</sub><sup>{_FB}</sup></i>",
+        0,
+        3,
+        ("backward_change", "average", "kept"),
+        "imrc.core.recursions.revise",
+        "forward_backward",
+    ),
+    "confidence_forward": Box(
+        f"<i>λ<sub>k</sub><sup>{_F}</sup> = √s<sub>k</sub><sup>{_F}</sup></i>",
+        1,
+        4,
+        ("forward",),
+        "imrc.core.zero_one_rules.ZeroOneRules.step",
+        "forward",
+    ),
+    "confidence_revised": Box(
+        f"<i>λ<sub>j</sub><sup>{_FB}</sup> = √s<sub>j</sub><sup>{_FB}</sup></i>",
+        0,
+        4,
+        ("revised",),
+        "imrc.core.zero_one_rules.ZeroOneRules.step",
+        "forward_backward",
+    ),
+    "rule_forward": Box(
+        "rule <i>μ<sub>k</sub></i>",
+        1,
+        5,
+        ("confidence_forward", "forward", "samples"),
+        "imrc.solvers.solve_many",
+        "forward",
+    ),
+    "rule_revised": Box(
+        "rules <i>μ<sub>j</sub></i>",
+        0,
+        5,
+        ("confidence_revised", "revised"),
+        "imrc.solvers.solve_many",
+        "forward_backward",
+    ),
+}
+"""The paper's flow diagram, as the steps of Algorithm 1: what comes out where, of what, and by which function."""
+
+
+def short_name(function: str) -> str:
+    """Return a dotted name without its modules.
+
+    Examples
+    --------
+    >>> short_name("imrc.core.zero_one_rules.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
+    ('ZeroOneRules.step', 'revise')
+    """
+    return ".".join(function.split(".")[_modules(function) :])
+
+
+def _modules(name: str) -> int:
+    """Return how many parts of a dotted name are modules: classes begin with a capital letter, modules do not."""
+    parts = name.split(".")
+    return next((i for i, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
+
+
+def lines_of(function: str) -> str:
+    """Return the lines of Algorithm 1 that a function does, in words.
+
+    Examples
+    --------
+    >>> lines_of("imrc.solvers.solve_many")
+    'line 6 and 10'
+    """
+    return "line " + " and ".join(
+        str(number) for number, line in enumerate(ALGORITHM, start=1) if function in line.functions
+    )
+
+
 NOTATION: tuple[tuple[str, str, str, str, str, str], ...] = (
     (
         "Mean vector",
@@ -150,9 +279,7 @@ def function(name: str) -> Callable[..., Any]:
     >>> function("imrc.core.change.forward_change").__name__
     'forward_change'
     """
-    parts = name.split(".")
-    # Classes begin with a capital letter, modules do not.
-    modules = next((i for i, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
+    parts, modules = name.split("."), _modules(name)
     found: Any = importlib.import_module(".".join(parts[:modules]))
     for part in parts[modules:]:
         found = getattr(found, part)

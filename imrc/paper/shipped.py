@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth"]
+Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings"]
 
 
 def results_folder() -> Path:
@@ -53,9 +53,10 @@ def table(name: Name) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth"}
+    name : {"errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings"}
         Errors of all methods; IMRC with other W and b; what the datasets hold; all of Covertype in one sweep; errors
-        over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b.
+        over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b; IMRC with other
+        readings of the paper.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from imrc.plots.compare import (
 )
 from imrc.plots.curves import error_curves, task_story
 from imrc.plots.describing import describe
+from imrc.plots.flow import flow_diagram, flow_in_words
 from imrc.plots.heatmaps import error_heatmaps
 from imrc.plots.paper import ours_against_printed, printed_matrix
 from imrc.plots.running_time import running_time_curves
@@ -29,6 +30,8 @@ __all__ = [
     "method_errors",
     "sample_and_task_curves",
     "error_heatmaps",
+    "flow_diagram",
+    "flow_in_words",
     "matrix_table",
     "ours_against_printed",
     "printed_matrix",

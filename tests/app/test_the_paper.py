@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import time
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from imrc.cli import main
 from imrc.evaluation.windows import window_table
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, method, shipped
+from pages.ui import paper
 from pages.ui.paper_figures import FIGURES
 from tests.app.conftest import texts
 
@@ -82,6 +84,21 @@ def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
         chosen = test.selectbox(key="paper_function").set_value(name).run()
         assert not chosen.exception
         assert chosen.code[0].value == method.source(name).strip()
+
+
+def test_a_click_on_a_box_chooses_its_function_once(monkeypatch):
+    point = {"customdata": ["imrc.core.recursions.revise"]}
+    session = {"paper-flow": SimpleNamespace(selection=SimpleNamespace(points=[point]))}
+    monkeypatch.setattr(paper.st, "session_state", session)
+    paper._clicked()
+    assert session["paper_function"] == "imrc.core.recursions.revise"
+    # The box stays selected while somebody chooses another one from the list.
+    session["paper_function"] = "imrc.core.change.forward_change"
+    paper._clicked()
+    assert session["paper_function"] == "imrc.core.change.forward_change"
+    session["paper-flow"] = None
+    paper._clicked()
+    assert session["paper_function"] == "imrc.core.change.forward_change"
 
 
 def test_every_figure(page):

@@ -188,6 +188,18 @@ def test_rotated_mnist(real_data):
         expected = np.clip(rotate_images(images[order[rows]] / 255.0, angles[rows]), 0, 1).reshape(20, -1)
         np.testing.assert_allclose(sequence[task].X[:20], expected, atol=1e-12)
         assert ((angles[rows] >= task * 180 / 350) & (angles[rows] <= (task + 1) * 180 / 350)).all()
+    # One angle per task: the same images, all of a task turned alike.
+    alike = datasets.load("rotated_mnist", tasks=350, seed=4, angles="task")
+    generator = np.random.default_rng([4, 28])
+    assert (generator.permutation(70_000) == order).all()
+    angles = (np.arange(350) + generator.random(350)) * 180.0 / 350
+    for task in (0, 349):
+        rows = slice(200 * task, 200 * task + 20)
+        turned = rotate_images(images[order[rows]] / 255.0, np.full(20, angles[task]))
+        np.testing.assert_allclose(alike[task].X[:20], np.clip(turned, 0, 1).reshape(20, -1), atol=1e-12)
+        assert (alike[task].y == sequence[task].y).all()
+    with pytest.raises(ValueError, match="angles must be one of"):
+        datasets.load("rotated_mnist", angles="step")
 
 
 def test_faces_go_by_age(real_data):

@@ -110,6 +110,15 @@ def test_headlines_by_hand(result):
     assert headline.stderr == pytest.approx(newest.mean(axis=1).std(ddof=1) / np.sqrt(3))
 
 
+def test_as_the_script_prints_with_as_many_backward_steps_as_tasks():
+    """Tasks that b - 1 more do not follow are tested at the end, also where that is all of them."""
+    sequence = imrc.datasets.load("random_walk", tasks=3, seed=1)
+    result = imrc.evaluate(sequence, n=10, b=3, preset="paper", repetitions=3)
+    end = result.errors["forward_backward"][:, 2]
+    assert not np.array_equal(end[:, 0], result.errors["forward_backward"][:, 1, 0])
+    np.testing.assert_allclose(result.per_repetition("forward_backward", "released"), end.mean(axis=1))
+
+
 def test_lag_table_agrees_with_its_dense_form(rng):
     values = rng.random((2, 6, 3))
     for lag in (1, 2):

@@ -17,7 +17,7 @@ from imrc.commands.main import _parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
 from imrc.evaluation.comparison import imrc_key
-from imrc.paper import cells, method, shipped
+from imrc.paper import cells, method, readings, shipped
 from imrc.paper.measure import TOLERANCE
 from imrc.paper.printed import (
     STAND_INS,
@@ -26,7 +26,7 @@ from imrc.paper.printed import (
     printed_datasets,
     printed_errors,
 )
-from imrc.plots import ours_against_printed, printed_matrix
+from imrc.plots import flow_diagram, flow_in_words, ours_against_printed, printed_matrix
 
 
 def test_every_file_is_there_and_every_command_is_understood():
@@ -287,6 +287,79 @@ def test_every_line_of_the_algorithm_names_functions_that_run(monkeypatch):
     assert [name for name in order if name in first] == first
     for name in names:
         assert f"def {name.rsplit('.', 1)[1]}(" in method.source(name)
+
+
+def test_every_box_of_the_flow_diagram_has_the_function_of_a_line():
+    linked = [box.function for box in method.FLOW.values() if box.function]
+    assert set(linked) == {name for line in method.ALGORITHM for name in line.functions}
+    for box in method.FLOW.values():
+        assert bool(box.after) == bool(box.function), "what is given comes from nowhere"
+        assert all(method.FLOW[name].row < box.row for name in box.after)
+    assert method.lines_of("imrc.core.change.backward_change") == "line 8"
+    figure = flow_diagram()
+    assert list(figure.data[0].customdata) == linked
+    drawn = [note.text for note in figure.layout.annotations]
+    for name in linked:
+        assert any(f"<b>{method.short_name(name)}</b>" in text for text in drawn)
+        assert method.short_name(name) in flow_in_words()
+    ends = {(box.column, box.row) for box in method.FLOW.values() if box.after}
+    arrows = [note for note in figure.layout.annotations if note.showarrow is not False]
+    assert {(round(note.x), round(note.y)) for note in arrows} == ends, "an arrow ends at every box that takes"
+
+
+@pytest.mark.parametrize("kind", ["average", "released"])
+def test_other_readings_are_counted_beside_the_one_in_use(kind):
+    rows = shipped.table("readings").query("error_kind == @kind")
+    errors = shipped.table("errors").query("error_kind == @kind and method == 'imrc:paper'")
+    errors = errors.set_index(["dataset", "n"])["error"]
+    counts = {}
+    for reading in readings.CHOICES:
+        found = rows[rows["reading"] == reading].set_index(["dataset", "n"])["error"]
+        assert len(found) == 24
+        if reading == "paper":
+            assert found.to_numpy() == pytest.approx(errors[found.index].to_numpy(), rel=1e-4)
+        counts[reading] = sum(
+            abs(error - printed_errors(name, n)["imrc"][0]) <= TOLERANCE for (name, n), error in found.items()
+        )
+    table = readings.follow_up_table(kind)
+    assert table["All n"].tolist() == [f"{count} of 24" for count in counts.values()]
+    said = readings.follow_up_sentence(kind)
+    assert f"{counts['follow_up']} of 24 cells" in said
+    assert f"with the paper's {counts['paper']}." in said
+    assert ("nearer to print" in said) == (counts["follow_up"] > counts["paper"])
+
+
+@pytest.mark.parametrize("kind", ["average", "released"])
+def test_angles_per_image_and_per_task_stand_beside_print(kind):
+    table = readings.angles_table(kind).set_index("n")
+    rows = shipped.table("readings").query("dataset == 'rotated_mnist' and error_kind == @kind")
+    rows = rows.set_index(["reading", "n"])["error"]
+    nearer, apart = 0, max(abs(rows["paper"] - rows[readings.TASK_ANGLE]))
+    for n in (10, 50, 100, 150):
+        printed = printed_errors("rotated_mnist", n)["imrc"][0]
+        image, task = rows["paper", n], rows[readings.TASK_ANGLE, n]
+        assert table.loc[n, "An angle per image (ours)"].startswith(f"{image:.3f}"[1:])
+        assert table.loc[n, "An angle per task"].startswith(f"{task:.3f}"[1:])
+        assert table.loc[n, "Printed"] == f"{printed:.2f}"[1:]
+        nearer += abs(image - printed) < abs(task - printed)
+    said = readings.angles_sentence(kind)
+    assert f"at most {apart:.3f} apart".replace("0.", ".") in said
+    assert f"nearer to print in {nearer} of 4 cells" in said
+
+
+def test_a_column_of_zeros_is_no_intercept():
+    """What the benchmark of the follow-up's choices relies on: rules and risks as if the column were not there."""
+    random = np.random.default_rng(5)
+    with_zeros, without = (Learner(resolve_settings("paper", b=2, lambda0=0.7), 2) for _ in range(2))
+    for _ in range(4):
+        X, y = random.normal(size=(8, 3)), np.arange(8) % 2
+        zeros = with_zeros.step(np.column_stack([np.zeros(8), X]), y)
+        none = without.step(X, y)
+        for ours, theirs in ((zeros.forward, none.forward), (zeros.single, none.single)):
+            coef = ours.coef.reshape(2, 4)
+            assert coef[:, 0].tolist() == [0.0, 0.0]
+            np.testing.assert_allclose(coef[:, 1:].ravel(), theirs.coef, rtol=1e-9)
+            assert ours.risk == pytest.approx(theirs.risk, abs=1e-12)
 
 
 def test_missing_names_the_command():

@@ -67,6 +67,32 @@ def test_other_windows_and_backward_steps(capsys, kind, settings):
         assert table.loc[setting, "error"] == pytest.approx(result.headline("released")["forward_backward"].mean)
 
 
+def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monkeypatch):
+    done = []
+
+    def counted(sequence, settings, methods, **more):
+        done.extend((settings.b, settings.learner.W) for _ in methods)
+        return run_methods(sequence, settings, methods, **more)
+
+    monkeypatch.setattr(measure, "run_methods", counted)
+    kinds = ("errors", "window", "backward", "time")
+    assert main([*SMALL, "--kind", *kinds, "--json"]) == 0
+    together = json.loads(capsys.readouterr().out)
+    assert sorted(done) == [(1, 2), (2, 2), (3, 2), (3, 4), (3, 6), (4, 2), (5, 2)]
+    assert [told["request"]["kind"] for told in together] == list(kinds)
+    for kind, told in zip(kinds, together, strict=True):
+        assert main([*SMALL, "--kind", kind, "--json"]) == 0
+        alone = json.loads(capsys.readouterr().out)
+        for ours, theirs in zip(told["rows"], alone["rows"], strict=True):
+            assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
+    assert main([*SMALL, "--kind", "errors", "time"]) == 0
+    shown = capsys.readouterr().out
+    assert "Classification error, mean" in shown
+    assert "Running time per task over" in shown
+    assert main([*SMALL, "--kind", "errors", "time", "--csv"]) == 2
+    assert "--csv writes one table" in capsys.readouterr().err
+
+
 def test_other_methods_are_said_to_be_untuned(capsys):
     shown = {}
     for methods in (("condor",), ("majority",)):
