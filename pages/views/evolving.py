@@ -4,7 +4,7 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, changes, charts, data, evidence, formulas, state, watching
+from pages.ui import assessing, changes, charts, data, evidence, formulas, running, state, watching
 from pages.ui.choice import OWN
 
 visit = state.visit()
@@ -21,7 +21,7 @@ for note in verdict.notes:
     st.info(note, icon=":material/info:")
 
 evidence.path(result, n)
-evidence.orders(result)
+evidence.orders(result, choice.settings, running.stored_result(choice))
 changes.what_changed(choice)
 watching.watch(choice, sequence)
 
