@@ -104,7 +104,8 @@ class IMRCSettings:
         For tracking "rate". The numbers of a model are estimated with it, from the last 60 tasks; until it has
         predicted one, order 1 is used. With loss "log", where an estimate needs negative weights, the stored samples
         are moved along the course of the tasks instead, and keep weights that are not negative. With loss "0-1" the
-        instances X are moved to where the task is expected; there it is worth less, see `tests/benchmarks/README.md`.
+        instances X are moved to where the task is expected, and the mean vector is that of samples moved so: one that
+        a distribution on X has, see `tests/benchmarks/README.md`.
 
     Raises
     ------

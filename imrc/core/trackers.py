@@ -42,6 +42,8 @@ class Tracked:
     path : ndarray of shape (stored, m) or None
         Where the change has an order whose weights can be negative: mean vectors of the stored tasks, oldest first.
         `weights` are then those of order 1, and `mean` is not their average: it is where the course of `path` leads.
+    carried : ndarray of shape (m,) or None
+        Where there is a `path`: mean vector of the stored samples with `weights`, those of each task moved along it.
     before : Tracked or None
         The estimate that an order other than 1 had of the newest task before its samples.
     ess_walk : float
@@ -53,6 +55,7 @@ class Tracked:
     ess: float
     weights: Floats | None = None
     path: Floats | None = None
+    carried: Floats | None = None
     before: Tracked | None = None
     ess_walk: float = np.inf
 
@@ -374,7 +377,23 @@ class OrderTracker(RateTracker):
         mean, mse = row @ averages, self._filter.variance * a
         if row.min() > -_ROUNDING:
             return Tracked(mean, mse, 1.0 / a, np.maximum(row[labelled], 0.0), ess_walk=usual.ess)
-        return Tracked(mean, mse, 1.0 / a, usual.weights, (weights.smooth @ averages)[labelled], ess_walk=usual.ess)
+        path = (weights.smooth @ averages)[labelled]
+        carried = self._carried(mean, path, averages[labelled], usual)
+        return Tracked(mean, mse, 1.0 / a, usual.weights, path, carried, ess_walk=usual.ess)
+
+    def _carried(self, mean: Floats, path: Floats, averages: Floats, usual: Tracked) -> Floats:
+        """Return the mean vector of samples weighted as in order 1, those of task j moved as all of it moves from j.
+
+        A class moves by its share of the move: E[x 1(y = c)] of instances x + v is larger by P(y = c) v.
+        """
+        assert usual.weights is not None  # noqa: S101 - one gain for all components
+        stored = min(len(usual.weights), len(averages))
+        weights = usual.weights[-stored:] / usual.weights[-stored:].sum()
+        blocks = averages[-stored:].reshape(stored, self.n_classes, -1)
+        moves = (mean - path[-stored:]).reshape(stored, self.n_classes, -1).sum(axis=1)
+        moves[:, 0] = 0.0
+        moved = blocks + blocks[:, :, :1] * moves[:, None, :]
+        return np.asarray(weights @ moved.reshape(stored, -1))
 
     def size(self) -> int:
         """Return how many numbers are kept."""

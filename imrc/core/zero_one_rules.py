@@ -47,7 +47,7 @@ class ZeroOneRules:
         iterations = self._iterations = self.settings.iterations(len(X1))
         warm = self._solutions[-1] if self._solutions else None
         self._newest = common or own
-        batch = [Problem(self._placed(self._newest, forward), forward.mean, self._confidence(forward), warm)]
+        batch = [Problem(self._placed(self._newest, forward), _centre(forward), self._confidence(forward), warm)]
         if single is not None:
             batch.append(Problem(own, single.mean, self._confidence(single)))
         solutions = self._solve(batch, iterations)
@@ -60,7 +60,7 @@ class ZeroOneRules:
         problems = [
             Problem(
                 self._placed(common or self._own[-1 - back], task),
-                task.mean,
+                _centre(task),
                 self._confidence(task),
                 self._solutions[-1 - back],
             )
@@ -71,7 +71,7 @@ class ZeroOneRules:
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come on the newest instances, from the newest solution."""
-        problem = Problem(self._placed(self._newest, task), task.mean, self._confidence(task), self._solutions[-1])
+        problem = Problem(self._placed(self._newest, task), _centre(task), self._confidence(task), self._solutions[-1])
         return _fit(task, problem, self._solve([problem], self._iterations)[0])
 
     def size(self) -> int:
@@ -96,10 +96,13 @@ class ZeroOneRules:
         return prepare_instances(np.concatenate(self._samples))
 
     def _placed(self, instances: Instances, task: Tracked) -> Instances:
-        """Return X where an order other than 1 expects the task: elsewhere no distribution on X has its mean vector."""
+        """Return X where an order other than 1 expects the task: elsewhere no distribution on X has its mean vector.
+
+        In its first column, which is a one on all instances, nothing moves.
+        """
         if task.ess_walk == np.inf:
             return instances
-        move = task.mean.reshape(self.n_classes, -1).sum(axis=0) - instances.X1.mean(axis=0)
+        move = _centre(task).reshape(self.n_classes, -1).sum(axis=0) - instances.X1.mean(axis=0)
         move[0] = 0.0
         return prepare_instances(instances.X1 + move)
 
@@ -115,10 +118,22 @@ class ZeroOneRules:
         return solve_many(problems, self.n_classes, iterations, threads=self.threads, method=self.settings.solver)
 
 
+def _centre(task: Tracked) -> Floats:
+    """Return the mean vector that problem (3) takes.
+
+    It has to be one that a distribution on X nearly has: lambda is far smaller than its error. An average of samples
+    is. A course continued with negative weights is not, where there are more components than instances; then the
+    samples themselves are moved along it.
+    """
+    return task.mean if task.carried is None else task.carried
+
+
 def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
     linear = 1.0 - problem.tau @ solution.mu + problem.lam @ np.abs(solution.mu)
     nu = solution.value - float(linear)
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
     value = solution.value + float(slack @ np.abs(solution.mu))
+    if task.carried is not None:  # and about the task's own mean vector
+        value += float((task.carried - task.mean) @ solution.mu)
     return Fit(solution.mu, value, nu, task.ess, solution.iterations)

@@ -194,7 +194,8 @@ def order_sentence(result: Assessment) -> str:
     if not result.orders:
         return ""
     best, own = result.orders[0], ORDER_OF.get(result.verdict.name)
-    chosen = f'predicts these tasks best, so `order="auto"` would use it (probability {decimal(best.probability, 2)})'
+    sure = f"(probability {decimal(best.probability, 2)})"
+    chosen = f'predicts these tasks best, so `order="auto"` would use it with all samples {sure}'
     if own is None:
         return f"No change model of the learner stands for this verdict; {_named(best.order)} {chosen}."
     if own == best.order:

@@ -29,6 +29,7 @@ from imrc.evaluation.words import (
     as_python,
     borrowing_note,
     interval_words,
+    order_in_use,
     samples_text,
     theorem_4_sentence,
     with_error,
@@ -53,12 +54,14 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Window W": settings.learner.W,
         "Scenario": f"{result.scenario.title} ({result.scenario.field})",
         "Preset": settings.preset,
+        "Order of the change": order_in_use(settings, result),
         "Representation": TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
         "Seed": settings.seed,
     }
-    if settings.overrides:
-        rows["Custom values"] = ", ".join(f"{name} = {value}" for name, value in settings.overrides)
+    custom = [f"{name} = {value}" for name, value in settings.overrides if name != "order"]
+    if custom:
+        rows["Custom values"] = ", ".join(custom)
     return rows
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings
+from imrc._checks import InputError
+from imrc.core.orders import Order
+from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings, check_order
 from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
 from imrc.evaluation.scenarios import SCENARIO_NAMES
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES, FeatureSpec
@@ -27,6 +29,8 @@ PRESET_TITLES = {
 UI_PRESETS = (*PRESETS, "custom")
 CUSTOM = ("lambda0", "instances", "solver", "max_iter")
 """Values that belong to the preset "custom"."""
+WITH_ORDER = ("recommended", "recommended_01")
+"""Presets with other kinds of change than the random walk: one gain for all components."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
 CHOICE_NAMES = frozenset(
@@ -42,6 +46,7 @@ CHOICE_NAMES = frozenset(
         "instances",
         "solver",
         "max_iter",
+        "order",
     )
 )
 """Names a choice has in a link."""
@@ -55,6 +60,16 @@ def _exact(value: object) -> str:
     """
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return short if not isinstance(value, float) or float(short) == value else repr(value)
+
+
+def order_in_words(settings: RunSettings) -> str:
+    """Return what follows the name of a preset where its order of change is not the usual one.
+
+    >>> order_in_words(RunSettings(overrides={"order": "auto"})), order_in_words(RunSettings())
+    (', order auto', '')
+    """
+    order = settings.learner.order
+    return "" if order == 1 else f", order {order}"
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,7 @@ class Choice:
             "instances": learner.instances,
             "solver": learner.solver,
             "max_iter": learner.max_iter,
+            "order": self.settings.learner.order,
             "scenario": self.settings.scenario,
         }
 
@@ -105,7 +121,7 @@ class Choice:
         parts += [] if window in ("all", 2) else [f"W = {window}"]
         if self.settings.scenario != "continual":
             parts.append(SCENARIOS[self.settings.scenario].title.lower())
-        return " · ".join([*parts, PRESET_TITLES[self.preset]])
+        return " · ".join([*parts, PRESET_TITLES[self.preset] + order_in_words(self.settings)])
 
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
@@ -116,6 +132,8 @@ class Choice:
             values.pop("sigma2")
         if self.settings.scenario == "continual":
             values.pop("scenario")
+        if values["order"] == 1:
+            values.pop("order")
         if self.preset != "custom":
             for name in CUSTOM:
                 values.pop(name)
@@ -163,6 +181,21 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         notes[name] = f"{name} = {quoted(raw)} is not known; {default} is used."
         return default
 
+    def order_for(preset: str) -> Order:
+        raw = values.get("order", 1)
+        try:
+            order = check_order(raw)
+        except InputError:
+            notes["order"] = f"order = {quoted(raw)} is not known; 1 is used."
+            return 1
+        if order != 1 and preset not in WITH_ORDER:
+            notes["order"] = (
+                f"order = {quoted(order)} goes with the recommended presets only: the paper's tracking takes changes "
+                "to be independent. 1, the random walk, is used."
+            )
+            return 1
+        return order
+
     dataset = word("dataset", tuple(known), datasets.DEFAULT)
     numbers = {
         name: number(name, PARAMETERS[name].low, PARAMETERS[name].high, PARAMETERS[name].default, int)
@@ -189,6 +222,8 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
             "solver": word("solver", SOLVERS, "subgradient"),
             "max_iter": number("max_iter", *LIMITS["max_iter"], 2000, int),
         }
+    if (order := order_for(preset)) != 1:
+        overrides["order"] = order
     k = numbers.pop("k")
     settings = RunSettings(
         preset=own_preset,

@@ -13,13 +13,13 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
-from imrc.core.settings import resolve_settings
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings, StepResult, iter_run
 from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
 from pages.ui import data, queue, state
+from pages.ui.choice import WITH_ORDER, order_in_words
 from pages.ui.running import ensure_compiled, store
 
 LONG_S = 60.0
@@ -56,15 +56,22 @@ def kind_of(settings: RunSettings) -> ScoreKind:
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     """Return the runs of IMRC; custom values belong to no method of this comparison, nor does a scenario.
 
+    The order of the change is that of the page where a preset has one, as are b and W.
+
     What is averaged is chosen on the page of the comparison, so that one run serves all.
     """
     alone = replace(settings, overrides=(), methods=("imrc",), scenario="continual")
-    return [replace(alone, preset=preset) for preset in PRESETS]
+    return [replace(alone, preset=preset, overrides=_order(settings, preset)) for preset in PRESETS]
 
 
-def rules_sentence() -> str:
-    """Say which rule each preset of IMRC learns, and what was tuned."""
-    rules = [f"{preset}, {LOSSES[resolve_settings(preset, b=1).loss]}" for preset in PRESETS]
+def _order(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
+    order = settings.learner.order
+    return (("order", order),) if order != 1 and preset in WITH_ORDER else ()
+
+
+def rules_sentence(settings: RunSettings) -> str:
+    """Say which rule each preset of IMRC learns, with which order of change, and what was tuned."""
+    rules = [f"{job.preset}{order_in_words(job)}, {LOSSES[job.learner.loss]}" for job in imrc_settings(settings)]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: one standard error. Charts show 95 % intervals. {UNTUNED} "
         "IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."

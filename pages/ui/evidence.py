@@ -8,6 +8,8 @@ import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, tracks, words
+from imrc.evaluation import RunResult, RunSettings
+from imrc.evaluation.words import order_in_use
 from imrc.plots import diagnostics as pictures
 from pages.ui import charts, links
 
@@ -27,8 +29,9 @@ _TESTS = """
 
 _ORDERS = """
 Each model predicts every task, all its samples together, from those before it; its likelihood is that of what came. The
-walk has half of the probability beforehand, the others share the rest. The learner compares them anew at each step, on
-the samples it is given: with few it stays with the walk for longer. The default is `order=1`.
+walk has half of the probability beforehand, the others share the rest. With `order="auto"` the learner compares them
+anew at each step, on the samples it is given: with few it stays with the walk for longer. The default is `order=1`;
+*How tasks change*, under *More* in the sidebar, sets it.
 """
 
 
@@ -44,11 +47,21 @@ def path(result: Assessment, n: int) -> None:
         st.caption(words.setting_sentence(result))
 
 
-def orders(result: Assessment) -> None:
-    """Show which change model of the learner goes with the verdict, and how well each of them predicts."""
+def orders(result: Assessment, settings: RunSettings, run: RunResult | None) -> None:
+    """Show which change model the learner uses, which goes with the verdict, and how well each of them predicts.
+
+    Parameters
+    ----------
+    result : Assessment
+        The diagnosis.
+    settings : RunSettings
+        What the learner is set to.
+    run : RunResult or None
+        The run with these settings, if it is there.
+    """
+    st.markdown(f"The learner's change model now: {order_in_use(settings, run)}. {words.order_sentence(result)}")
     if not result.orders:
         return
-    st.markdown(words.order_sentence(result))
     with st.expander("Change models of the learner", icon=":material/timeline:"):
         st.markdown(_ORDERS)
         st.dataframe(words.order_rows(result), hide_index=True)

@@ -17,6 +17,7 @@ from imrc.plots.scenarios import pictogram
 from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
 from imrc.wording import LOSSES
 from pages.ui import charts, comparing, state
+from pages.ui.choice import order_in_words
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -154,15 +155,16 @@ def scenario_switch() -> None:
 def against_the_paper(result: RunResult) -> None:
     """Compare the preset with the paper's choices on the same draws."""
     preset = result.settings.preset
-    if preset == "paper" or result.settings.overrides:
+    if preset == "paper":
         st.markdown("These are the paper's choices, or values of your own: there is nothing to compare.")
         return
     st.markdown(DESCRIPTIONS[result.settings.learner.preset])
-    paper = current_result(preset="paper")
+    paper = current_result(preset="paper", overrides=())
     if paper is None:
         return
-    st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; Recommended, {LOSSES[result.loss]}. Same draws.")
-    st.dataframe(preset_table(paper, result, "Recommended"), hide_index=True)
+    name = f"Recommended{order_in_words(result.settings)}"
+    st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws.")
+    st.dataframe(preset_table(paper, result, name), hide_index=True)
     charts.csv(preset_numbers(paper, result), name=f"presets-{result.name}")
     charts.show(
         run_choices,

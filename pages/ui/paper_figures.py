@@ -34,7 +34,7 @@ from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
 from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_curves
 from imrc.plots.runs import run_heatmaps
 from pages.ui import assessing, charts, data, queue, running, state
-from pages.ui.choice import OWN, PRESET_TITLES
+from pages.ui.choice import OWN, PRESET_TITLES, order_in_words
 from pages.ui.keeping import Store, server_budget
 from pages.ui.paper import made_by
 from pages.ui.words import plain
@@ -96,8 +96,8 @@ def _chosen() -> None:
     settings = choice.settings
     st.caption(
         f"{plain(data.title_of(choice.dataset))}, k = {choice.k}, b = {settings.b}, preset "
-        f"*{PRESET_TITLES[choice.preset]}*, {settings.repetitions} repetitions, seed {settings.seed}. Change them in "
-        "the sidebar of page *Result*."
+        f"*{PRESET_TITLES[choice.preset]}{order_in_words(settings)}*, {settings.repetitions} repetitions, "
+        f"seed {settings.seed}. Change them in the sidebar of page *Result*."
     )
 
 
@@ -358,7 +358,7 @@ def _sizes(sequence: imrc.TaskSequence, key: str) -> list[int]:
 def _repeat(kind: str, settings: RunSettings, sizes: Sequence[int], **more: Any) -> None:  # noqa: ANN401
     """Show the command that gives the same numbers, where there is one."""
     choice = state.visit().choice
-    if choice.dataset == OWN or choice.preset == "custom":
+    if choice.dataset == OWN or settings.overrides:  # the command has the values of presets only
         return
     command = [
         "imrc",

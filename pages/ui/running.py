@@ -241,7 +241,10 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
 
 
 def guaranteed_result() -> RunResult | None:
-    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
+    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it.
+
+    What a preset with log loss may have in place of its own, the order of the change, goes with the 0-1 rule as well.
+    """
     if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
-    return current_result(preset="recommended_01", overrides=())
+    return current_result(preset="recommended_01")

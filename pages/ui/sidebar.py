@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.core.orders import KNOWN_ORDERS, ORDER_NAMES, Order
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import bar, cards, copying, data, documentation, exporting, running, screen, state
-from pages.ui.choice import OWN, PRESET_TITLES
+from pages.ui.choice import OWN, PRESET_TITLES, WITH_ORDER
 
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
@@ -26,6 +28,11 @@ _HALF_PX = 122
 """Two numbers stand beside each other, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)"}
+_ORDER_TITLES: dict[Order, str] = {
+    1: "Random walk (1, paper)",
+    "auto": "As tasks suggest (auto)",
+    **{order: f"{ORDER_NAMES[order].capitalize()} ({order})" for order in KNOWN_ORDERS if order != 1},
+}
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
@@ -33,7 +40,7 @@ _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear 
 # the smallest numbers. So every widget has its present value as its default.
 
 
-def _index(name: str, options: Sequence[str]) -> int:
+def _index(name: str, options: Sequence[Any]) -> int:
     return list(options).index(st.session_state[name])
 
 
@@ -99,7 +106,7 @@ def _rule_changed() -> None:
 
 def _more() -> None:
     """Draw what few visitors change; what has no effect now is left out and kept."""
-    state.keep_widgets(("frequencies", "sigma2", "max_iter"))
+    state.keep_widgets(("frequencies", "sigma2", "max_iter", "order"))
     st.selectbox(
         "Representation",
         KINDS,
@@ -128,7 +135,18 @@ def _more() -> None:
         )
     _number("repetitions")
     _number("seed")
-    if st.session_state["preset"] in ("recommended", "recommended_01"):
+    if st.session_state["preset"] in WITH_ORDER:
+        orders = tuple(_ORDER_TITLES)
+        st.selectbox(
+            "How tasks change",
+            orders,
+            index=_index("order", orders),
+            format_func=_ORDER_TITLES.__getitem__,
+            key="order",
+            help="The kind of change the learner expects. **Random walk**: each change is independent of those before. "
+            "**As tasks suggest**: at each step the one that predicted them best, the walk being the "
+            "likeliest beforehand; helps most on the next task. Page *Is it evolving?* compares them.",
+        )
         st.session_state["rule_01"] = st.session_state["preset"] == "recommended_01"
         st.toggle(
             "Rule for 0-1 loss, with guarantees",

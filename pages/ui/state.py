@@ -40,6 +40,7 @@ WIDGETS = (
     "instances",
     "solver",
     "max_iter",
+    "order",
     "scenario",
     *NUMBERS,
 )

@@ -12,6 +12,7 @@ from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.features._spec import TITLES
 from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
 from pages.ui import data, state
+from pages.ui.choice import order_in_words
 from pages.ui.words import plain
 
 _BROKEN = (StoreError, OSError, RuntimeError)
@@ -51,8 +52,8 @@ def _title(run: StoredRun) -> str:
     window += "" if s.scenario == "continual" else f" · {SCENARIOS[s.scenario].title.lower()}"
     many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
     return (
-        f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · {s.preset} · "
-        f"{TITLES[s.features.kind]} · seed {s.seed}, {many}"
+        f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · "
+        f"{s.preset}{order_in_words(s)} · {TITLES[s.features.kind]} · seed {s.seed}, {many}"
     )
 
 
@@ -73,6 +74,7 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
             "sigma2": s.features.sigma2,
             **{name: getattr(s, name) for name in ("n", "b", "repetitions", "seed")},
             "W": s.learner.W,
+            "order": s.learner.order,
         }
     )
     visit = state.visit()
@@ -103,7 +105,7 @@ def picker() -> None:
     known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:
-        if run.dataset in known and not run.settings.overrides and len(runs) < _LISTED:
+        if run.dataset in known and set(dict(run.settings.overrides)) <= {"order"} and len(runs) < _LISTED:
             runs.setdefault(_title(run), run)
     if runs:
         st.selectbox(

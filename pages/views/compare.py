@@ -102,7 +102,7 @@ reference = st.selectbox(
 table = with_printed(comparison_table(scores, kind=kind, reference=reference))
 headline.markdown(f"# {comparison_summary(table, title)}")
 headline.markdown(winner_sentence(table))
-headline.caption(comparing.rules_sentence())
+headline.caption(comparing.rules_sentence(settings))
 charts.show(method_errors, table, name="method-errors", alt="Errors of all methods, with bands.")
 charts.table(
     comparison_view(table),

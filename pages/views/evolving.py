@@ -4,7 +4,7 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, state, watching
+from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, running, state, watching
 from pages.ui.choice import OWN
 
 visit = state.visit()
@@ -32,7 +32,7 @@ if not hidden:
     with path:
         evidence.path(result, n)
         reliable = st.container() if power.asked(result) else None
-        evidence.orders(result)
+        evidence.orders(result, choice.settings, running.stored_result(choice))
 with ranked:
     changes.what_changed(choice)
 with watched:

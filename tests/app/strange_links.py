@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from imrc import datasets
+from imrc.core.orders import ORDERS
 from imrc.features import KINDS
 from pages.ui.choice import UI_PRESETS, Choice, from_values
 
@@ -36,7 +37,12 @@ EXTRA_KEYS = (
 
 
 def _valid(rng: np.random.Generator, name: str) -> str:
-    words = {"dataset": list(datasets.names()), "features": list(KINDS), "preset": list(UI_PRESETS)}
+    words = {
+        "dataset": list(datasets.names()),
+        "features": list(KINDS),
+        "preset": list(UI_PRESETS),
+        "order": list(ORDERS),
+    }
     if name in words:
         return str(words[name][rng.integers(len(words[name]))])
     return str(rng.integers(1, 30))
@@ -45,7 +51,8 @@ def _valid(rng: np.random.Generator, name: str) -> str:
 def keys() -> list[str]:
     """Return every key a link of this app can have."""
     custom, _ = from_values({"preset": "custom", "features": "rff"}, set(datasets.names()))
-    return list(dict.fromkeys([*Choice().to_query(), *custom.to_query()]))
+    other, _ = from_values({"order": "auto", "scenario": "next_task"}, set(datasets.names()))
+    return list(dict.fromkeys([*Choice().to_query(), *custom.to_query(), *other.to_query()]))
 
 
 def strange_links(count: int, seed: int) -> Iterator[str]:

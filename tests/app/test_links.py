@@ -14,7 +14,7 @@ from tests.app.conftest import link, set_value, texts
 
 FILES = {entry.url_path: entry.file for entry in PAGES}
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
-# Another value for every control of the sidebar.
+# Another value for every control of the sidebar; the order, which custom values do not have: test_order.py.
 CHANGED = {
     "dataset": "trend",
     "n": 7,
@@ -131,7 +131,7 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
     # Choosing a stored run sets the controls of the sidebar, which are.
-    everywhere = {*CHANGED, "image_format", "stored_run", "rule_01"}
+    everywhere = {*CHANGED, "order", "image_format", "stored_run", "rule_01"}
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
 
