@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from imrc import datasets
@@ -66,7 +66,11 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
         (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
         minus printed), why (ours or the printed value is missing, else empty).
     """
-    measured = kept.table("errors").query("n == @n and error_kind == @error")
+    return _frame(_error_rows(kept.table("errors"), n, error, methods))
+
+
+def _error_rows(table: pd.DataFrame, n: int, error: ErrorKind, methods: Sequence[str]) -> list[tuple[object, ...]]:
+    measured = table[(table["n"] == n) & (table["error_kind"] == error)]
     found = {(row.dataset, row.method): row for row in measured.itertuples()}
     stand_ins = [name for name in STAND_INS if name in set(measured["dataset"])]
     rows: list[tuple[object, ...]] = []
@@ -76,7 +80,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
             key = "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
             mean, std = printed.get(key, (math.nan, math.nan))
             rows.append((name, title_of_method(method), *_ours(found.get((name, method))), mean, std))
-    return _frame(rows)
+    return rows
 
 
 def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row of a table
@@ -129,19 +133,20 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
     place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
     cells = cells.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
-    return cells.assign(gap=cells["ours"] - cells["printed"], why=[_why(cell) for cell in cells.itertuples()])
+    at_hand = {name: datasets.status(name).loadable for name in set(cells["dataset"]) - {""}}
+    return cells.assign(gap=cells["ours"] - cells["printed"], why=[_why(cell, at_hand) for cell in cells.itertuples()])
 
 
 def _title(name: str) -> str:
     return STAND_INS.get(name) or (datasets.entry(name).title if name else AVERAGE)
 
 
-def _why(cell: Any) -> str:  # noqa: ANN401 - a row of a table
+def _why(cell: Any, at_hand: Mapping[str, bool]) -> str:  # noqa: ANN401 - a row of a table
     """Return why a cell is without colour, empty if it is not: the missing dataset, method or printed value."""
     if math.isnan(cell.ours):
         if not cell.dataset:
             return "not measured: the method was not timed at this n"
-        if not datasets.status(cell.dataset).loadable:
+        if not at_hand[cell.dataset]:
             return "not measured: the data are not on this computer"
         if cell.dataset in _ONLY_IMRC:
             return f"not measured: {_ONLY_IMRC[cell.dataset]}"
@@ -196,8 +201,10 @@ def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
     """Return how many cells of all n agree with print, of how many: IMRC's ("imrc") and the other methods'."""
     import pandas as pd
 
-    table = pd.concat([error_cells(n, error) for n in SIZES])
-    table = table[table["gap"].notna()]
+    measured = kept.table("errors")
+    rows = [row for n in SIZES for row in _error_rows(measured, n, error, METHODS)]
+    table = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
+    table = table.assign(gap=table["ours"] - table["printed"]).dropna(subset="gap")
     own = table["column"] == title_of_method(imrc_key("paper"))
     return {
         name: (int((part["gap"].abs() <= TOLERANCE).sum()), len(part))
