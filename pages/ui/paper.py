@@ -106,8 +106,8 @@ def errors() -> None:
     st.markdown("### Ours | printed, mean ± standard deviation over repetitions")
     _numbers(table, f"paper-errors-n{n}")
     _reading()
-    _readings(error)
     _grey(table)
+    _readings(error)
 
 
 def _readings(error: cells.ErrorKind) -> None:

@@ -4,8 +4,9 @@
 
 OUTPUTS is a folder with what the commands in ``data/results/index.toml`` printed: ``backward*.csv``, ``window*.csv``,
 ``lags_*.csv``, ``tasks*.csv``, ``errors*.csv`` (``imrc table --csv`` of further cells), ``sweep*.csv`` (``imrc sweep
---export``) and ``*.npz``. Errors of the methods compared come from the cells finished by ``paper_table_baselines.py``:
-the numbers of ``imrc table --methods all``, which takes hours at once. What is in none of them stays as it is shipped.
+--export``; ``sweep_settings*.csv`` also for W and b, ``sweep_covertype.csv`` is kept whole) and ``*.npz``. Errors of
+the methods compared come from the cells finished by ``paper_table_baselines.py``: the numbers of ``imrc table --methods
+all``, which takes hours at once. What is in none of them stays as it is shipped.
 Without OUTPUTS only ``errors.csv`` is put together again.
 """
 
@@ -24,6 +25,7 @@ import pandas as pd  # noqa: E402 - after the path
 
 from imrc.baselines import PUBLISHED, REFERENCES  # noqa: E402
 from imrc.evaluation.comparison import imrc_key  # noqa: E402
+from imrc.paper.measure import BACKWARD_STEPS, WINDOWS  # noqa: E402
 
 RESULTS = ROOT / "data" / "results"
 KEPT = (
@@ -79,10 +81,13 @@ def errors(outputs: Path | None) -> pd.DataFrame:
 
 
 def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the table of errors from the cells of a sweep: those with the paper's representation."""
-    cells = cells[(cells["features"] == "paper") & (cells["method"] == "imrc") & (cells["b"] == 3)]
-    rules = [imrc_key(preset, rule) for preset, rule in zip(cells["preset"], cells["rule"], strict=True)]
-    cells = cells.assign(method=rules).query("method in @KEPT")
+    """Rows of the table of errors from the cells of a sweep: those with the paper's representation, b and W."""
+    own = cells["method"] == "imrc"
+    usual = (cells["b"] == 3) & ((cells["W"] == 2) | (cells["preset"] != "paper"))
+    cells = cells[(cells["features"] == "paper") & (usual | ~own)]
+    rules = [imrc_key(row.preset, row.rule) if row.method == "imrc" else row.method for row in cells.itertuples()]
+    first = (cells["dataset"] == "covertype") & (cells["k"] == 60)
+    cells = cells.assign(method=rules, dataset=cells["dataset"].mask(first, "covertype_60")).query("method in @KEPT")
     frames = []
     for kind in ("average", "released"):
         summary = cells.groupby(["dataset", "n", "method"]).agg(
@@ -103,7 +108,42 @@ def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames)
 
 
+def settings_of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the table over W and b from the cells of a sweep of all tasks of a dataset."""
+    cells = cells[(cells["features"] == "paper") & (cells["preset"] == "paper") & (cells["rule"] == "forward_backward")]
+    cells = cells[(cells["k"] != 60) | (cells["dataset"] != "covertype")]
+    frames = []
+    for setting, part in [(f"b{b}", cells[(cells["b"] == b) & (cells["W"] == 2)]) for b in BACKWARD_STEPS] + [
+        (f"W{W}", cells[(cells["b"] == 3) & (cells["W"] == W)]) for W in WINDOWS
+    ]:
+        for (name, n), cell in part.groupby(["dataset", "n"]):
+            error, tasks, repetitions = cell["released"], int(cell["k"].iloc[0]), len(cell)
+            frames.append(
+                {
+                    "dataset": name,
+                    "n": n,
+                    "setting": setting,
+                    "b": int(cell["b"].iloc[0]),
+                    "W": int(cell["W"].iloc[0]),
+                    "error": error.mean(),
+                    "std": error.std(),
+                    "stderr": error.sem(),
+                    "average": cell["average"].mean(),
+                    "released": error.mean(),
+                    "seconds": cell["seconds"].mean() / tasks,
+                    "tasks": tasks,
+                    "repetitions": repetitions,
+                    "seed": cell["seed"].iloc[0],
+                    "versions": named(cell["versions"].iloc[0]),
+                    "date": cell["finished_at"].iloc[0][:10],
+                }
+            )
+    return pd.DataFrame(frames)
+
+
 def named(versions: str) -> str:
+    if not versions.startswith("{"):  # kept in words already
+        return versions
     known = json.loads(versions)
     return f"imrc {known['imrc']}, Python {known['python']}, numpy {known['numpy']}, numba {known['numba']}"
 
@@ -119,10 +159,12 @@ def filled(outputs: Path, pattern: str) -> list[Path]:
 
 
 def settings(outputs: Path) -> pd.DataFrame:
-    paths = [
-        path for path in sorted([*outputs.glob("backward*.csv"), *outputs.glob("window*.csv")]) if path.stat().st_size
-    ]
-    table = pd.concat([*(pd.read_csv(path) for path in paths), shipped("settings")])
+    paths = [*filled(outputs, "backward*.csv"), *filled(outputs, "window*.csv")]
+    sweeps = [settings_of_sweep(pd.read_csv(path)) for path in filled(outputs, "sweep_settings*.csv")]
+    # All of Covertype was run with b = 3 and W = 2, which are in the tables over W and over b.
+    if len(whole := shipped("covertype")):
+        sweeps.append(settings_of_sweep(whole.assign(W=2, finished_at=whole["date"])))
+    table = pd.concat([*(pd.read_csv(path) for path in paths), *sweeps, shipped("settings")])
     table = table.drop_duplicates(["dataset", "n", "setting"], keep="first")
     return table[[*SETTINGS, "repetitions", "seed", "versions", "date"]].sort_values(["dataset", "n", "setting"])
 
@@ -147,7 +189,7 @@ def main() -> None:
             ].dropna(),
             "lags",
         )
-    for path in filled(outputs, "sweep_covertype*.csv"):
+    for path in filled(outputs, "sweep_covertype.csv"):
         kept = ["features", "n", "k", "b", "preset", "repetition", "rule", "average", "newest", "released", "seconds"]
         cells = pd.read_csv(path)
         cells = cells.assign(

@@ -372,7 +372,7 @@ def test_matrix_colours_what_was_measured_and_writes_the_rest():
     table = cells.error_cells(10)
     figure = printed_matrix(table, title="t")
     grid = np.array(figure.data[0].z, dtype=float)
-    assert grid.shape == (13, len(cells.METHODS))  # the paper's datasets, and small grey UTKFaces
+    assert grid.shape == (14, len(cells.METHODS))  # the paper's datasets, and the two stand-ins
     spam = list(figure.data[0].y).index("Spam")
     gap = table.query("dataset == 'spam'")["gap"].to_numpy()
     assert grid[spam] == pytest.approx(np.nan_to_num(gap))  # measured without a printed counterpart: no colour
