@@ -6,8 +6,8 @@ One command, 20 seeds, k = 20 tasks, n = 10, b = 3:
 
 Realised in errors: the n at which single-task learning makes as few, `imrc.evaluation.realised_samples`, for the rules
 for log loss, and on the first seeds for 0-1 loss, which takes longer. Realised in means: n times the mean squared error
-of single-task mean vectors over that of the rule's, against the known truth, on the same draws. If the recursions are right, the means agree with the
-promise; what errors then show beyond it comes from elsewhere.
+of single-task mean vectors over that of the rule's, against the known truth, on the same draws. If the recursions are
+right, the means agree with the promise; what errors then show beyond it comes from elsewhere.
 
 Writes ``results/realised_study.csv`` (one row per kind, seed, preset and rule) and prints
 ``results/realised_summary.csv``. A study that was stopped goes on where it was.
