@@ -230,8 +230,9 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
     if len(main) > 1 and len(as_good) == len(main):
         said = f"**The block size makes no clear difference** ({error} with {best:,} rows)."
     elif present in as_good and len(as_good) > 1:
-        others = listed([f"{size:,}" for size in as_good if size != present])
-        said = f"**The present blocks of {present:,} rows are as good as any** ({error} with {best:,}; so is {others})."
+        now = f"error {decimal(main.loc[present, 'value'])} forward and backward"
+        least = "" if best == present else f"; least: {decimal(main.loc[best, 'value'])} with {best:,}"
+        said = f"**The present blocks of {present:,} rows are as good as any** ({now}{least})."
     elif best == present:
         said = f"**The present blocks of {present:,} rows are best** ({error})."
     else:

@@ -76,3 +76,13 @@ def test_what_is_needed_is_said(runs):
         realised_samples(runs[:1], 5)
     with pytest.raises(InputError, match="n = 7"):
         realised_samples(runs, 7)
+
+
+def test_where_errors_and_promise_differ_it_says_what_was_measured(runs):
+    first, main = realised_samples(with_errors(runs, (0.4, 0.3, 0.2, 0.1), 0.25), 5)
+    promised = main.promised.mean
+    for low, said in ((promised + 1, "errors are another measure"), (promised - 2, "for tasks that evolve")):
+        found = replace(main, value=low + 0.5, low=low, high=low + 1)
+        assert said in realised_sentence([first, found], 5)
+    agreeing = replace(main, value=promised, low=promised - 1, high=promised + 1)
+    assert "simulated" not in realised_sentence([first, agreeing], 5)
