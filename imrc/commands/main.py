@@ -25,7 +25,7 @@ BAD_INPUT = 2
 FAILURE = 1
 # For the server: blocks of 1 MB and more go back to the system when they are free, in place of lying about between
 # small ones that stay, and threads share two heaps (`tests/benchmarks/server_memory.py`). Read by glibc alone.
-_ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_ARENA_MAX": "2"}
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_ARENA_MAX": "2"}
 _COMMANDS = {
     "run": run,
     "assess": assess,
@@ -161,7 +161,7 @@ def _start_app(options: argparse.Namespace) -> int:
     os.environ["IMRC_HOSTS"] = ",".join(hosts)
     if options.limit is not None:
         os.environ["IMRC_LIMIT"] = options.limit
-    for name, value in _ALLOCATOR.items():
+    for name, value in ALLOCATOR.items():
         os.environ.setdefault(name, value)
     # Streamlit reads its configuration from the folder it is started in.
     os.chdir(script.parent)

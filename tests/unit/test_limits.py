@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import imrc
+from imrc.commands.main import ALLOCATOR
 from imrc.evaluation import RunSettings, iter_run
 from imrc.evaluation.limits import RunLimits, RunNeeds, lower, run_needs
 from imrc.features import FeatureSpec
@@ -47,12 +49,9 @@ def settings(frequencies: int, kind: str = "rff", preset: str = "recommended", *
 
 CASES = [
     ("random_walk", 20, settings(400, n=5, b=19, repetitions=10)),
-    ("random_walk", 15, settings(400, n=40, b=14, repetitions=6)),
     ("random_walk", 20, settings(100, n=40, b=19, repetitions=4)),
-    ("random_walk", 30, settings(400, n=10, b=0, repetitions=20)),
     ("random_walk", 20, settings(400, "automatic", n=10, b=19, repetitions=6)),
     ("random_walk", 400, settings(20, n=2, b=1, repetitions=8)),
-    ("random_walk", 20, settings(300, preset="paper", n=5, b=19, repetitions=10)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=10, repetitions=10)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
     ("random_walk", 20, settings(300, preset="recommended_01", n=10, b=19, repetitions=6)),
@@ -67,7 +66,11 @@ def test_memory_is_estimated_within_a_factor_of_two():
     cases = [(dataset, tasks, one.to_json()) for dataset, tasks, one in CASES]
     command = [sys.executable, "-c", MEASURE, json.dumps(cases)]
     folder = Path(__file__).resolve().parents[2]
-    output = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, timeout=390).stdout
+    # As on the server: with an arena per thread the same run takes very different memory.
+    environment = {**os.environ, **ALLOCATOR}
+    output = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=folder, timeout=390, env=environment
+    ).stdout
     peaks = [int(line) for line in output.split()]
     for (dataset, tasks, one), peak in zip(CASES, peaks, strict=True):
         estimated = run_needs(imrc.datasets.load(dataset, tasks=tasks), one)
