@@ -11,6 +11,7 @@ from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.evaluation.calibration import reliability_table
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.measures import MEASURES, measure_rows
+from imrc.evaluation.realised import realised_samples, realised_sentence
 from imrc.evaluation.words import with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
@@ -174,6 +175,9 @@ def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
         name="label-budget",
         alt="Left: error against samples per task. Right: error against the number of tasks. Per rule, 95 % bands.",
     )
+    if len(runs) > 1 and result.settings.scenario == "continual":
+        n = result.settings.n
+        st.markdown(realised_sentence(realised_samples(runs, n), n))
     charts.csv(table, name=f"label-budget-{result.name}")
 
 

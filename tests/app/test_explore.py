@@ -291,3 +291,12 @@ def test_what_if_can_be_stopped_and_begun_again(app, monkeypatch):
     assert not test.exception
     assert "Stopped before" not in texts(test)
     assert any("carry the gain" in one.value for one in test.markdown)
+
+
+def test_labels_needed_come_with_what_the_effective_samples_were_worth(app):
+    test = app(dataset="random_walk", k="5", n="5", repetitions="3", view="How many labels?")
+    assert not test.exception
+    assert "**Promised " in texts(test)
+    assert "**Promised " not in texts(
+        app(dataset="random_walk", k="5", n="5", scenario="next_task", view="How many labels?")
+    )
