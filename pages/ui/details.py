@@ -177,7 +177,8 @@ def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
     )
     if len(runs) > 1 and result.settings.scenario == "continual":
         n = result.settings.n
-        st.markdown(realised_sentence(realised_samples(runs, n), n))
+        said = realised_sentence(realised_samples(runs, n), n)
+        st.markdown(f"Effective sample size, counted in the errors of all tasks at the last step. {said}")
     charts.csv(table, name=f"label-budget-{result.name}")
 
 
