@@ -83,7 +83,7 @@ def choose() -> Table | None:
     datasets.prepare_reading()
     kept = visit.own_table
     uploaded = st.file_uploader(
-        "A table: CSV, TSV, Parquet or ARFF, also packed (zip, gzip, xz, bzip2)",
+        "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip, xz, bzip2)",
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in the memory of your session and is never written to disk or shown "
         "to anyone else.",
