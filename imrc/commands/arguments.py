@@ -41,7 +41,7 @@ def add_sequence(
         type=_data,
         metavar="DATA",
         nargs="?" if optional else None,
-        help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Parquet, ARFF",
+        help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Excel, Parquet, ARFF",
     )
     parser.add_argument("-k", "--k", type=int, help=tasks)
     own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")

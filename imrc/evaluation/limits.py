@@ -284,11 +284,12 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
         workers=max(1, min(settings.repetitions, cores())),
     )
     shared = not learns(settings.features, sequence)
-    parts = {"rows": _rows(shape, sequence, settings, shared=shared), "results": _results(shape, settings)}
+    kept = shared and int(sequence.sizes.sum()) * (shape.outputs + 1) <= MAPPED_LIMIT
+    parts = {"rows": _rows(shape, sequence, settings, shared=shared, kept=kept), "results": _results(shape, settings)}
     seconds = 0.0
     if "imrc" in settings.methods:
         parts |= {
-            "tests": shape.repetitions * (shape.reach + 1) * shape.test * (shape.outputs + 1),
+            "tests": shape.repetitions * (shape.reach + 1) * shape.test * (2 if kept else shape.outputs + 2),
             "tracking": _tracking(shape, settings),
             "rules": _rules(shape, settings),
             "estimates": _estimates(shape, settings),
@@ -300,10 +301,10 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
     return RunNeeds({name: float(_NUMBER * numbers) for name, numbers in parts.items()}, seconds / shape.workers)
 
 
-def _rows(shape: _Shape, sequence: TaskSequence, settings: RunSettings, *, shared: bool) -> float:
-    width, samples = shape.outputs + 1, int(sequence.sizes.sum())
-    if shared and samples * width <= MAPPED_LIMIT:
-        return samples * width
+def _rows(shape: _Shape, sequence: TaskSequence, settings: RunSettings, *, shared: bool, kept: bool) -> float:
+    width = shape.outputs + 1
+    if kept:
+        return int(sequence.sizes.sum()) * width
     # While rows are mapped, projections, their cosines and what they are put together in exist side by side.
     passing = 3 * shape.workers * (shape.n + shape.test) * width
     if shared:

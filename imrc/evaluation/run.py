@@ -158,6 +158,11 @@ class _Rows:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
         return with_intercept(self._map.transform(self._sequence[task].X[index]))
 
+    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
+        """Return what gives the same rows later without mapping them again."""
+        mapped = self.rows(task, index)
+        return lambda: mapped
+
 
 class _SharedRows(_Rows):
     """Rows of a map that all repetitions share: whole tasks are mapped and kept."""
@@ -173,6 +178,10 @@ class _SharedRows(_Rows):
         if task not in self._mapped:
             self._mapped[task] = with_intercept(self._map.transform(self._sequence[task].X))
         return self._mapped[task][index]
+
+    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
+        # Copies of kept rows, in each repetition, would be the largest thing in a run with many backward steps.
+        return (lambda: self.rows(task, index)) if self._keep else super().again(task, index)
 
 
 class _OwnRows(_Rows):
@@ -257,7 +266,7 @@ class _Repetition:
         self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
         self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
-        self._tests: dict[int, tuple[Floats, NDArray[np.int64]]] = {}
+        self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
         # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
         self._sums: dict[str, tuple[Floats, Floats]] = {}
@@ -284,7 +293,7 @@ class _Repetition:
             # A step that spreads over several threads is timed by the wall clock.
             clock = time.perf_counter if self._threads > 1 else time.thread_time
             X1 = self._mapped.rows(task, draw.train)
-            self._tests[task] = self._mapped.rows(task, draw.test), y[draw.test]
+            self._tests[task] = self._mapped.again(task, draw.test), y[draw.test]
             if self._last_alone is not None:
                 known = {"imrc": self._learner.predicted(), "single": self._last_alone}
             for name in ("imrc", "single"):
@@ -342,8 +351,8 @@ class _Repetition:
 
     def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
         """Return which test samples of a task get a wrong answer; count the probabilities as those of some rules."""
-        X1, y = self._tests[task]
-        values = scores(X1, estimate.coef, self._sequence.n_classes)
+        rows, y = self._tests[task]
+        values = scores(rows(), estimate.coef, self._sequence.n_classes)
         answers = values.argmax(axis=1)
         if rules:
             parts = counted(probabilities(values, self._loss, estimate.nu), answers, y)

@@ -62,9 +62,9 @@ def read_table(
 ) -> TaskSequence:
     r"""Read the user's own table and cut it into tasks.
 
-    CSV, TSV, text in columns, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Rows without a label or
-    a task are left out. ``sequence.info["report"]`` describes everything that was done, ``sequence.info["warnings"]``
-    what was left out. Nothing is written to disk or executed.
+    CSV, TSV, text in columns, Excel, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. Rows without a
+    label or a task are left out. ``sequence.info["report"]`` describes everything that was done,
+    ``sequence.info["warnings"]`` what was left out. Nothing is written to disk or executed.
 
     Tasks hold the columns as they were read: NaN where a cell is empty, days for dates, and for words numbers that
     say which word it is (``sequence.categories``). `imrc.evaluate` and everything else that takes a sequence fills gaps

@@ -58,10 +58,8 @@ _KINDS: tuple[tuple[bytes, str], ...] = (
 _PACKED = ("gzip", "bzip2", "xz")
 
 
-_EXCEL = "This is an Excel workbook. Save the sheet as CSV (File, Save as, CSV UTF-8) and use that file."
 _OPEN_DOCUMENT = "This is an OpenDocument spreadsheet. Save the sheet as CSV (File, Save as) and use that file."
 _REFUSED = {
-    "excel": _EXCEL,
     "spss": "This is an SPSS file. Save it as CSV in SPSS (File, Save as), or with R: "
     "write.csv(haven::read_sav(FILE), OUT, row.names = FALSE).",
     "stata": "This is a Stata file. Save it as CSV in Stata: export delimited using OUT.csv.",
@@ -217,8 +215,10 @@ def unwrap(data: bytes, name: str, limit: int) -> tuple[bytes, str, list[str]]:
         notes.append(f"The file was unpacked from {kind}.")
     elif kind == "zip":
         inside = members(data)
+        if "xl/workbook.xml" in inside:
+            return data, name, notes
         if any(member.startswith("xl/") for member in inside):
-            raise DataError(_EXCEL)
+            raise DataError("This is a binary Excel workbook. Save it as .xlsx or CSV and use that file.")
         if inside and all(member.endswith(".npy") for member in inside):
             raise DataError(_REFUSED["npz"])
         if "content.xml" in inside and "mimetype" in inside:

@@ -26,6 +26,7 @@ from imrc.tables._text import (
     sniff_delimiter,
     squeeze_blanks,
 )
+from imrc.tables._workbook import read_workbook
 from imrc.wording import listed
 
 if TYPE_CHECKING:
@@ -300,8 +301,9 @@ def _preview(raw: _Raw, n_rows: int) -> tuple[tuple[str, ...], ...]:
 def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: str | None = None) -> Table:
     r"""Read the user's own table and determine what its columns hold.
 
-    CSV, TSV, text in columns, ARFF and Parquet, also inside a zip or gzip file; the kind of file is
-    determined from its content, not its name. Nothing is written to disk, unpickled or executed.
+    CSV, TSV, text in columns, Excel workbooks (the first sheet with a table), ARFF and Parquet, also inside a zip or
+    gzip file; the kind of file is determined from its content, not its name. Nothing is written to disk, unpickled or
+    executed.
 
     Parameters
     ----------
@@ -337,9 +339,12 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
         data, inner, notes = unwrap(data, title, MAX_UNPACKED_BYTES)
         # Handed over, not kept: a text may be dropped as soon as its cells are made.
         content = [data]
-        is_parquet = kind_of(data) == "parquet"
+        kind = kind_of(data)
         del data
-        raw = _read_parquet(content.pop()) if is_parquet else _read_text(content.pop(), inner)
+        if kind in ("excel", "zip"):
+            raw = _Raw(*read_workbook(content.pop(), packed=kind == "zip"), mark=".")
+        else:
+            raw = _read_parquet(content.pop()) if kind == "parquet" else _read_text(content.pop(), inner)
     n_rows = next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
@@ -360,7 +365,7 @@ def open_table(source: str | Path | bytes | BinaryIO | pd.DataFrame, *, name: st
             column = Column(column_name, "empty", np.full(n_rows, np.nan), missing=n_rows)
         columns.append(column)
         notes += [f"Column {column_name!r}: {note}." for note in column.notes]
-    stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|gz|zip))+$", "", title, flags=re.IGNORECASE)
+    stem = re.sub(r"(\.(csv|tsv|txt|tab|dat|arff|parquet|xlsx?|xlsm|gz|zip))+$", "", title, flags=re.IGNORECASE)
     # The name stands in texts with markup: no marks, no address of a web page.
     stem = re.sub(r"[^\w .-]+", " ", clean_name(stem)).replace("www.", "www ").strip(" ._") or "table"
     return Table(stem, tuple(columns), n_rows, raw.format, tuple(notes), preview, checksum)

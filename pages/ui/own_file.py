@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Hashable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +20,20 @@ _MOST_N = 100
 """Training samples a task that are suggested at most; more is slow and rarely tells more."""
 
 
+@st.cache_resource(show_spinner=False)
+def _in_use() -> WeakValueDictionary[Hashable, Any]:
+    """Return the tables and their cuts some visitor has open: a class that opens one file holds it once.
+
+    Who has the same bytes learns nothing by it; when the last of them leaves, it is gone.
+    """
+    return WeakValueDictionary()
+
+
+def _shared(key: Hashable, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - a table or a cut
+    held = _in_use().get(key)
+    return _in_use().setdefault(key, make()) if held is None else held
+
+
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     """Return the table of a file, read once per file; show a message if it cannot be read."""
     visit = state.visit()
@@ -25,7 +41,9 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     if kept is None or kept[0] != key:
         try:
             with st.spinner("Reading the table …"):
-                kept = (key, datasets.open_upload(read(), name=name))
+                content = read()
+                place = hashlib.sha256(content).digest(), name
+                kept = (key, _shared(place, lambda: datasets.open_upload(content, name=name)))
         except DataError as error:
             kept = (key, error)
         visit.own_table, visit.own_cut, visit.own_choices = kept, None, {}
@@ -65,7 +83,7 @@ def choose() -> Table | None:
     datasets.prepare_reading()
     kept = visit.own_table
     uploaded = st.file_uploader(
-        "A table: CSV, TSV, Parquet or ARFF, also packed (zip, gzip, xz, bzip2)",
+        "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip, xz, bzip2)",
         key="own_upload",
         help=f"{datasets.LIMITS_IN_WORDS} It stays in the memory of your session and is never written to disk or shown "
         "to anyone else.",
@@ -120,12 +138,12 @@ def example() -> None:
 
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
-    key = (table.sha256, tuple(sorted((name, repr(value)) for name, value in options.items())))
+    key = (table.sha256, table.name, tuple(sorted((name, repr(value)) for name, value in options.items())))
     visit = state.visit()
     kept = visit.own_cut
     if kept is None or kept[0] != key:
         try:
-            kept = (key, datasets.cut_table(table, **options))
+            kept = (key, _shared(key, lambda: datasets.cut_table(table, **options)))
         except DataError as error:
             kept = (key, error)
         visit.own_cut = kept

@@ -140,6 +140,19 @@ def test_two_visitors_do_not_share_a_file(page, app):
     assert third.selectbox(key="dataset").value == datasets.DEFAULT
 
 
+def test_two_visitors_with_one_file_hold_it_once_and_choose_for_themselves(page, monkeypatch):
+    read = []
+    opened = datasets.open_upload
+    monkeypatch.setattr(datasets, "open_upload", lambda *args, **named: read.append(1) or opened(*args, **named))
+    first, second = page(table(40).encode()), page(table(40).encode())
+    assert len(read) == 1
+    second.multiselect(key="own_exclude").set_value(["z"]).run()
+    assert metrics(first.run())["Features"] == "2"
+    assert metrics(second)["Features"] == "1"
+    assert page(table(40).encode(), "other name.csv").session_state["visit"].own_file == "other name.csv"
+    assert len(read) == 2
+
+
 def test_a_new_file_replaces_the_choices_of_the_old_one(page):
     test = page(table(40).encode())
     test.radio(key="own_how").set_value("blocks").run()
