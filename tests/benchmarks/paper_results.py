@@ -88,8 +88,8 @@ def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
     rules = [imrc_key(row.preset, row.rule) if row.method == "imrc" else row.method for row in cells.itertuples()]
     first = (cells["dataset"] == "covertype") & (cells["k"] == 60)
     cells = cells.assign(method=rules, dataset=cells["dataset"].mask(first, "covertype_60")).query("method in @KEPT")
-    frames = []
-    for kind in ("average", "released"):
+    frames: list[pd.DataFrame] = []
+    for kind in ("average", "released") if len(cells) else ():
         summary = cells.groupby(["dataset", "n", "method"]).agg(
             error=(kind, "mean"),
             std=(kind, "std"),
@@ -105,7 +105,7 @@ def of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
         summary["date"] = summary["date"].str[:10]
         summary["versions"] = named(cells["versions"].iloc[0])
         frames.append(summary.reset_index().assign(error_kind=kind))
-    return pd.concat(frames)
+    return pd.concat(frames) if frames else pd.DataFrame(columns=["method"])
 
 
 def settings_of_sweep(cells: pd.DataFrame) -> pd.DataFrame:
