@@ -18,13 +18,7 @@ Init = Literal["uniform", "zeros"]
 
 
 class Stream:
-    """Samples that some live model may still visit, by their position in the whole stream.
-
-    Parameters
-    ----------
-    width : int
-        Length of an instance, intercept included.
-    """
+    """Samples that some live model may still visit, by their position in the whole stream."""
 
     def __init__(self, width: int) -> None:
         self.X = np.zeros((0, width))
@@ -60,23 +54,9 @@ class Hyper:
 class Model:
     """Logistic model (multinomial for more than two classes) with its sample set and gradient table.
 
-    Parameters
-    ----------
-    start : int
-        Stream position from which its sample set begins.
-    W : ndarray of shape (c, d)
-        First parameters; c = 1 for two classes.
-    hyper : Hyper
-        Constants.
-
-    Attributes
-    ----------
-    total : ndarray of shape (c, d)
-        Sum over the table of derivative times sample.
-    best_risk : float or None
-        Smallest batch risk since the model was created; None before the first batch.
-    risk : float or None
-        Risk on the newest batch, before training on it.
+    W is (c, d) with c = 1 for two classes, `total` the sum over the table of derivative times sample. `risk` is that on
+    the newest batch, before training on it, `best_risk` the smallest since the model was created; None before the first
+    batch.
     """
 
     def __init__(self, start: int, W: Floats, hyper: Hyper) -> None:

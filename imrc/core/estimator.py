@@ -211,22 +211,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         else:
             rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
             check_classification_targets(y)
-        settings = resolve_settings(
-            self.preset,
-            b=self.b,
-            W=self.W,
-            lambda0=self.lambda0,
-            instances=self.instances,
-            solver=self.solver,
-            max_iter=self.max_iter,
-            tracking=self.tracking,
-            rate=self.rate,
-            loss=self.loss,
-            confidence=self.confidence,
-            selection=self.selection,
-            change=self.change,
-            order=self.order,
-        )
+        settings = resolve_settings(**{one.name: getattr(self, one.name) for one in fields(IMRCSettings)})
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
             self._learner = Learner(settings, len(self.classes_))

@@ -15,48 +15,21 @@ from imrc.core.trackers import Tracked
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A rule and the value of its problem.
+    """A rule and the value of its problem."""
 
-    Attributes
-    ----------
-    mu : ndarray of shape (m,)
-        Classifier parameters.
-    value : float
-        Value of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats.
-    nu : float
-        The max term of problem (3); NaN for log loss.
-    ess : float
-        Effective samples the rule was learnt from.
-    iterations : int
-        Iterations of the solver; 0 where none ran.
-    """
-
-    mu: Floats
-    value: float
-    nu: float
-    ess: float
-    iterations: int = 0
+    mu: Floats  # (m,)
+    value: float  # of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats
+    nu: float  # the max term of problem (3); NaN for log loss
+    ess: float  # effective samples the rule was learnt from
+    iterations: int = 0  # of the solver; 0 where none ran
 
 
 def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = None) -> int:
-    """Return how many of the oldest stored tasks can go.
+    """Return how many of the oldest stored tasks can go, given their samples, oldest first.
 
     Those that are left are at least `least` tasks, at most `most` if that is more, and beyond `least` just enough to
     hold `samples` samples.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Samples of the stored tasks, oldest first.
-    least : int
-        Tasks that are always kept.
-    samples : int
-        Samples wanted.
-    most : int or None
-        Tasks kept at most, unless `least` is more; None: no limit.
-
-    Examples
-    --------
     >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100), surplus([200, 5, 5], 1, 100, most=2)
     (1, 0, 1)
     """

@@ -18,17 +18,7 @@ RECENT_SAMPLES = 100
 
 
 class ZeroOneRules:
-    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task.
-
-    Parameters
-    ----------
-    settings : IMRCSettings
-        lambda0, confidence, instances, solver and max_iter are used.
-    n_classes : int
-        Number of classes C.
-    threads : int
-        Threads for problems that do not need each other's result.
-    """
+    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task."""
 
     def __init__(self, settings: IMRCSettings, n_classes: int, threads: int) -> None:
         self.settings = settings

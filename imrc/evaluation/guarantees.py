@@ -16,7 +16,7 @@ from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
 from imrc.diagnostics import Assessment, Verdict
 from imrc.diagnostics._reduction import CONSTANT, mapped, resolve_transform
-from imrc.solvers._api import solve_subgradient
+from imrc.solvers._batch import prepare_instances, run_subgradient
 from imrc.tasks import TaskSequence
 from imrc.wording import huge, number
 
@@ -70,7 +70,7 @@ def plug_in(
     for j, X1 in zip(tasks, rows, strict=True):
         tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
         zero = np.zeros_like(tau)
-        solution = solve_subgradient(X1, tau, zero, sequence.n_classes, max_iter, zero, zero)
+        solution = run_subgradient(prepare_instances(X1), tau, zero, sequence.n_classes, max_iter, zero, zero)
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))
         largest_value, width = max(largest_value, float(np.abs(X1).max())), X1.shape[1]

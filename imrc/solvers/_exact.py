@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.solvers._solution import Solution, subset_values
+from imrc.solvers._solution import Solution, objective, subset_values
 
 Integers = NDArray[np.int64]
 
@@ -172,11 +172,8 @@ def _highs(
     bound = 1.0 - weights.max(axis=0).sum()
     bound -= float(np.maximum(np.abs((weights @ rows).ravel() - middle) - width, 0.0) @ prices)
     mu = np.clip(mu, -prices, prices).reshape(n_classes, p) / prepared.scale
-    return _Outcome(mu, _objective(prepared.X1[used], tau, lam, mu), float(bound), iterations, False)
-
-
-def _objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats) -> float:
-    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + subset_values(X1 @ mu.T).max())
+    value = objective(tau, lam, mu, subset_values(prepared.X1[used] @ mu.T).max())
+    return _Outcome(mu, value, float(bound), iterations, False)
 
 
 def _generate(
@@ -197,7 +194,7 @@ def _generate(
         iterations += part.iterations
         first = np.flatnonzero(part.mu)
         worst = subset_values(prepared.X1 @ part.mu.T)
-        value = float(1.0 + (lam * np.abs(part.mu)).sum() - (tau * part.mu).sum() + worst.max())
+        value = objective(tau, lam, part.mu, worst.max())
         if value < best_value:
             best, best_value = part.mu, value
         bound = max(bound, part.bound)
