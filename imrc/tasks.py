@@ -15,6 +15,9 @@ from imrc._checks import check_choice, check_int, check_matrix, check_real
 ColumnKind = Literal["numeric", "binary", "pixel", "category", "date", "undeclared"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 
+MAX_TASKS = 2000
+"""Tasks of the longest sequence that is simulated, cut from a table, or asked for on a page."""
+
 LEAST_FREQUENT = 2
 """Rows learnt from in which a word must occur to get a column: a word seen once tells nothing about the next row."""
 

@@ -67,16 +67,8 @@ def read_sequence(
 ) -> Reading:
     """Map every task once and keep only what the diagnosis needs.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    transform : function
-        X (n, d) -> (n, D).
-    generator : Generator
-        Draws the pairs.
-    keep : float
-        Rows of all tasks are kept if samples times components is at most this.
+    The transform maps X (n, d) to (n, D); the generator draws the pairs. Rows of all tasks are kept if samples times
+    components is at most `keep`.
     """
     sizes = sequence.sizes
     first, second = _draw_pairs(sizes, generator)

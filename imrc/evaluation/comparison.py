@@ -40,8 +40,6 @@ IMRC_RULES = {
 def imrc_key(preset: str, rule: str = "forward_backward") -> str:
     """Return the method name of an IMRC rule in score tables.
 
-    Examples
-    --------
     >>> imrc_key("paper"), imrc_key("paper", "single")
     ('imrc:paper', 'imrc:paper:single')
     """
@@ -51,8 +49,6 @@ def imrc_key(preset: str, rule: str = "forward_backward") -> str:
 def title_of_method(name: str) -> str:
     """Return the name for people of a method in score tables.
 
-    Examples
-    --------
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
     ('IMRC, single task (paper)', 'MER (argparse)')
     """
@@ -70,26 +66,12 @@ def own_kind(name: str) -> Literal["average", "newest"]:
 def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
     """Return one row per dataset, n, method and repetition.
 
-    Parameters
-    ----------
-    results : RunResult or iterable of RunResult
-        Runs; several of one dataset and n must share seed, tasks and representation, so that draws are paired.
+    Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (test
+    then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule; also NaN
+    where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules together),
+    state (numbers kept at the end). Several runs of one dataset and n must share seed, tasks and representation, so
+    that draws are paired; a ValueError says so.
 
-    Returns
-    -------
-    DataFrame
-        Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before
-        (test then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule;
-        also NaN where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules
-        together), state (numbers kept at the end).
-
-    Raises
-    ------
-    ValueError
-        If runs of one dataset and n do not share their draws.
-
-    Examples
-    --------
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
     >>> score_table(result)[["method", "repetition"]].head(2).to_numpy().tolist()
@@ -140,8 +122,6 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:
     """Return the methods of a table of scores that have an error of this kind, in its order.
 
-    Examples
-    --------
     >>> import imrc
     >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
     >>> methods_with(scores, "before")
@@ -169,8 +149,6 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
 def default_reference(methods: Sequence[str]) -> str:
     """Return what the others are tested against: IMRC's forward-and-backward rule if there, else the first method.
 
-    Examples
-    --------
     >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
     ('imrc:paper', 'mer')
     """
@@ -188,32 +166,16 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return one row per method for one dataset and n, best first.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        From `score_table`, of one dataset and n.
-    kind : {"average", "newest", "own", "released", "before"}
-        Which error; `SCORE_KINDS` has the definitions.
-    reference : str or None
-        Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
-    level : float
-        Level of the paired t intervals over repetitions that say what is a clear difference, see
-        `imrc.evaluation.significance.paired_differences`. IMRC's rule against its single-task rule, of the same
-        preset, is the planned comparison; all others are corrected by Holm's method.
+    Without a `reference` the others are tested against IMRC's forward-and-backward rule if it is there, else the best.
+    What is a clear difference say paired t intervals over repetitions, see
+    `imrc.evaluation.significance.paired_differences`: IMRC's rule against its single-task rule, of the same preset, is
+    the planned comparison; all others are corrected by Holm's method.
 
-    Returns
-    -------
-    DataFrame
-        Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 %
-        interval), average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state
-        (numbers kept), difference and difference_stderr (to the reference), low and high (interval of the difference
-        as it is tested), p (corrected as the interval is), verdict ("reference", "better", "worse", "no clear
-        difference", "untested"). `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
-
-    Raises
-    ------
-    ValueError
-        If the scores are of several datasets or n, or the reference is not among the methods.
+    Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
+    average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept),
+    difference and difference_stderr (to the reference), low and high (interval of the difference as it is tested), p
+    (corrected as the interval is), verdict ("reference", "better", "worse", "no clear difference", "untested").
+    `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
     """
     import pandas as pd
 
@@ -278,45 +240,16 @@ def _verdict(gap: Difference | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AverageRanks:
-    """Ranks of methods averaged over datasets.
+    """Ranks of methods averaged over datasets."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        Columns method, title, rank (1 = best), sorted.
-    datasets : int
-        Number of datasets. Different n of one dataset are averaged first: they are not independent.
-    friedman_p : float
-        p-value of Friedman's test that all methods are alike; NaN with fewer than 3 methods or 2 datasets.
-    critical_difference : float
-        Nemenyi's: ranks closer than this are not clearly different at level .05; NaN as above.
-    """
-
-    table: pd.DataFrame
-    datasets: int
-    friedman_p: float
-    critical_difference: float
+    table: pd.DataFrame  # columns method, title, rank (1 = best), sorted
+    datasets: int  # their number; different n of one are averaged first, because they are not independent
+    friedman_p: float  # of Friedman's test that all methods are alike; NaN with fewer than 3 methods or 2 datasets
+    critical_difference: float  # Nemenyi's: ranks closer than this are not clearly different at level .05; NaN as above
 
 
 def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> AverageRanks:
-    """Rank the methods on each dataset and average the ranks.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From `score_table`, of one or more datasets. Methods missing in some dataset and n are left out.
-    kind : {"average", "newest", "own", "released", "before"}
-        Which error.
-
-    Returns
-    -------
-    AverageRanks
-
-    Raises
-    ------
-    ValueError
-        If no method was run everywhere.
-    """
+    """Rank the methods on each dataset and average the ranks; methods missing in some dataset and n are left out."""
     import pandas as pd
 
     cells = scores.assign(error=_score_column(scores, kind)).pivot_table(
@@ -347,24 +280,15 @@ def curve_table(
     by: Literal["step", "k"] = "step",
     kind: Literal["average", "newest", "before"] = "average",
 ) -> pd.DataFrame:
-    """Return the error of every method as tasks arrive.
+    """Return the error of every method as tasks arrive, of runs on one sequence and n.
 
-    Parameters
-    ----------
-    results : iterable of RunResult
-        Runs on one sequence and n.
-    by : {"step", "k"}
-        "step": error at each step. "k": error of a run that ends after k tasks, the mean over its steps. No second run
-        is needed for that, because what happens up to step k does not depend on later tasks.
-    kind : {"average", "newest", "before"}
-        Error of a step: mean over the tasks seen, of the newest task, or of the newest task before it is learnt (from
-        the second on; rules and methods of which that is not known are left out).
+    By "step": the error at each step. By "k": that of a run that ends after k tasks, the mean over its steps. No second
+    run is needed for that, because what happens up to step k does not depend on later tasks. The error of a step is the
+    mean over the tasks seen, that of the newest task, or that of the newest task before it is learnt (from the second
+    on; rules and methods of which that is not known are left out).
 
-    Returns
-    -------
-    DataFrame
-        Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
-        repetition.
+    Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
+    repetition.
     """
     import pandas as pd
 
@@ -417,8 +341,6 @@ def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> p
 def sample_sizes(largest: int, current: int) -> list[int]:
     """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
 
-    Examples
-    --------
     >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
     ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
     """

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from imrc._types import Floats
+from imrc.evaluation.pairing import same_draws
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName
@@ -268,8 +269,6 @@ def _answer(usual: str | None) -> str:
 def usual_answer(sequence: TaskSequence) -> str:
     """Return the name of the most frequent class of a sequence.
 
-    Examples
-    --------
     >>> import imrc
     >>> usual_answer(imrc.datasets.load("identical", tasks=2)) in ("0", "1")
     True
@@ -282,9 +281,8 @@ def _sources(
 ) -> tuple[dict[str, tuple[RunResult, str]], dict[str, str]]:
     """Return the run and its method behind each strategy, the simplest first, and the titles."""
     for other in (*compared.values(), *([] if references is None else [references])):
-        same = (other.fingerprint, other.settings.n, other.settings.seed, other.settings.repetitions)
-        mine = (result.fingerprint, result.settings.n, result.settings.seed, result.settings.repetitions)
-        if same != mine or other.settings.features != result.settings.features:
+        theirs, mine = ((one.settings.n, one.settings.features) for one in (other, result))
+        if theirs != mine or not same_draws(other, result):
             raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
     kind, scenario = result.scenario.kind, result.settings.scenario
     found = {name: (result, name) for name in result.rules if name in STRATEGIES}
@@ -413,8 +411,6 @@ class _Case:
 def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
     """Return how many errors fewer or more a difference means in 100 answers, with its interval.
 
-    Examples
-    --------
     >>> _in_100(Difference(-0.08, 0.01, 0.005, -0.1, -0.062, 0.001, True))
     '6 to 10 fewer'
     >>> _in_100(Difference(0.004, 0.001, 0.001, 0.0021, 0.0061, 0.01, True), of_the_other=True)
@@ -428,23 +424,11 @@ def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
 
 
 def steps_that_pay(result: RunResult) -> int:
-    """Return how many steps back revising a task clearly lowers its error.
+    """Return how many steps back, 0 to b, revising a task clearly lowers its error.
 
     Each further step back is compared with the one before, on the tasks that were revised that often; the comparisons
     share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-
-    Returns
-    -------
-    int
-        0 if not even the first step back helps clearly, at most b.
-
-    Examples
-    --------
     >>> import imrc
     >>> steps_that_pay(imrc.evaluate(imrc.datasets.load("identical", tasks=8), n=5, b=2)) <= 2
     True
@@ -504,9 +488,5 @@ def _action(advised: str, result: RunResult) -> str:
     many = _NUMBERS[pays] if pays < len(_NUMBERS) else str(pays)
     back = f"{many} step{'s' * (pays > 1)} back"
     if pays == result.settings.b:
-        return (
-            f"Update the rule with each task; revising old tasks pays for all {back} tried."
-            if pays > 1
-            else (f"Update the rule with each task; revising old tasks pays for the {back} tried.")
-        )
+        back = f"{'all' if pays > 1 else 'the'} {back} tried"
     return f"Update the rule with each task; revising old tasks pays for {back}."

@@ -42,25 +42,10 @@ class PlugIn:
 def plug_in(
     sequence: TaskSequence, features: object = None, *, largest: int = 24, max_iter: int = 1000, seed: int = 0
 ) -> PlugIn:
-    """Estimate R_inf, ||mu_inf||_1 and M from all samples of each task.
+    """Estimate R_inf, ||mu_inf||_1 and M from all samples of at most `largest` tasks, evenly spaced.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    features : object
-        Representation, as in `imrc.diagnostics.assess`.
-    largest : int
-        At most this many tasks, evenly spaced, are evaluated.
-    max_iter : int
-        Iterations of the subgradient method; it starts from zero, and stopping early keeps ||mu||_1 small, which
-        favours the bound.
-    seed : int
-        Seed of the feature map.
-
-    Returns
-    -------
-    PlugIn
+    The subgradient method starts from zero, and stopping it early keeps ||mu||_1 small, which favours the bound.
+    `features` is as in `imrc.diagnostics.assess`.
     """
     count = min(len(sequence), check_int("largest", largest, 1))
     tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))
@@ -91,21 +76,8 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
     of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
     are left out.
 
-    Parameters
-    ----------
-    stand_in : PlugIn
-        Gives M.
-    result : Assessment
-        Diagnosis of the same sequence in the same representation, made from samples.
-
-    Returns
-    -------
-    AdmissibleKappa
-
-    Raises
-    ------
-    ValueError
-        If no component varies or the diagnosis was made from given means.
+    `stand_in` gives M; the diagnosis is of the same sequence in the same representation, made from samples (else
+    ValueError).
     """
     moments = result.moments
     if moments.n is None:
@@ -121,23 +93,9 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the tasks in `stand_in`.
+    """Evaluate the bounds of the tasks in `stand_in`: columns task (from 1) and one per rule; and the risk of guessing.
 
-    Parameters
-    ----------
-    stand_in : PlugIn
-        From `plug_in`.
-    ess : dict of str to array-like of shape (k,)
-        Effective sample sizes of all tasks, by rule.
-    delta, kappa : float
-        As in `imrc.core.theory.risk_bound`.
-
-    Returns
-    -------
-    table : DataFrame
-        Column task (from 1) and one column per rule.
-    trivial : float
-        Risk of guessing.
+    `ess` has the effective sample sizes (k,) of all tasks by rule.
     """
     reached = min(len(np.asarray(sizes)) for sizes in ess.values())
     inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks
@@ -206,8 +164,6 @@ def constants_sentence(stand_in: PlugIn) -> str:
 def kappa_sentence(limit: AdmissibleKappa) -> str:
     """State the kappa that the paper allows for the data at hand.
 
-    Examples
-    --------
     >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
     κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.
     """

@@ -11,13 +11,7 @@ from imrc.evaluation.significance import mean_interval
 
 @dataclass(frozen=True)
 class RunDifference:
-    """Errors of one run minus those of another, repetition by repetition.
-
-    Attributes
-    ----------
-    mean, low, high : float
-        Mean difference, and the ends of its two-sided 95 % t interval (NaN with one repetition).
-    """
+    """Errors of one run minus those of another, repetition by repetition: mean and 95 % t interval (NaN with one)."""
 
     mean: float
     low: float
@@ -48,21 +42,8 @@ def run_difference(
 ) -> RunDifference | None:
     """Return the errors of one run minus those of another, or None if they were not tested on the same draws.
 
-    Parameters
-    ----------
-    first, second : RunResult
-        The runs.
-    rule : str
-        Rule or method both have.
-    kind : str or None
-        Which errors, see `imrc.evaluation.HEADLINES`; None: those of the scenario, if it is the same.
+    `kind` says which errors, see `imrc.evaluation.HEADLINES`; None: those of the scenario, if it is the same.
 
-    Returns
-    -------
-    RunDifference or None
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
     >>> few, many = (imrc.evaluate(sequence, n=n, repetitions=3) for n in (3, 20))

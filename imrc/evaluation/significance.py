@@ -90,38 +90,17 @@ class Difference(Headline):
 def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, float, float]:
     """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
 
-    Parameters
-    ----------
-    values : ndarray of shape (repetitions,)
-        At least one.
-    level : float
-        Coverage.
-
-    Returns
-    -------
-    tuple of float
-        Mean, lower end, upper end.
-
-    Examples
-    --------
     >>> [round(x, 3) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
     [2.0, -0.484, 4.484]
     """
-    values = np.asarray(values, dtype=np.float64)
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, float("nan"), float("nan")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(ddof=1) / np.sqrt(len(values)))
-    return mean, mean - half, mean + half
+    found = Headline.of(values)
+    half = float(half_width(found.stderr, len(values), level))
+    return found.mean, found.mean - half, found.mean + half
 
 
 def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - LEVEL) -> Floats:
     """Return half the width of t intervals with these standard errors; NaN with one repetition.
 
-    Examples
-    --------
     >>> half_width(0.01, 10).round(4)
     np.float64(0.0226)
     """
@@ -136,8 +115,6 @@ def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - L
 def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 
-    Examples
-    --------
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -169,29 +146,9 @@ def paired_differences(
     datasets at large. The planned comparison stands alone. The others share the level by Holm's method, and the
     interval of each has the level it was tested at: it leaves out 0 exactly if Holm's method calls it clear.
 
-    Parameters
-    ----------
-    errors : mapping of str to ndarray of shape (repetitions,)
-        Errors of the methods on the same draws.
-    reference : str
-        What the others are compared with.
-    planned : str or None
-        The one comparison that was decided on before looking; it is not corrected.
-    level : float
-        Level of the test.
+    `errors` (repetitions,) are those of the methods on the same draws. The result, for all methods but the reference,
+    is the error minus that of the reference: negative means fewer errors.
 
-    Returns
-    -------
-    dict of str to Difference
-        Error minus that of the reference (negative: fewer errors), for all methods but the reference.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of repetitions differ.
-
-    Examples
-    --------
     >>> found = paired_differences({"a": np.array([0.3, 0.4, 0.5]), "b": np.array([0.2, 0.3, 0.5])}, "b")
     >>> round(found["a"].mean, 3), round(found["a"].low, 3), found["a"].clear
     (0.067, -0.077, False)
@@ -232,5 +189,5 @@ def _p_value(gap: Floats) -> float:
         return 0.0
     from scipy.special import stdtr
 
-    t = gap.mean() / (gap.std(ddof=1) / np.sqrt(len(gap)))
-    return float(2.0 * stdtr(len(gap) - 1, -abs(t)))
+    found = Headline.of(gap)
+    return float(2.0 * stdtr(len(gap) - 1, -abs(found.mean / found.stderr)))
