@@ -14,17 +14,14 @@ def expit(z: Floats) -> Floats:
     return np.asarray(np.where(z >= 0, 1.0, e) / (1.0 + e))
 
 
-def fit_logistic(
-    X: Floats, positive: Floats, ridge: float, *, free_last: bool, tol: float = 1e-9, max_iter: int = 200
-) -> Floats:
+def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) -> Floats:
     """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2.
 
     The optimum lies in the span of the instances (and the last coordinate), so the problem is solved there: at most n +
     1 unknowns however many features there are.
 
     The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
-    must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is below
-    `tol`.
+    must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is small.
 
     >>> fit_logistic(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1.0, 0.0]), 1.0, free_last=True).round(4).tolist()
     [0.7408, 0.0]
@@ -43,14 +40,14 @@ def fit_logistic(
 
     theta = np.zeros(Z.shape[1])
     value = objective(theta)
-    for _ in range(max_iter):
+    for _ in range(200):
         p = expit(Z @ theta)
         gradient = Z.T @ (p - positive) + penalty * theta
         hessian = (Z * (p * (1.0 - p))[:, None]).T @ Z
         hessian[np.diag_indices_from(hessian)] += penalty + 1e-12
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
-        if decrement < tol:
+        if decrement < 1e-9:
             theta = theta - step  # so close, a full step lands on the optimum up to rounding
             break
         size = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -62,22 +62,6 @@ def member_weights(errors: Floats, random_error: float, epsilon: float) -> tuple
     return 1.0 / (random_error + errors + epsilon), 1.0 / (random_error + epsilon)
 
 
-class Member(Protocol):
-    """What the ensemble asks of a member."""
-
-    start: int
-
-    def learn(self, samples: int) -> None:
-        """Learn the newest `samples` samples of the stream."""
-
-    def shares(self, X1: Floats) -> Floats:
-        """Return class shares (n, C); rows of zeros: no vote."""
-
-    @property
-    def size(self) -> int:
-        """Return the numbers kept."""
-
-
 class LogisticMember:
     """Logistic model with its own growing sample set."""
 
@@ -115,13 +99,16 @@ class TreeMember:
         self._tree.learn(self._stream.X[-samples:], self._stream.y[-samples:])
 
     def shares(self, X1: Floats) -> Floats:
-        """Return class shares of the leaves."""
+        """Return class shares of the leaves; rows of zeros: no vote."""
         return self._tree.votes(X1)
 
     @property
     def size(self) -> int:
         """Return the numbers kept."""
         return self._tree.size
+
+
+Member = LogisticMember | TreeMember
 
 
 class AUE(Baseline):

@@ -117,14 +117,8 @@ class DriftSurf(Baseline):
 
     def _drift_suspected(self) -> bool:
         """Compare the newest risks with the best one and with the fresh stable model; crossings are strict."""
-        delta = self.settings.threshold
-        risk, best = self.model.risk, self.model.best_risk
-        if risk is None or best is None:
-            return False
-        if risk > best + delta:
-            return True
-        other = self.stable_model.risk if self.stable_model is not None else None
-        return other is not None and risk > other + delta / 2.0
+        delta, risk, other = self.settings.threshold, self.model.risk, self.stable_model
+        return risk > self.model.best_risk + delta or (other is not None and risk > other.risk + delta / 2.0)
 
     def _leave_reactive(self) -> None:
         """End the reactive state: the model with the smaller risk on its batches goes on.
@@ -146,9 +140,7 @@ class DriftSurf(Baseline):
     def predictor(self) -> Model:
         """Model used for prediction: in the reactive state the one with the smaller newest risk, else w."""
         other = self.reactive_model
-        if other is not None and other.risk is not None and self.model.risk is not None:
-            return other if other.risk < self.model.risk else self.model
-        return self.model
+        return other if other is not None and other.risk < self.model.risk else self.model
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return linear_labels(self.predictor.scores(with_intercept(X)))

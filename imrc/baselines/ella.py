@@ -30,20 +30,17 @@ class ELLASettings(Settings):
     free_intercept: bool = True  # the single-task fit does not penalise the intercept
 
 
-def sparse_code(
-    gram: Floats, products: Floats, sparsity: float, *, tol: float = 1e-12, max_iter: int = 10_000
-) -> Floats:
+def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
     """Return argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent.
 
-    With G = L'HL and c = L'H theta this is the code of a task whose single-task optimum is theta. Stops when no
-    coordinate moves by more than `tol` times the largest.
+    With G = L'HL and c = L'H theta this is the code of a task whose single-task optimum is theta.
 
     >>> sparse_code(np.array([[1.0]]), np.array([-0.25]), 0.2).tolist()
     [-0.15]
     """
     diagonal = gram.diagonal()
     code = np.zeros(len(products))
-    for _ in range(max_iter):
+    for _ in range(10_000):
         moved = 0.0
         for j in range(len(code)):
             if diagonal[j] <= 0.0:
@@ -52,7 +49,7 @@ def sparse_code(
             new = math.copysign(max(abs(partial) - sparsity / 2.0, 0.0), partial) / diagonal[j]
             moved = max(moved, abs(new - code[j]))
             code[j] = new
-        if moved <= tol * max(1.0, float(np.abs(code).max())):
+        if moved <= 1e-12 * max(1.0, float(np.abs(code).max())):
             break
     return code
 

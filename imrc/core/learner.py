@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
-from imrc.core.rules import Fit, Rules
+from imrc.core.rules import Fit
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, OrderTracker, RateTracker, Tracked, Tracker
 from imrc.core.zero_one_rules import ZeroOneRules
@@ -85,7 +85,7 @@ class Learner:
         self.rules = tuple(rules)
         self.steps = 0
         self._tracker: Tracker | None = None
-        self._rules: Rules = (
+        self._rules: ZeroOneRules | LogLossRules = (
             ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else LogLossRules(settings, n_classes)
         )
 

@@ -8,7 +8,6 @@ components.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
@@ -102,7 +101,6 @@ def compare_orders(
     m: int,
     orders: tuple[KnownOrder, ...] = KNOWN_ORDERS,
     window: int | None = None,
-    prior: Mapping[KnownOrder, float] = PRIOR,
 ) -> tuple[OrderFit, ...]:
     """Compare orders by the likelihood of the innovations: each task predicted from those before it.
 
@@ -145,7 +143,7 @@ def compare_orders(
         totals = components * values.sum(axis=0)
         top = totals.max()
         fits[order] = float(top + np.log(np.mean(np.exp(totals - top)))), int(totals.argmax())
-    posterior = {order: fit[0] + np.log(prior[order]) for order, fit in fits.items()}
+    posterior = {order: fit[0] + np.log(PRIOR[order]) for order, fit in fits.items()}
     top = max(posterior.values())
     total = sum(np.exp(value - top) for value in posterior.values())
     ranked = sorted(posterior, key=lambda order: -posterior[order])

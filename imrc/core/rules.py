@@ -1,16 +1,15 @@
-"""What all rules share: the result of a fit, what a learner of rules does at a step, and how many tasks it keeps."""
+"""What all rules share: the result of a fit, and how many tasks are kept.
+
+Their `step` gives the rules of the newest task alone (if asked for, and if it has labels), forward, and of the revised
+tasks; `predicted` that of the task to come, on the instances of those before it, and changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.trackers import Tracked
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,28 +39,3 @@ def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = N
         held -= sizes[drop]
         drop += 1
     return drop
-
-
-class Rules(Protocol):
-    """Learns rules for the newest task and for the revised ones."""
-
-    def step(
-        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
-    ) -> tuple[Fit | None, Fit, list[Fit]]:
-        """Return the rules of the newest task alone (if asked for), forward, and of the revised tasks.
-
-        A task without labels (y None) has no rule of its own.
-        """
-        ...
-
-    def predicted(self, task: Tracked) -> Fit:
-        """Return the rule of the task to come, on the instances of those before it; nothing is changed by it."""
-        ...
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        ...
-
-    def choices(self) -> dict[str, float]:
-        """Return what was chosen from the data so far."""
-        ...

@@ -1,10 +1,13 @@
-"""Trackers: from samples to mean vectors, task by task, one interface for both kinds of gains."""
+"""Trackers: from samples to mean vectors, task by task, one interface for both kinds of gains.
+
+A tracker takes in the samples of a task, mapped and with the intercept column, `gap` periods after the task before, and
+then gives estimates of the newest task (alone and forward), of the one to come, and of those within reach.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,41 +58,6 @@ class Tracked:
         errors: they see no more instances than before.
         """
         return min(self.ess, self.ess_walk)
-
-
-class Tracker(Protocol):
-    """Follows the mean vectors of a sequence."""
-
-    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
-        """Take in the samples of the next task, mapped and with intercept column; y None: they have no labels.
-
-        `gap` is the number of periods since the task before, each with a change of its own.
-        """
-        ...
-
-    def single(self) -> Tracked:
-        """Return the newest task's estimate from its own samples."""
-        ...
-
-    def forward(self) -> Tracked:
-        """Return the newest task's forward estimate."""
-        ...
-
-    def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the task `gap` periods after the newest, before any of its samples."""
-        ...
-
-    def revised(self) -> list[Tracked]:
-        """Return forward and backward estimates of the tasks within reach, the nearest first."""
-        ...
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        ...
-
-    def choices(self) -> dict[str, float]:
-        """Return what was chosen from the data so far."""
-        ...
 
 
 @dataclass(eq=False)
@@ -368,3 +336,6 @@ class OrderTracker(RateTracker):
         """Return the rate of change of order 1, and the place of the order in use in `KNOWN_ORDERS`."""
         order = 1 if self._fit is None else self._fit.order
         return {**super().choices(), "order": float(KNOWN_ORDERS.index(order))}
+
+
+Tracker = ComponentTracker | RateTracker

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from imrc._checks import check_int
-from imrc._types import Floats
 from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics._assess import Assessment
 
@@ -52,7 +51,8 @@ def step_changes(result: Assessment) -> pd.DataFrame:
     without an estimate).
     """
     change = np.diagonal(result.distance, 1)
-    h = _noise(result)
+    n = result.moments.n
+    h = np.ones(result.k) if n is None or result.n is None else result.n / n  # noise variances, mean 1
     components = result.m_noise or result.m_eff
     noise = h[:-1] + h[1:]
     se = np.sqrt(2.0) * noise / np.sqrt(components)
@@ -73,13 +73,6 @@ def step_changes(result: Assessment) -> pd.DataFrame:
             "high": high,
         }
     )
-
-
-def _noise(result: Assessment) -> Floats:
-    """Noise variance of each average relative to the mean over tasks."""
-    if result.moments.n is None or result.n is None:
-        return np.ones(result.k)
-    return np.asarray(result.n / result.moments.n)
 
 
 def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:

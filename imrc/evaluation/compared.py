@@ -67,18 +67,16 @@ def _job(settings: RunSettings, name: str) -> RunSettings:
     return replace(settings, methods=(name,))
 
 
-def tables_by_cell(
-    scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str = imrc_key("paper")
-) -> pd.DataFrame:
+def tables_by_cell(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
     """Return `comparison_table` for every dataset and n of the scores, one below the other, with repetitions.
 
-    Tested against is the reference where it was run, else the best method of the cell.
+    Tested against is preset paper where it was run, else the best method of the cell.
     """
     import pandas as pd
 
     frames = []
     for _, cell in scores.groupby(["dataset", "n"], sort=False):
-        there = reference if reference in set(cell["method"]) else None
+        there = imrc_key("paper") if imrc_key("paper") in set(cell["method"]) else None
         table = comparison_table(cell, kind=kind, reference=there)
         table.insert(2, "repetitions", int(cell["repetition"].max()))
         frames.append(table)

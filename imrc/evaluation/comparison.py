@@ -16,14 +16,14 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.significance import LEVEL, Difference, half_width, mean_and_stderr, paired_differences
+from imrc.evaluation.significance import Difference, half_width, mean_and_stderr, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ScoreKind = Literal["average", "newest", "own", "released", "before"]
 SCORE_KINDS: dict[ScoreKind, str] = {
-    "average": "mean over steps of the mean over the tasks seen",
+    "average": HEADLINES["average"],
     "newest": "mean over steps of the error on the newest task",
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
     "released": HEADLINES["released"],
@@ -158,11 +158,7 @@ def default_reference(methods: Sequence[str]) -> str:
 
 
 def comparison_table(
-    scores: pd.DataFrame,
-    *,
-    kind: ScoreKind = "average",
-    reference: str | None = None,
-    level: float = LEVEL,
+    scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str | None = None
 ) -> pd.DataFrame:
     """Return one row per method for one dataset and n, best first.
 
@@ -188,14 +184,14 @@ def comparison_table(
         reference = default_reference([str(name) for name in mean.index])
     check_choice("reference", reference, tuple(wide.columns))
     errors = {str(name): wide[name].to_numpy() for name in mean.index}
-    found = paired_differences(errors, reference, planned=_planned(reference), level=level)
+    found = paired_differences(errors, reference, planned=_planned(reference))
     ranks = wide.rank(axis=1).mean()
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
     rows = []
     for name in mean.index:
-        gap = found.get(name)
+        gap = found.get(str(name), Difference(0.0, 0.0, 0.0, 0.0, 0.0, float("nan"), clear=False))
         spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
         rows.append(
             {
@@ -208,12 +204,12 @@ def comparison_table(
                 "half": float(half_width(spread / np.sqrt(len(wide)), len(wide))),
                 **columns.loc[name].to_dict(),
                 "rank": ranks[name],
-                "difference": 0.0 if gap is None else gap.mean,
-                "difference_stderr": 0.0 if gap is None else gap.stderr,
-                "low": 0.0 if gap is None else gap.low,
-                "high": 0.0 if gap is None else gap.high,
-                "p": float("nan") if gap is None else gap.p,
-                "verdict": _verdict(gap),
+                "difference": gap.mean,
+                "difference_stderr": gap.stderr,
+                "low": gap.low,
+                "high": gap.high,
+                "p": gap.p,
+                "verdict": "reference" if name == reference else _verdict(gap),
             }
         )
     return pd.DataFrame(rows)
@@ -228,9 +224,7 @@ def _planned(reference: str) -> str | None:
     return None if other is None else imrc_key(preset, other)
 
 
-def _verdict(gap: Difference | None) -> str:
-    if gap is None:
-        return "reference"
+def _verdict(gap: Difference) -> str:
     if not np.isfinite(gap.low):
         return "untested"
     if not gap.clear:

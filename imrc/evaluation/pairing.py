@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.significance import mean_interval
 
 
@@ -37,12 +36,8 @@ def same_draws(first: RunResult, second: RunResult) -> bool:
     )
 
 
-def run_difference(
-    first: RunResult, second: RunResult, rule: str = "forward_backward", kind: HeadlineKind | None = None
-) -> RunDifference | None:
-    """Return the errors of one run minus those of another, or None if they were not tested on the same draws.
-
-    `kind` says which errors, see `imrc.evaluation.HEADLINES`; None: those of the scenario, if it is the same.
+def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> RunDifference | None:
+    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same.
 
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
@@ -53,6 +48,6 @@ def run_difference(
     >>> run_difference(many, other) is None
     True
     """
-    if not same_draws(first, second) or (kind is None and first.scenario != second.scenario):
+    if not same_draws(first, second) or first.scenario != second.scenario:
         return None
-    return RunDifference(*mean_interval(first.per_repetition(rule, kind) - second.per_repetition(rule, kind)))
+    return RunDifference(*mean_interval(first.per_repetition(rule) - second.per_repetition(rule)))

@@ -126,19 +126,19 @@ def holm(p: ArrayLike) -> Floats:
     return corrected
 
 
-def _holm_shares(p: Floats, level: float) -> NDArray[np.int64]:
+def _holm_shares(p: Floats) -> NDArray[np.int64]:
     """Return by what Holm's method divides the level for each test: at the first that fails it stops dividing less."""
     shares = np.ones(len(p), dtype=np.int64)
     left = len(p)
     for position, index in enumerate(np.argsort(p)):
         shares[index] = left
-        if p[index] <= level / left:
+        if p[index] <= LEVEL / left:
             left = len(p) - position - 1
     return shares
 
 
 def paired_differences(
-    errors: Mapping[str, Floats], reference: str, *, planned: str | None = None, level: float = LEVEL
+    errors: Mapping[str, Floats], reference: str, *, planned: str | None = None
 ) -> dict[str, Difference]:
     """Compare methods with one of them, repetition by repetition.
 
@@ -169,10 +169,10 @@ def paired_differences(
     family = [name for name in raw if name != planned]
     p = np.array([raw[name] for name in family])
     corrected |= zip(family, holm(p).tolist(), strict=True)
-    shares |= zip(family, _holm_shares(p, level).tolist(), strict=True)
+    shares |= zip(family, _holm_shares(p).tolist(), strict=True)
     out = {}
     for name, gap in gaps.items():
-        mean, low, high = mean_interval(gap, 1.0 - level / shares[name])
+        mean, low, high = mean_interval(gap, 1.0 - LEVEL / shares[name])
         spread = Headline.of(gap)
         # Comparisons with NaN, where there was one repetition, are false.
         out[name] = Difference(mean, spread.std, spread.stderr, low, high, corrected[name], bool(low > 0 or high < 0))

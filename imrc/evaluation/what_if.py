@@ -12,6 +12,7 @@ import pandas as pd
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
 from imrc.diagnostics import assess
+from imrc.evaluation.pairing import RunDifference
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
@@ -187,9 +188,9 @@ class Changed:
     before: dict[str, Floats]
     after: dict[str, Floats]
 
-    def difference(self, rule: str) -> tuple[float, float, float]:
+    def difference(self, rule: str) -> RunDifference:
         """Return how much the mean error rises, with its paired 95 % t interval over repetitions."""
-        return mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1))
+        return RunDifference(*mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1)))
 
     def gains(self, rule: str) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
         """Return by how much a rule's error is below single-task learning, before and after, with intervals."""
@@ -253,13 +254,9 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
     return Changed(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 
-def _rise(found: tuple[float, float, float]) -> str:
-    value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in found)
-    return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found[1]) else "")
-
-
-def _is_clear(found: tuple[float, float, float]) -> bool:
-    return found[1] > 0 or found[2] < 0
+def _rise(found: RunDifference) -> str:
+    value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in (found.mean, found.low, found.high))
+    return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found.low) else "")
 
 
 def shuffled_sentence(found: Changed) -> str:
@@ -267,9 +264,9 @@ def shuffled_sentence(found: Changed) -> str:
     rise = found.difference("forward_backward")
     if len(found.before["single"]) < 2:
         head = "**One repetition cannot tell whether the order matters.**"
-    elif not _is_clear(rise):
+    elif not rise.clear:
         head = "**The order carries nothing that errors show:** in random order they are the same but for noise."
-    elif rise[0] > 0:
+    elif rise.mean > 0:
         head = "**The order carries something:** in random order there are more errors."
     else:
         head = "**In random order there are fewer errors:** neighbours in time are not the best teachers here."
@@ -285,9 +282,9 @@ def without_sentence(found: Changed, task: int) -> str:
     rise = found.difference("forward_backward")
     if len(found.before["single"]) < 2:
         head = f"**One repetition cannot tell whether task {task + 1} is missed.**"
-    elif not _is_clear(rise):
+    elif not rise.clear:
         head = f"**The others do without task {task + 1}:** their errors are the same but for noise."
-    elif rise[0] > 0:
+    elif rise.mean > 0:
         head = f"**Task {task + 1} helps the others:** without it they make more errors."
     else:
         head = f"**Task {task + 1} harms the others:** without it they make fewer errors."

@@ -267,23 +267,21 @@ def winner_sentence(table: pd.DataFrame) -> str:
     """Say by how much the method with the fewest errors beats the reference, at what cost; empty if it is it."""
     fair = table[table["method"] != "oracle"]
     best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
-    if best["method"] == reference["method"]:
-        if len(fair) < 2:
-            return ""
-        best, reference, verb = reference, fair.iloc[1], "makes fewer errors than the next,"
-        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(reference["verdict"], "")
-        low, high = -reference["high"], -reference["low"]
-    else:
-        verb = "makes fewer errors than"
-        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(best["verdict"], "")
-        low, high = best["low"], best["high"]
-    difference = best["error"] - reference["error"]
+    is_reference = best["method"] == reference["method"]
+    if is_reference and len(fair) < 2:
+        return ""
+    other = fair.iloc[1] if is_reference else reference
+    verb = "makes fewer errors than the next," if is_reference else "makes fewer errors than"
+    tested = other if is_reference else best
+    gap = {"no clear difference": "; that may be noise", "untested": ""}.get(tested["verdict"], "")
+    low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
+    difference = best["error"] - other["error"]
     interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
-    text = f"{best['title']} {verb} {reference['title']}: {signed(difference)}{interval}{gap}. "
+    text = f"{best['title']} {verb} {other['title']}: {signed(difference)}{interval}{gap}. "
     costs = [
-        _times(best[column], reference[column], noun)
+        _times(best[column], other[column], noun)
         for column, noun in (("seconds", "time per task"), ("state", "memory"))
-        if reference[column] > 0 and best[column] > 0
+        if other[column] > 0 and best[column] > 0
     ]
     return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
 

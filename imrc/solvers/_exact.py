@@ -74,8 +74,9 @@ class _Outcome:
     iterations: int
     empty: bool
 
-    def solved(self, tolerance: float = GAP) -> bool:
-        return self.value - self.bound <= tolerance * max(1.0, abs(self.value))
+    @property
+    def solved(self) -> bool:
+        return self.value - self.bound <= GAP * max(1.0, abs(self.value))
 
 
 def prepare_exact(X1: Floats) -> _Prepared:
@@ -219,7 +220,7 @@ def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, f
             outcome = _highs(prepared, np.arange(len(prepared.X1)), tau, lam, prices, first, presolve)
         else:
             outcome = _generate(prepared, tau, lam, box, first, presolve)
-        if outcome.empty or outcome.solved():
+        if outcome.empty or outcome.solved:
             return outcome
         outcomes.append(outcome)
         first = first[:0]
@@ -261,7 +262,7 @@ def solve_exact(
         note = f" over |mu| <= {box:g}: the uncertainty set restricted to X is empty, without a box there is no optimum"
         outcome = _attempt(prepared, tau, lam, box, first)
         iterations += outcome.iterations
-    converged = outcome.solved()
+    converged = outcome.solved
     mu = outcome.mu.ravel()
     return Solution(
         mu=mu,
