@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -157,13 +158,12 @@ class RecentLogistic(_RulePerTask):
 
     def _start(self) -> None:
         super()._start()
-        self._kept: list[tuple[Floats, Labels]] = []
+        self._kept: deque[tuple[Floats, Labels]] = deque(maxlen=self.settings.b)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        parts = [*self._kept, (X, y)]
         before = [(X[:0], y[:0]), *self._kept]
         self._learn(step, (np.vstack([p[0] for p in before]), np.concatenate([p[1] for p in before])), X, y)
-        self._kept = [(a.copy(), c) for a, c in parts[max(0, len(parts) - self.settings.b) :]]
+        self._kept.append((X.copy(), y))
 
     def state_size(self) -> int:
         """Return the numbers of all rules and of the stored samples."""

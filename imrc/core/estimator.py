@@ -349,7 +349,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
         nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
         distribution is in the uncertainty set. Instances without a positive part get equal shares.
-        Parameters as in `decision_function`.
 
         Parameters
         ----------

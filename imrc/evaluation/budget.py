@@ -10,7 +10,7 @@ import pandas as pd
 
 from imrc._types import Floats
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.significance import Headline, half_width
+from imrc.evaluation.significance import interval_columns
 from imrc.wording import decimal
 
 
@@ -19,13 +19,13 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
 
     The runs have rising n; columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
     """
-    rows = []
-    for rule in runs[0].rules:
-        for run in runs:
-            found = Headline.of(run.per_repetition(rule))
-            half = float(half_width(found.stderr, run.settings.repetitions))
-            rows.append({"rule": rule, "x": run.settings.n, "value": found.mean, "stderr": found.stderr, "half": half})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {"rule": rule, "x": run.settings.n, **interval_columns(run.per_repetition(rule))}
+            for rule in runs[0].rules
+            for run in runs
+        ]
+    )
 
 
 def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:

@@ -16,7 +16,7 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.significance import Difference, half_width, mean_and_stderr, paired_differences
+from imrc.evaluation.significance import Difference, half_width, interval_columns, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,10 @@ def imrc_key(preset: str, rule: str = "forward_backward") -> str:
     ('imrc:paper', 'imrc:paper:single')
     """
     return f"imrc:{preset}" if rule == "forward_backward" else f"imrc:{preset}:{rule}"
+
+
+def _method(result: RunResult, rule: str) -> str:
+    return imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
 
 
 def title_of_method(name: str) -> str:
@@ -90,18 +94,15 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                 "repetitions are not paired. Run them with the same settings."
             )
         for rule in result.error_tables:
-            method = imrc_key(s.preset, rule) if rule in IMRC_RULES else rule
             source = "imrc" if rule in IMRC_RULES else rule
             frames.append(
                 pd.DataFrame(
                     {
                         "dataset": result.name,
                         "n": s.n,
-                        "method": method,
+                        "method": _method(result, rule),
                         "repetition": np.arange(1, s.repetitions + 1),
-                        "average": result.per_repetition(rule, "average"),
-                        "newest": result.per_repetition(rule, "newest"),
-                        "released": result.per_repetition(rule, "released"),
+                        **{kind: result.per_repetition(rule, kind) for kind in ("average", "newest", "released")},
                         "before": np.nan if rule == "forward" else result.per_repetition(rule, "before"),
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
@@ -291,7 +292,7 @@ def curve_table(
     frames = []
     for result in results:
         for rule, table in result.error_tables.items():
-            method = imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
+            method = _method(result, rule)
             values = table.by_step() if kind == "average" else table.newest()
             steps = np.arange(1, values.shape[1] + 1)
             if kind == "before":
@@ -301,19 +302,8 @@ def curve_table(
                     continue
             if by == "k":
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
-            mean, stderr = mean_and_stderr(values)
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "method": method,
-                        "title": title_of_method(method),
-                        "x": steps,
-                        "value": mean,
-                        "stderr": stderr,
-                        "half": half_width(stderr, len(values)),
-                    }
-                )
-            )
+            frame = {"method": method, "title": title_of_method(method), "x": steps, **interval_columns(values)}
+            frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
 

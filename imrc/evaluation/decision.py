@@ -17,7 +17,7 @@ from imrc._types import Floats
 from imrc.evaluation.pairing import same_draws
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
@@ -314,9 +314,7 @@ class _Case:
         return {name: float(values.mean()) for name, values in self.errors.items()}
 
     def against(self, reference: str) -> dict[str, Difference]:
-        main = SCENARIOS[self.scenario].main
-        planned = {"single": main, main: "single"}.get(reference)
-        return paired_differences(self.errors, reference, planned=planned)
+        return paired_differences(self.errors, reference, planned=planned(self.scenario, reference))
 
     @property
     def fewest(self) -> str:

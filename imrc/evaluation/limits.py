@@ -328,6 +328,3 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
         per_iteration = together + 4 * shape.m if incremental_pays(together) else together * shape.m
         numbers += problems * s.iterations(shape.n) * per_iteration
     return shape.repetitions * (k * _STEP_S + problems * _ESTIMATE_S + numbers * _PER_NUMBER_S)
-
-
-__all__ = ["RunLimits", "RunNeeds", "diagnosis_needs", "lower", "run_needs"]

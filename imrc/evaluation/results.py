@@ -16,7 +16,7 @@ from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.measures import MeasureName, measures_of
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, paired_differences
 from imrc.evaluation.splits import held_out
@@ -290,9 +290,8 @@ class RunResult:
         ndarray of shape (repetitions, tasks)
             NaN for the first task where `kind` is "before".
         """
-        if self._kind(kind) == "before":
-            return self.before_of(check_choice("rule", rule, self.error_tables))
-        return self._cells(self.error_tables[check_choice("rule", rule, self.error_tables)], kind)
+        table = self.error_tables[check_choice("rule", rule, self.error_tables)]
+        return self.before_of(rule) if self._kind(kind) == "before" else self._cells(table, kind)
 
     def _kind(self, kind: HeadlineKind | None) -> HeadlineKind:
         return self.scenario.kind if kind is None else check_choice("kind", kind, get_args(HeadlineKind))
@@ -439,8 +438,8 @@ class RunResult:
         if rule == reference:
             return Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, clear=False)
         errors = {name: self.per_repetition(name, kind) for name in self.rules}
-        planned = {"single": self.scenario.main, self.scenario.main: "single"}.get(reference)
-        return paired_differences(errors, check_choice("reference", reference, errors), planned=planned)[rule]
+        check_choice("reference", reference, errors)
+        return paired_differences(errors, reference, planned=planned(self.settings.scenario, reference))[rule]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a tidy table: one row per rule, repetition, task and lag.

@@ -301,6 +301,3 @@ def window_argument(text: str) -> Window:
     ('all', 4)
     """
     return "all" if text == "all" else int(text)
-
-
-__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings", "window_argument"]

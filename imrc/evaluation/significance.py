@@ -112,6 +112,12 @@ def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - L
     return half
 
 
+def interval_columns(values: Floats) -> dict[str, Floats]:
+    """Return value (mean over repetitions, the first axis), stderr, and half (of the width of the 95 % interval)."""
+    mean, stderr = mean_and_stderr(values)
+    return {"value": mean, "stderr": stderr, "half": half_width(stderr, len(values))}
+
+
 def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
-from imrc.core.change import backward_change, forward_change, printed_change, squared_differences
+from imrc.core.change import backward_change, forward_changes, printed_change, squared_differences
 from imrc.core.influence import score_changes
 from imrc.core.learner import Learner, TaskEstimate
 from imrc.core.log_loss_rules import LogLossRules, Used
@@ -128,7 +128,7 @@ def _component_weights(settings: IMRCSettings, drawn: _Drawn, task: int) -> Floa
     )
     k, m = tau.shape
     squared, W = squared_differences(tau), int(settings.W)
-    d = np.stack([s[0], *(forward_change(squared, j, W) for j in range(1, k))])
+    d = forward_changes(squared, W)
     units = np.broadcast_to(np.eye(k)[:, :, None], (k, k, m)).copy()
     forward, s_fwd = track_forward(units, np.broadcast_to(s[:, None], units.shape).copy(), d)
     if task == k - 1:

@@ -16,7 +16,7 @@ from imrc.evaluation.pairing import RunDifference
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline, half_width, mean_interval
+from imrc.evaluation.significance import interval_columns, mean_interval
 from imrc.evaluation.splits import held_out, repetition_seeds
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
@@ -132,16 +132,13 @@ def over_blocks(
             tick_here()
         verdict = assess(cut, features=settings.features, seed=settings.seed).verdict
         for rule in COMPARED:
-            found = Headline.of(errors[rule].mean(axis=1))
             rows.append(
                 {
                     "size": size,
                     "tasks": len(cut),
                     "n": here.n,
                     "rule": rule,
-                    "value": found.mean,
-                    "stderr": found.stderr,
-                    "half": float(half_width(found.stderr, settings.repetitions)),
+                    **interval_columns(errors[rule].mean(axis=1)),
                     "finding": verdict.finding,
                     "title": verdict.title,
                 }
@@ -289,17 +286,3 @@ def without_sentence(found: Changed, task: int) -> str:
     else:
         head = f"**Task {task + 1} harms the others:** without it they make fewer errors."
     return f"{head} {RULES['forward_backward']}: {_rise(rise)} on average over the tasks that stay."
-
-
-__all__ = [
-    "Changed",
-    "block_sizes",
-    "blocks_sentence",
-    "in_blocks",
-    "over_blocks",
-    "settings_for",
-    "shuffled",
-    "shuffled_sentence",
-    "without",
-    "without_sentence",
-]

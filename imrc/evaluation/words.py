@@ -242,10 +242,15 @@ def _feature_code(spec: FeatureSpec) -> str:
     return f"FeatureSpec({values})".replace("'", '"')
 
 
+def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:
+    """Return the methods without the oracle, the best of them, and the reference."""
+    fair = table[table["method"] != "oracle"]
+    return fair, fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+
+
 def comparison_summary(table: pd.DataFrame, title: str) -> str:
     """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown."""
-    fair = table[table["method"] != "oracle"]
-    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    fair, best, reference = _fair(table)
     numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
     first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
@@ -265,8 +270,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
 
 def winner_sentence(table: pd.DataFrame) -> str:
     """Say by how much the method with the fewest errors beats the reference, at what cost; empty if it is it."""
-    fair = table[table["method"] != "oracle"]
-    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    fair, best, reference = _fair(table)
     is_reference = best["method"] == reference["method"]
     if is_reference and len(fair) < 2:
         return ""

@@ -14,15 +14,6 @@ from imrc.solvers._batch import prepare_instances, run_subgradient
 from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
 from imrc.solvers._solution import Solution, objective, subset_values
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "Solution",
-    "evaluate_objective",
-    "solve",
-    "with_intercept",
-]
-
 Method = Literal["subgradient", "exact"]
 METHODS: tuple[Method, ...] = ("subgradient", "exact")
 

@@ -34,7 +34,6 @@ class LogLossSolution:
     coefficients: Floats  # (C, N) of the samples (dual), or (C, D + 1) of the scaled features (primal)
     value: float  # minimax log loss in nats, penalty included
     iterations: int
-    gradient_norm: float  # at the end
 
 
 def scaled(X1: Floats) -> Floats:
@@ -83,14 +82,6 @@ def solve_log_loss(
 
     targets = np.zeros((len(start), len(y)))
     targets[y, np.arange(len(y))] = weights
-    solved = fit_log_loss(
-        np.ascontiguousarray(matrix),
-        primal,
-        targets,
-        weights,
-        penalty,
-        np.ascontiguousarray(start),
-        max_iter,
-        tolerance,
-    )
-    return LogLossSolution(solved[0], float(solved[1]), int(solved[2]), float(solved[3]))
+    matrix, start = np.ascontiguousarray(matrix), np.ascontiguousarray(start)
+    solved = fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tolerance)
+    return LogLossSolution(solved[0], float(solved[1]), int(solved[2]))
