@@ -77,8 +77,7 @@ Table = Callable[..., Floats]
 class _Search:
     """A maximum over a grid that can be refined."""
 
-    table: Table
-    """Likelihood for one array of values per axis, result with one axis each."""
+    table: Table  # likelihood for one array of values per axis, result with one axis each
     axes: tuple[Floats, ...]
     names: tuple[str, ...]
 

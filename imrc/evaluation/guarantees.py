@@ -28,18 +28,12 @@ _ITERATIONS = 1000
 class PlugIn:
     """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
 
-    tasks: NDArray[np.int64]
-    """Tasks evaluated, from 0."""
-    risk: Floats
-    """Minimax risk with the averages over all samples of the task taken as exact: stands for R_inf."""
-    mu_norm: Floats
-    """||mu||_1 of that rule: stands for ||mu_inf||_1."""
-    M: float
-    """Largest |component| of Phi seen."""
-    m: int
-    """Number of components."""
-    n_classes: int
-    """Number of classes."""
+    tasks: NDArray[np.int64]  # tasks evaluated, from 0
+    risk: Floats  # minimax risk with the averages over all samples of the task taken as exact: stands for R_inf
+    mu_norm: Floats  # ||mu||_1 of that rule: stands for ||mu_inf||_1
+    M: float  # largest |component| of Phi seen
+    m: int  # number of components
+    n_classes: int  # number of classes
 
 
 def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 24, seed: int = 0) -> PlugIn:

@@ -94,7 +94,7 @@ def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, fl
     [2.0, -0.484, 4.484]
     """
     found = Headline.of(values)
-    half = float(half_width(found.stderr, len(values), level))
+    half = float(half_width(found.std, len(values), level) / np.sqrt(len(values)))
     return found.mean, found.mean - half, found.mean + half
 
 
