@@ -17,7 +17,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import interval_columns, mean_interval
-from imrc.evaluation.splits import held_out, repetition_seeds
+from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
 
@@ -221,8 +221,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
     before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
     for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
-        key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _ORDER_KEY))
-        order = np.random.default_rng(key).permutation(k)
+        order = np.random.default_rng(task_seed(seed, _ORDER_KEY)).permutation(k)
         moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
         found = _final_errors(moved, settings, order.tolist(), [r], _at(tick, (1 + r) / (1 + repetitions)))
         for rule, errors in found.items():
