@@ -15,6 +15,9 @@ from imrc._checks import check_choice, check_int, check_matrix, check_real
 ColumnKind = Literal["numeric", "binary", "pixel", "category", "date", "undeclared"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 
+MAX_TASKS = 2000
+"""Tasks of the longest sequence that is simulated, cut from a table, or asked for on a page."""
+
 LEAST_FREQUENT = 2
 """Rows learnt from in which a word must occur to get a column: a word seen once tells nothing about the next row."""
 
@@ -306,26 +309,8 @@ def sequence_from_blocks(
 ) -> TaskSequence:
     """Cut rows into consecutive tasks of `block` rows; rows left over at the end are dropped.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Instances in the order in which they arrived.
-    y : array-like of shape (n_samples,)
-        Labels.
-    block : int
-        Rows per task, at least 1 and at most n_samples.
-    labels : iterable of str, optional
-        One name per task.
-    **kwargs
-        Passed on to `TaskSequence`.
+    `labels` names the tasks; the other options are passed on to `TaskSequence`.
 
-    Returns
-    -------
-    TaskSequence
-        ``n_samples // block`` tasks.
-
-    Examples
-    --------
     >>> sequence_from_blocks([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1], 2)
     TaskSequence('sequence', 2 tasks, 4 samples, 1 features, 2 classes)
     """

@@ -22,8 +22,6 @@ SMALLEST_SHARE = 0.01
 def entropy(weights: Floats) -> Floats:
     """Return the entropy in bits along the last axis of class weights; an empty set has entropy 0.
 
-    Examples
-    --------
     >>> entropy(np.array([[1.0, 1.0], [4.0, 0.0]])).tolist()
     [1.0, 0.0]
     """
@@ -35,8 +33,6 @@ def entropy(weights: Floats) -> Floats:
 def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
     """Return sqrt(R^2 ln(1 / confidence) / (2 weight)) with R = log2 of the number of classes.
 
-    Examples
-    --------
     >>> round(hoeffding_bound(2, 0.01, 100), 6)
     0.151743
     """
@@ -46,16 +42,8 @@ def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
 class HoeffdingTree:
     """Incremental decision tree.
 
-    Parameters
-    ----------
-    n_features, n_classes : int
-        D and C.
-    grace : int
-        Samples a leaf gets between two split attempts.
-    confidence : float
-        Share of wrong splits tolerated by the Hoeffding bound.
-    tie : float
-        Splits are made without a clear winner once the bound is below this.
+    A leaf gets `grace` samples between two split attempts; `confidence` is the share of wrong splits that the Hoeffding
+    bound tolerates, and splits are made without a clear winner once the bound is below `tie`.
     """
 
     def __init__(
@@ -142,14 +130,9 @@ class HoeffdingTree:
         self._grow(branches[best])
 
     def split_gains(self, leaf: int) -> tuple[Floats, Floats, Floats]:
-        """Return the best information gain of each feature in a leaf, its threshold, and the branch weights.
+        """Return the best information gain of each feature in a leaf, its threshold, and the branch weights (D, 2, C).
 
-        Returns
-        -------
-        gains, thresholds : ndarray of shape (D,)
-            -inf where no threshold leaves enough samples on both sides.
-        branches : ndarray of shape (D, 2, C)
-            Class weights of both branches.
+        The gain is -inf where no threshold leaves enough samples on both sides.
         """
         seen, low, high = self.seen[leaf][:, None], self.low[leaf], self.high[leaf]
         bottom, top = low.min(axis=0), high.max(axis=0)

@@ -14,35 +14,15 @@ def expit(z: Floats) -> Floats:
     return np.asarray(np.where(z >= 0, 1.0, e) / (1.0 + e))
 
 
-def fit_logistic(
-    X: Floats, positive: Floats, ridge: float, *, free_last: bool, tol: float = 1e-9, max_iter: int = 200
-) -> Floats:
+def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) -> Floats:
     """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2.
 
-    The optimum lies in the span of the instances (and the last coordinate), so the problem is solved there: at most
-    n + 1 unknowns however many features there are.
+    The optimum lies in the span of the instances (and the last coordinate), so the problem is solved there: at most n +
+    1 unknowns however many features there are.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Instances; the last column is the constant 1.
-    positive : ndarray of shape (n,)
-        1 for the positive class, 0 for the other. Both must occur if `free_last`.
-    ridge : float
-        Above 0.
-    free_last : bool
-        True: the last coordinate (the intercept) is not penalised.
-    tol : float
-        Stops when the Newton decrement, half of which estimates the distance to the optimal value, is below this.
-    max_iter : int
-        Newton steps, at most.
+    The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
+    must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is small.
 
-    Returns
-    -------
-    ndarray of shape (d,)
-
-    Examples
-    --------
     >>> fit_logistic(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1.0, 0.0]), 1.0, free_last=True).round(4).tolist()
     [0.7408, 0.0]
     """
@@ -60,14 +40,14 @@ def fit_logistic(
 
     theta = np.zeros(Z.shape[1])
     value = objective(theta)
-    for _ in range(max_iter):
+    for _ in range(200):
         p = expit(Z @ theta)
         gradient = Z.T @ (p - positive) + penalty * theta
         hessian = (Z * (p * (1.0 - p))[:, None]).T @ Z
         hessian[np.diag_indices_from(hessian)] += penalty + 1e-12
         step = np.linalg.solve(hessian, gradient)
         decrement = float(gradient @ step)
-        if decrement < tol:
+        if decrement < 1e-9:
             theta = theta - step  # so close, a full step lands on the optimum up to rounding
             break
         size = 1.0
@@ -91,25 +71,8 @@ def fit_multinomial(
     Minimises C sum_i log-loss + 1/2 ||weights||^2 (intercepts not penalised) by L-BFGS; two classes have one weight
     vector. Classes without samples get intercept -inf, so they are never predicted.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D)
-        Instances without intercept column.
-    y : ndarray of shape (n,)
-        Classes 0..n_classes-1; some may be missing.
-    n_classes : int
-        Number of classes.
-    C : float
-        Inverse penalty, above 0.
-    start : ndarray of shape (n_classes, D + 1), optional
-        Result for similar data, to start from.
-    tol : float
-        Stops when no entry of the gradient of the mean loss is above this (scikit-learn's default).
-
-    Returns
-    -------
-    ndarray of shape (n_classes, D + 1)
-        Scores are ``X @ W[:, :-1].T + W[:, -1]``.
+    X (n, D) has no intercept column. `start` and the result are (n_classes, D + 1): scores are ``X @ W[:, :-1].T + W[:,
+    -1]``. Stops when no entry of the gradient of the mean loss is above `tol` (scikit-learn's default).
     """
     from scipy.optimize import minimize
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.baselines.base import Baseline, Labels, softmax
+from imrc.baselines.base import Baseline, Labels
+from imrc.core.prediction import softmax
 
 HIDDEN = 100
 """Units in each of the two hidden layers."""
@@ -25,13 +26,6 @@ HIDDEN = 100
 class Layout:
     """Shapes of the layers and their places in theta.
 
-    Parameters
-    ----------
-    n_inputs, n_hidden, n_outputs : int
-        D, H and C.
-
-    Examples
-    --------
     >>> Layout(512, 100, 2).size
     61602
     """
@@ -112,23 +106,7 @@ def _backward(
 
 
 def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
-    """Return the gradient of the mean cross-entropy over a batch.
-
-    Parameters
-    ----------
-    layout : Layout
-        Shapes of the network.
-    theta : ndarray of shape (P,)
-        Parameters.
-    X : ndarray of shape (n, D)
-        Instances.
-    y : ndarray of shape (n,)
-        Classes 0..C-1.
-
-    Returns
-    -------
-    ndarray of shape (P,)
-    """
+    """Return the gradient (P,) of the mean cross-entropy over a batch."""
     inputs, deltas = _backward(layout, theta, X, y)
     gradient = np.empty(layout.size)
     for (weights, biases), a, delta in zip(layout.split(gradient), inputs, deltas, strict=True):
@@ -139,24 +117,10 @@ def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats
 
 
 def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
-    """Return one mean-loss gradient per group of samples, all at the same theta, in one batched pass.
+    """Return one mean-loss gradient per group of samples, (G, P), all at the same theta, in one batched pass.
 
-    Parameters
-    ----------
-    layout : Layout
-        Shapes of the network.
-    theta : ndarray of shape (P,)
-        Parameters.
-    X : ndarray of shape (G, m, D)
-        Samples of G groups; rows from ``counts[g]`` on are padding and ignored.
-    y : ndarray of shape (G, m)
-        Classes.
-    counts : ndarray of shape (G,)
-        Samples of each group, from 1 to m.
-
-    Returns
-    -------
-    ndarray of shape (G, P)
+    X (G, m, D) and y (G, m) hold the samples of G groups; rows from ``counts[g]`` on, at least 1, are padding and
+    ignored.
     """
     groups, slots, width = X.shape
     flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
@@ -190,12 +154,7 @@ def mean_squared_gradient(
 class NetworkBaseline(Baseline):
     """A method that trains one network for all tasks, and answers by its largest output.
 
-    Attributes
-    ----------
-    theta : ndarray of shape (P,)
-        Parameters of the network.
-    n_diverged : int
-        Steps left out because numbers overflowed.
+    `n_diverged` counts the steps left out because numbers overflowed.
     """
 
     def _start(self) -> None:

@@ -6,6 +6,7 @@ A model owns a sample set: stream positions from where it was created. The sampl
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,13 +19,7 @@ Init = Literal["uniform", "zeros"]
 
 
 class Stream:
-    """Samples that some live model may still visit, by their position in the whole stream.
-
-    Parameters
-    ----------
-    width : int
-        Length of an instance, intercept included.
-    """
+    """Samples that some live model may still visit, by their position in the whole stream."""
 
     def __init__(self, width: int) -> None:
         self.X = np.zeros((0, width))
@@ -60,23 +55,9 @@ class Hyper:
 class Model:
     """Logistic model (multinomial for more than two classes) with its sample set and gradient table.
 
-    Parameters
-    ----------
-    start : int
-        Stream position from which its sample set begins.
-    W : ndarray of shape (c, d)
-        First parameters; c = 1 for two classes.
-    hyper : Hyper
-        Constants.
-
-    Attributes
-    ----------
-    total : ndarray of shape (c, d)
-        Sum over the table of derivative times sample.
-    best_risk : float or None
-        Smallest batch risk since the model was created; None before the first batch.
-    risk : float or None
-        Risk on the newest batch, before training on it.
+    W is (c, d) with c = 1 for two classes, `total` the sum over the table of derivative times sample. `risk` is that on
+    the newest batch, before training on it, `best_risk` the smallest since the model was created; NaN and infinite
+    before the first batch.
     """
 
     def __init__(self, start: int, W: Floats, hyper: Hyper) -> None:
@@ -86,8 +67,7 @@ class Model:
         self.total = np.zeros_like(W)
         self._table = np.zeros((0, len(W)))
         self._known = np.zeros(0, dtype=np.bool_)
-        self.best_risk: float | None = None
-        self.risk: float | None = None
+        self.best_risk, self.risk = math.inf, math.nan
 
     @classmethod
     def fresh(cls, start: int, shape: tuple[int, int], hyper: Hyper, init: Init, rng: np.random.Generator) -> Model:
@@ -136,7 +116,7 @@ class Model:
     def measure(self, risk: float) -> None:
         """Record the risk on the newest batch."""
         self.risk = risk
-        self.best_risk = risk if self.best_risk is None else min(self.best_risk, risk)
+        self.best_risk = min(self.best_risk, risk)
 
     @property
     def size(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from imrc.baselines._hoeffding import HoeffdingTree
 from imrc.baselines._logistic import expit
 from imrc.baselines._settings import Settings, choice, real, whole
 from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Labels, linear_labels, softmax, with_intercept
+from imrc.baselines.base import Baseline, Labels, linear_labels, with_intercept
+from imrc.core.prediction import softmax
 
 Base = Literal["hoeffding", "logistic"]
 Vote = Literal["automatic", "hard", "soft"]
@@ -23,29 +24,15 @@ Vote = Literal["automatic", "hard", "soft"]
 class AUESettings(Settings):
     """Hyper-parameters of AUE.
 
-    Attributes
-    ----------
-    members : int
-        Largest number K of members.
-    base : {"hoeffding", "logistic"}
-        Members: Hoeffding trees, or logistic models trained by STRSAGA.
-    epsilon : float
-        Above 0, keeps the weights finite.
-    vote : {"automatic", "hard", "soft"}
-        Weighted labels or weighted class shares; automatic is soft for trees, hard for logistic members.
-    smooth_frequencies : bool
-        True: class frequencies of a task with one pseudo-count per class, so that a task with one class does not
-        silence all older members.
-    rate, shrink, steps_per_sample, init
-        Of logistic members; see `DriftSurfSettings`.
-    grace, confidence, tie
-        Of trees; see `HoeffdingTree`.
+    rate, shrink, steps_per_sample and init are those of logistic members, the last three of trees.
     """
 
-    members: int = whole(10, 1)
-    base: Base = choice("hoeffding", Base)
-    epsilon: float = real(1e-10, 0.0, above=True)
+    members: int = whole(10, 1)  # largest number K of members
+    base: Base = choice("hoeffding", Base)  # Hoeffding trees, or logistic models trained by STRSAGA
+    epsilon: float = real(1e-10, 0.0, above=True)  # keeps the weights finite
+    # weighted labels or weighted class shares; automatic is soft for trees, hard for logistic members
     vote: Vote = choice("automatic", Vote)
+    # one pseudo-count per class, so that a task with one class does not silence all older members
     smooth_frequencies: bool = False
     rate: float = real(2e-2, 0.0)
     shrink: float = real(1e-3, 0.0)
@@ -59,8 +46,6 @@ class AUESettings(Settings):
 def random_guess_error(frequencies: Floats) -> float:
     """Return MSE_r = sum_y p(y) (1 - p(y))^2, the error of a random guesser.
 
-    Examples
-    --------
     >>> round(random_guess_error(np.array([0.6, 0.4])), 12), random_guess_error(np.array([1.0, 0.0]))
     (0.24, 0.0)
     """
@@ -70,29 +55,11 @@ def random_guess_error(frequencies: Floats) -> float:
 def member_weights(errors: Floats, random_error: float, epsilon: float) -> tuple[Floats, float]:
     """Return the weights 1 / (MSE_r + MSE_i + epsilon) of old members and that of the candidate (MSE_i = 0).
 
-    Examples
-    --------
     >>> old, new = member_weights(np.array([0.1, 0.3]), 0.24, 1e-10)
     >>> old.round(6).tolist(), round(new, 6)
     ([2.941176, 1.851852], 4.166667)
     """
     return 1.0 / (random_error + errors + epsilon), 1.0 / (random_error + epsilon)
-
-
-class Member(Protocol):
-    """What the ensemble asks of a member."""
-
-    start: int
-
-    def learn(self, samples: int) -> None:
-        """Learn the newest `samples` samples of the stream."""
-
-    def shares(self, X1: Floats) -> Floats:
-        """Return class shares (n, C); rows of zeros: no vote."""
-
-    @property
-    def size(self) -> int:
-        """Return the numbers kept."""
 
 
 class LogisticMember:
@@ -132,13 +99,16 @@ class TreeMember:
         self._tree.learn(self._stream.X[-samples:], self._stream.y[-samples:])
 
     def shares(self, X1: Floats) -> Floats:
-        """Return class shares of the leaves."""
+        """Return class shares of the leaves; rows of zeros: no vote."""
         return self._tree.votes(X1)
 
     @property
     def size(self) -> int:
         """Return the numbers kept."""
         return self._tree.size
+
+
+Member = LogisticMember | TreeMember
 
 
 class AUE(Baseline):
@@ -148,15 +118,6 @@ class AUE(Baseline):
     MOA), ``"logistic"`` (logistic members started uniformly on [0, 1), as the authors of DriftSurf rewrote it),
     ``"zeros"`` (logistic members started at zero), ``"smooth"`` (trees with smoothed class frequencies).
 
-    Attributes
-    ----------
-    members : list
-        Members, oldest first.
-    weights : ndarray of shape (m,)
-        Their weights after the newest task.
-
-    Examples
-    --------
     >>> aue = AUE(n_classes=2, n_features=1, random_state=0)
     >>> _ = aue.partial_fit_task(0, [[-1.0], [1.0], [-1.5], [1.5]] * 5, [0, 1] * 10)
     >>> aue.predict([[-2.0], [2.0]]).tolist()

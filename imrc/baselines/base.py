@@ -224,25 +224,15 @@ class Baseline(ABC):
 def with_intercept(X: Floats) -> Floats:
     """Return X with a column of ones appended, shape (n, D + 1).
 
-    Examples
-    --------
     >>> with_intercept(np.array([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
     """
     return np.hstack([X, np.ones((len(X), 1))])
 
 
-def softmax(scores: Floats) -> Floats:
-    """Return shares that go with exp(score), along the last axis."""
-    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
-
-
 def linear_labels(scores: Floats) -> Labels:
     """Return classes from scores: one column is the sign (ties to class 0), several the largest.
 
-    Examples
-    --------
     >>> linear_labels(np.array([[0.0], [0.3]])).tolist(), linear_labels(np.array([[1.0, 1.0, 2.0]])).tolist()
     ([0, 1], [2])
     """
@@ -254,8 +244,6 @@ def linear_labels(scores: Floats) -> Labels:
 def signed_targets(y: Labels, n_classes: int) -> Floats:
     """Return targets -1 and +1: one column for two classes (+1 = class 1), else one column per class.
 
-    Examples
-    --------
     >>> signed_targets(np.array([0, 1]), 2).tolist(), signed_targets(np.array([2]), 3).tolist()
     ([[-1.0], [1.0]], [[-1.0, -1.0, 1.0]])
     """

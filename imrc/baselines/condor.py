@@ -17,47 +17,21 @@ Weights = Literal["uniform", "replay"]
 
 @dataclass(frozen=True)
 class CondorSettings(Settings):
-    """Hyper-parameters of Condor.
+    """Hyper-parameters of Condor."""
 
-    Attributes
-    ----------
-    pool : int
-        Largest number K of models; the oldest is dropped.
-    weight_step : float
-        eta >= 0 of the multiplicative weight update.
-    bias : float
-        mu > 0, how strongly a new model is held to the weighted old ones.
-    weights : {"uniform", "replay"}
-        Weights used for prediction: uniform after each new model, or adapted by passing the task once more.
-    """
-
-    pool: int = whole(25, 1)
-    weight_step: float = real(0.75, 0.0)
-    bias: float = real(1e-3, 0.0, above=True)
+    pool: int = whole(25, 1)  # largest number K of models; the oldest is dropped
+    weight_step: float = real(0.75, 0.0)  # eta of the multiplicative weight update
+    bias: float = real(1e-3, 0.0, above=True)  # mu: how strongly a new model is held to the weighted old ones
+    # for prediction: uniform after each new model, or adapted by passing the task once more
     weights: Weights = choice("uniform", Weights)
 
 
 def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Floats:
     """Return argmin over W of mean squared error + bias ||W - centre||^2, all columns at once.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Instances, intercept included.
-    targets : ndarray of shape (n, c)
-        Wanted outputs.
-    centre : ndarray of shape (d, c)
-        Where to stay close to.
-    bias : float
-        mu > 0.
+    Solved with d x d or n x n equations, whichever is smaller. X (n, d) has the intercept, targets are (n, c), the
+    centre (d, c).
 
-    Returns
-    -------
-    ndarray of shape (d, c)
-        Solved with d x d or n x n equations, whichever is smaller.
-
-    Examples
-    --------
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> W = biased_ridge(X, np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.5]]), 0.1)
     >>> W.ravel().round(6).tolist()
@@ -75,17 +49,8 @@ def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Flo
 def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
     """Return normalised log weights after multiplying each by exp(-step * loss), in the log domain.
 
-    Parameters
-    ----------
-    log_weights : ndarray of shape (m,)
-        Logarithms of weights on the simplex.
-    losses : ndarray of shape (n, m)
-        Losses in [0, 1] of the models on n samples; the order of samples does not matter.
-    step : float
-        eta.
+    The log weights (m,) lie on the simplex, the losses (n, m) of the models on n samples in [0, 1].
 
-    Examples
-    --------
     >>> np.exp(reweight(np.log([0.5, 0.5]), np.array([[0.1, 0.9]]), 0.75)).round(6).tolist()
     [0.645656, 0.354344]
     """
@@ -98,11 +63,9 @@ class Condor(Baseline):
     """Concept drift via model reuse, with least squares models.
 
     No official code is public. The loss of the weights is (1 - y f)^2 / 4 with f cut to [-1, 1]; a model is fitted by
-    least squares with a penalty on its distance to the weighted combination of the old ones. Parameters: see
-    `Baseline` and `CondorSettings`; profiles ``"default"``, ``"strong"`` (mu = 200) and ``"replay"``.
+    least squares with a penalty on its distance to the weighted combination of the old ones. Parameters: see `Baseline`
+    and `CondorSettings`; profiles ``"default"``, ``"strong"`` (mu = 200) and ``"replay"``.
 
-    Examples
-    --------
     >>> condor = Condor(n_classes=2, n_features=1, random_state=0)
     >>> _ = condor.partial_fit_task(0, [[-1.0], [1.0]] * 5, [0, 1] * 5)
     >>> condor.predict([[-2.0], [2.0]]).tolist()

@@ -18,31 +18,16 @@ Risk = Literal["regularised", "zero_one"]
 
 @dataclass(frozen=True)
 class DriftSurfSettings(Settings):
-    """Hyper-parameters of DriftSurf.
+    """Hyper-parameters of DriftSurf."""
 
-    Attributes
-    ----------
-    threshold : float
-        delta >= 0, rise of the risk that starts the reactive state (infinite: never).
-    length : int
-        Batches r of a reactive state.
-    rate, shrink : float
-        Step size eta and L2 constant mu of the logistic models.
-    steps_per_sample : int
-        Gradient steps per sample and model.
-    risk : {"regularised", "zero_one"}
-        What is measured on a batch.
-    init : {"zeros", "uniform"}
-        First parameters: zero, or uniform on [0, 1) as released.
-    """
-
+    # delta, rise of the risk that starts the reactive state (infinite: never)
     threshold: float = checked(0.1, lambda name, value: value == math.inf or check_real(name, value, 0.0))
-    length: int = whole(4, 1)
-    rate: float = real(2e-2, 0.0)
-    shrink: float = real(1e-3, 0.0)
-    steps_per_sample: int = whole(2, 1)
-    risk: Risk = choice("regularised", Risk)
-    init: Init = choice("zeros", Init)
+    length: int = whole(4, 1)  # batches r of a reactive state
+    rate: float = real(2e-2, 0.0)  # step size eta of the logistic models
+    shrink: float = real(1e-3, 0.0)  # their L2 constant mu
+    steps_per_sample: int = whole(2, 1)  # gradient steps per sample and model
+    risk: Risk = choice("regularised", Risk)  # what is measured on a batch
+    init: Init = choice("zeros", Init)  # first parameters: zero, or uniform on [0, 1) as released
 
 
 class DriftSurf(Baseline):
@@ -51,19 +36,9 @@ class DriftSurf(Baseline):
     Parameters: see `Baseline` and `DriftSurfSettings`; profiles ``"default"`` (models start at zero), ``"uniform"``
     (uniformly on [0, 1), as released), ``"covertype"`` (the authors' constants for that stream).
 
-    Attributes
-    ----------
-    model, stable_model, reactive_model : Model or None
-        The predictive model w, the fresh one kept since the last switch (w''), and the competitor (w').
-    reactive : bool
-        Whether the reactive state is on.
-    counter : int
-        Batches spent in the present reactive state.
-    n_switches : int
-        How often the competitor took over.
+    `model` is the predictive model w, `stable_model` the fresh one kept since the last switch (w''), `reactive_model`
+    the competitor (w'); `counter` counts the batches of the present reactive state.
 
-    Examples
-    --------
     >>> surf = DriftSurf(n_classes=2, n_features=1, random_state=0, rate=0.5)
     >>> _ = surf.partial_fit_task(0, [[-1.0], [1.0]] * 20, [0, 1] * 20)
     >>> surf.predict([[-2.0], [2.0]]).tolist()
@@ -142,14 +117,8 @@ class DriftSurf(Baseline):
 
     def _drift_suspected(self) -> bool:
         """Compare the newest risks with the best one and with the fresh stable model; crossings are strict."""
-        delta = self.settings.threshold
-        risk, best = self.model.risk, self.model.best_risk
-        if risk is None or best is None:
-            return False
-        if risk > best + delta:
-            return True
-        other = self.stable_model.risk if self.stable_model is not None else None
-        return other is not None and risk > other + delta / 2.0
+        delta, risk, other = self.settings.threshold, self.model.risk, self.stable_model
+        return risk > self.model.best_risk + delta or (other is not None and risk > other.risk + delta / 2.0)
 
     def _leave_reactive(self) -> None:
         """End the reactive state: the model with the smaller risk on its batches goes on.
@@ -171,9 +140,7 @@ class DriftSurf(Baseline):
     def predictor(self) -> Model:
         """Model used for prediction: in the reactive state the one with the smaller newest risk, else w."""
         other = self.reactive_model
-        if other is not None and other.risk is not None and self.model.risk is not None:
-            return other if other.risk < self.model.risk else self.model
-        return self.model
+        return other if other is not None and other.risk < self.model.risk else self.model
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return linear_labels(self.predictor.scores(with_intercept(X)))

@@ -19,63 +19,28 @@ Base = Literal["logistic", "squared"]
 
 @dataclass(frozen=True)
 class ELLASettings(Settings):
-    """Hyper-parameters of ELLA.
+    """Hyper-parameters of ELLA."""
 
-    Attributes
-    ----------
-    components : int
-        Columns q of the basis.
-    sparsity : float
-        mu >= 0, weight of the L1 norm of a task's code.
-    basis_penalty : float
-        lambda > 0, weight of the squared norm of the basis.
-    ridge : float
-        Ridge of the single-task fit, above 0.
-    base : {"logistic", "squared"}
-        Loss of the single-task fit.
-    first_tasks_span : bool
-        True: each of the first q tasks gets a basis column of its own.
-    free_intercept : bool
-        True: the single-task fit does not penalise the intercept.
-    """
-
-    components: int = whole(2, 1)
-    sparsity: float = real(math.exp(-12), 0.0)
-    basis_penalty: float = real(math.exp(-10), 0.0, above=True)
-    ridge: float = real(math.exp(-5), 0.0, above=True)
-    base: Base = choice("logistic", Base)
-    first_tasks_span: bool = True
-    free_intercept: bool = True
+    components: int = whole(2, 1)  # columns q of the basis
+    sparsity: float = real(math.exp(-12), 0.0)  # mu, weight of the L1 norm of a task's code
+    basis_penalty: float = real(math.exp(-10), 0.0, above=True)  # lambda, weight of the squared norm of the basis
+    ridge: float = real(math.exp(-5), 0.0, above=True)  # of the single-task fit
+    base: Base = choice("logistic", Base)  # loss of the single-task fit
+    first_tasks_span: bool = True  # each of the first q tasks gets a basis column of its own
+    free_intercept: bool = True  # the single-task fit does not penalise the intercept
 
 
-def sparse_code(
-    gram: Floats, products: Floats, sparsity: float, *, tol: float = 1e-12, max_iter: int = 10_000
-) -> Floats:
+def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
     """Return argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent.
 
     With G = L'HL and c = L'H theta this is the code of a task whose single-task optimum is theta.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (q, q)
-        G, positive semi-definite.
-    products : ndarray of shape (q,)
-        c.
-    sparsity : float
-        mu.
-    tol : float
-        Stops when no coordinate moves by more than tol times the largest.
-    max_iter : int
-        Sweeps, at most.
-
-    Examples
-    --------
     >>> sparse_code(np.array([[1.0]]), np.array([-0.25]), 0.2).tolist()
     [-0.15]
     """
     diagonal = gram.diagonal()
     code = np.zeros(len(products))
-    for _ in range(max_iter):
+    for _ in range(10_000):
         moved = 0.0
         for j in range(len(code)):
             if diagonal[j] <= 0.0:
@@ -84,31 +49,16 @@ def sparse_code(
             new = math.copysign(max(abs(partial) - sparsity / 2.0, 0.0), partial) / diagonal[j]
             moved = max(moved, abs(new - code[j]))
             code[j] = new
-        if moved <= tol * max(1.0, float(np.abs(code).max())):
+        if moved <= 1e-12 * max(1.0, float(np.abs(code).max())):
             break
     return code
 
 
 class Basis:
-    """Basis L of one binary problem, with the sums that determine it.
+    """Basis L (d, q) of one binary problem, intercept included in d, with the sums that determine it.
 
-    Parameters
-    ----------
-    width, components : int
-        d (intercept included) and q.
-    generator : Generator
-        Draws the first basis and columns that vanished.
-
-    Attributes
-    ----------
-    L : ndarray of shape (d, q)
-        Basis.
-    A : ndarray of shape (q, d, q, d)
-        Sum over tasks of the outer product of s s' and H.
-    b : ndarray of shape (q, d)
-        Sum of s times H theta.
-    codes : list of ndarray of shape (q,)
-        One per task.
+    A (q, d, q, d) is the sum over tasks of the outer product of s s' and H, b (q, d) that of s times H theta, with one
+    code s (q,) per task. The generator draws the first basis and columns that vanished.
     """
 
     def __init__(self, width: int, components: int, generator: np.random.Generator) -> None:
@@ -160,16 +110,12 @@ class ELLA(Baseline):
     """Efficient lifelong learning algorithm: theta_j = L s_j with a shared basis L and a sparse code per task.
 
     Later tasks change L and so the rules of earlier tasks. More than two classes: one problem per class against the
-    rest. Parameters: see `Baseline` and `ELLASettings`; profiles ``"default"`` (classification experiment of the
-    MATLAB release), ``"python"`` (defaults of the Python release, very sparse).
+    rest. Parameters: see `Baseline` and `ELLASettings`; profiles ``"default"`` (classification experiment of the MATLAB
+    release), ``"python"`` (defaults of the Python release, very sparse).
 
-    Attributes
-    ----------
-    n_one_class : int
-        Single-task fits that had samples of one class only; their rule is a constant with pseudo-count log-odds.
+    `n_one_class` counts single-task fits that had samples of one class only; their rule is a constant with pseudo-count
+    log-odds.
 
-    Examples
-    --------
     >>> ella = ELLA(n_classes=2, n_features=1, random_state=0)
     >>> for step, flip in enumerate([0, 1]):
     ...     _ = ella.partial_fit_task(step, [[-1.0], [1.0], [-2.0], [2.0]], [flip, 1 - flip] * 2)

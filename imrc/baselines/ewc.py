@@ -21,47 +21,27 @@ PenaltyStep = Literal["automatic", "gradient", "proximal"]
 class EWCSettings(Settings):
     """Hyper-parameters of EWC.
 
-    Attributes
-    ----------
-    learning_rate : float
-        Step size of plain SGD, above 0.
-    strength : float
-        rho >= 0; the penalty is rho times the weighted squared distance (lambda = 2 rho in the publication).
-    fisher_samples : int
-        Samples per task for the importance weights, at most.
-    fisher : {"squared_mean", "empirical", "sampled"}
-        Importance of a parameter: square of the mean gradient (the usual reference code), mean of the squared
-        per-sample gradients, or the same with labels drawn from the network (the publication).
-    batch_size, epochs : int
-        Samples per step and passes over a task.
-    penalty_step : {"automatic", "gradient", "proximal"}
-        How the penalty enters a step. Gradient steps diverge when 2 * learning_rate * strength * importance reaches 2;
-        "automatic" then takes the proximal step (the exact minimiser of the penalised step) for that task.
+    Importance of a parameter ("fisher"): square of the mean gradient (the usual reference code), mean of the squared
+    per-sample gradients, or the same with labels drawn from the network (the publication). Gradient steps on the
+    penalty diverge when 2 * learning_rate * strength * importance reaches 2; "automatic" then takes the proximal step
+    (the exact minimiser of the penalised step) for that task.
     """
 
-    learning_rate: float = real(0.01, 0.0, above=True)
+    learning_rate: float = real(0.01, 0.0, above=True)  # step size of plain SGD
+    # rho; the penalty is rho times the weighted squared distance (lambda = 2 rho in the publication)
     strength: float = real(1000.0, 0.0)
-    fisher_samples: int = whole(1000, 1)
+    fisher_samples: int = whole(1000, 1)  # samples per task for the importance weights, at most
     fisher: Fisher = choice("squared_mean", Fisher)
-    batch_size: int = whole(10, 1)
-    epochs: int = whole(1, 1)
+    batch_size: int = whole(10, 1)  # samples per step
+    epochs: int = whole(1, 1)  # passes over a task
     penalty_step: PenaltyStep = choice("automatic", PenaltyStep)
 
 
 def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_sum: Floats) -> Floats:
     """Return the gradient of rho sum_j sum_i F_ji (theta_i - theta*_ji)^2 from two sums over tasks.
 
-    Parameters
-    ----------
-    theta : ndarray of shape (P,)
-        Parameters.
-    strength : float
-        rho.
-    fisher_sum, anchor_sum : ndarray of shape (P,)
-        Sums over earlier tasks of F_j and of F_j theta*_j. They replace the loop over tasks exactly.
+    Both sums (P,), over earlier tasks of F_j and of F_j theta*_j, replace the loop over tasks exactly.
 
-    Examples
-    --------
     >>> penalty_gradient(np.array([3.0]), 0.5, np.array([4.0]), np.array([4.0])).tolist()
     [8.0]
     """
@@ -86,13 +66,8 @@ class EWC(NetworkBaseline):
     ``"slow"`` (learning rate .001, rho 100, 10 samples for the importance: the MER repository), ``"empirical"`` and
     ``"publication"`` (importance as per-sample squares, with true and with drawn labels).
 
-    Attributes
-    ----------
-    n_proximal : int
-        Tasks for which the automatic choice took proximal steps.
+    `n_proximal` counts the tasks for which the automatic choice took proximal steps.
 
-    Examples
-    --------
     >>> ewc = EWC(n_classes=2, n_features=1, random_state=0, learning_rate=0.1)
     >>> _ = ewc.partial_fit_task(0, [[-1.0], [1.0]] * 50, [0, 1] * 50)
     >>> ewc.predict([[-2.0], [2.0]]).tolist()

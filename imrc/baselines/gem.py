@@ -19,28 +19,14 @@ _LARGEST = 1e50
 
 @dataclass(frozen=True)
 class GEMSettings(Settings):
-    """Hyper-parameters of GEM.
+    """Hyper-parameters of GEM."""
 
-    Attributes
-    ----------
-    learning_rate : float
-        Step size of plain SGD, above 0.
-    batch_size, epochs : int
-        Samples per step and passes over a task.
-    memory : int
-        Samples kept per task, at most (a task with fewer keeps all).
-    margin : float
-        gamma >= 0, weight every constraint gets at least when a projection happens.
-    ridge : float
-        epsilon >= 0, added to the diagonal of the quadratic program.
-    """
-
-    learning_rate: float = real(0.1, 0.0, above=True)
-    batch_size: int = whole(10, 1)
-    epochs: int = whole(1, 1)
-    memory: int = whole(256, 1)
-    margin: float = real(0.5, 0.0)
-    ridge: float = real(1e-3, 0.0)
+    learning_rate: float = real(0.1, 0.0, above=True)  # step size of plain SGD
+    batch_size: int = whole(10, 1)  # samples per step
+    epochs: int = whole(1, 1)  # passes over a task
+    memory: int = whole(256, 1)  # samples kept per task, at most (a task with fewer keeps all)
+    margin: float = real(0.5, 0.0)  # gamma, weight every constraint gets at least when a projection happens
+    ridge: float = real(1e-3, 0.0)  # epsilon, added to the diagonal of the quadratic program
 
 
 def project_gradient(
@@ -48,26 +34,12 @@ def project_gradient(
 ) -> tuple[Floats, Floats]:
     """Return the projected gradient and the multipliers of the memory constraints.
 
-    Solves min over v >= margin of 1/2 v'(G G' + ridge I) v + (G g)'v and returns g + G'v. With v = u + margin and
-    R'R = G G' + ridge I this is a non-negative least squares problem in u, which has an exact active-set solution.
-    If no constraint is violated (G g >= 0), g comes back unchanged and v = 0.
+    Solves min over v >= margin of 1/2 v'(G G' + ridge I) v + (G g)'v and returns g + G'v. With v = u + margin and R'R =
+    G G' + ridge I this is a non-negative least squares problem in u, which has an exact active-set solution. If no
+    constraint is violated (G g >= 0), g comes back unchanged and v = 0.
 
-    Parameters
-    ----------
-    gradient : ndarray of shape (P,)
-        Gradient g of the batch.
-    memory_gradients : ndarray of shape (J, P)
-        Rows of G: gradient of each earlier task's memory loss.
-    margin, ridge : float
-        gamma and epsilon.
+    The rows of G (J, P) are the gradients of each earlier task's memory loss; margin and ridge are gamma and epsilon.
 
-    Returns
-    -------
-    projected : ndarray of shape (P,)
-    multipliers : ndarray of shape (J,)
-
-    Examples
-    --------
     >>> projected, v = project_gradient(np.array([1.0, 0.0]), np.array([[-1.0, 2.0]]))
     >>> projected.round(12).tolist(), v.round(12).tolist()
     ([0.8, 0.4], [0.2])
@@ -104,13 +76,8 @@ class GEM(NetworkBaseline):
     `GEMSettings`; profiles ``"default"`` (the scripts of the authors' repository), ``"argparse"`` (its command line
     defaults, with a memory), ``"retuned"`` (values of the authors of MER).
 
-    Attributes
-    ----------
-    n_projections : int
-        Steps that were projected.
+    `n_projections` counts the steps that were projected.
 
-    Examples
-    --------
     >>> gem = GEM(n_classes=2, n_features=1, random_state=0)
     >>> for step in range(2):
     ...     _ = gem.partial_fit_task(step, [[-1.0], [1.0]] * 20, [0, 1] * 20)

@@ -23,53 +23,28 @@ Reservoir = Literal["textbook", "released"]
 class MERSettings(Settings):
     """Hyper-parameters of MER.
 
-    Attributes
-    ----------
-    learning_rate : float
-        alpha, step size of single-sample SGD.
-    within, across : float
-        beta and gamma in [0, 1]: interpolation after each batch and after all batches of a sample.
-    memory : int
-        Slots m of the reservoir.
-    replay : int
-        Samples r drawn from the reservoir per batch.
-    batches : int
-        Batches s per arriving sample; with algorithm 7 the factor of the current sample's loss.
-    algorithm : {"1", "6", "7"}
-        Variant of the publication. 6: current sample last, one interpolation (gamma) per batch. 7: one batch with the
-        current sample at a random place and its loss times s.
-    reservoir : {"textbook", "released"}
-        Place of sample number a (from 1) drawn from 0..a-1, or from 0..a as in the authors' code.
-    precision : {"float32", "float64"}
-        Of the network while it is trained; the authors' code uses single precision.
+    Algorithm 6: current sample last, one interpolation (gamma) per batch. 7: one batch with the current sample at a
+    random place and its loss times s. A reservoir draws the place of sample number a (from 1) from 0..a-1, or from 0..a
+    as in the authors' code.
     """
 
-    learning_rate: float = real(0.03, 0.0, above=True)
-    within: float = real(0.03, 0.0, 1.0)
-    across: float = real(1.0, 0.0, 1.0)
-    memory: int = whole(5120, 1)
-    replay: int = whole(100, 0)
-    batches: int = whole(10, 1)
+    learning_rate: float = real(0.03, 0.0, above=True)  # alpha, step size of single-sample SGD
+    within: float = real(0.03, 0.0, 1.0)  # beta: interpolation after each batch
+    across: float = real(1.0, 0.0, 1.0)  # gamma: interpolation after all batches of a sample
+    memory: int = whole(5120, 1)  # slots m of the reservoir
+    replay: int = whole(100, 0)  # samples r drawn from the reservoir per batch
+    batches: int = whole(10, 1)  # s, per arriving sample
     algorithm: Algorithm = choice("1", Algorithm)
     reservoir: Reservoir = choice("textbook", Reservoir)
+    # of the network while it is trained; the authors' code uses single precision
     precision: Precision = choice("float32", Precision)
 
 
 def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
     """Return the slot for sample number `seen` (from 1), or -1 if it is not kept.
 
-    Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory.
-
-    Parameters
-    ----------
-    seen : int
-        Samples seen, this one included.
-    filled, slots : int
-        Samples in memory, and its size.
-    generator : Generator
-        Source of randomness.
-    extra : int
-        1 draws from 0..seen instead of 0..seen - 1.
+    Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory. An
+    `extra` of 1 draws from 0..seen instead of 0..seen - 1.
     """
     if filled < slots:
         return filled
@@ -84,13 +59,8 @@ class MER(NetworkBaseline):
     sample), ``"argparse"`` (command line defaults, which make it sequential replay: 21 steps per sample), ``"small"``
     (authors' line for 500 memories), ``"algorithm6"``, ``"algorithm7"``.
 
-    Attributes
-    ----------
-    n_diverged : int
-        Samples whose steps were undone because numbers overflowed (inputs on a large scale).
+    `n_diverged` counts the samples whose steps were undone because numbers overflowed (inputs on a large scale).
 
-    Examples
-    --------
     >>> mer = MER(n_classes=2, n_features=1, random_state=0, profile="argparse", learning_rate=0.1)
     >>> _ = mer.partial_fit_task(0, [[-1.0], [1.0]] * 20, [0, 1] * 20)
     >>> mer.predict([[-2.0], [2.0]]).tolist()

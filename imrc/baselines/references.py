@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -24,19 +25,17 @@ STRENGTHS = (1.0, 0.25, 4.0)
 
 @dataclass(frozen=True)
 class LogisticSettings(Settings):
-    """Hyper-parameters of logistic regression.
+    """Hyper-parameters of logistic regression: C, the inverse strength of the L2 penalty, 1 as in scikit-learn.
 
-    Attributes
-    ----------
-    C : float
-        Inverse strength of the L2 penalty, above 0; 1 as in scikit-learn.
-    penalty : {"fixed", "cv"}
-        "cv": C times the factor of `STRENGTHS` with the smallest log loss on held-out samples of the tasks so far, as
-        IMRC chooses its penalty, see `imrc.core.selection`.
+    Penalty "cv": C times the factor of `STRENGTHS` with the smallest log loss on held-out samples of the tasks so far,
+    as IMRC chooses its penalty, see `imrc.core.selection`.
     """
 
     C: float = real(1.0, 0.0, above=True)
     penalty: Penalty = choice("fixed", Penalty)
+
+
+_PROFILES: Mapping[str, Settings] = {"default": LogisticSettings(), "tuned": LogisticSettings(penalty="cv")}
 
 
 class _Strength:
@@ -62,22 +61,14 @@ class _Strength:
 
 @dataclass(frozen=True)
 class RecentSettings(LogisticSettings):
-    """Hyper-parameters of logistic regression on the last tasks.
+    """Hyper-parameters of logistic regression on the last tasks."""
 
-    Attributes
-    ----------
-    b : int
-        Tasks before the newest that are used as well.
-    """
-
-    b: int = whole(3, 0)
+    b: int = whole(3, 0)  # tasks before the newest that are used as well
 
 
 class MajorityClass(Baseline):
     """Always answers the most frequent class of all labels seen so far (ties to the smallest).
 
-    Examples
-    --------
     >>> majority = MajorityClass(classes=["a", "b"], n_features=1)
     >>> majority.partial_fit_task(0, [[0.0]] * 3, ["b", "a", "b"]).predict([[5.0]])
     array(['b'], dtype='<U1')
@@ -109,10 +100,7 @@ class _RulePerTask(Baseline):
     needs_task_id = True
     keeps_old_rules = True
     fixed_old_rules = True
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": LogisticSettings(),
-        "tuned": LogisticSettings(penalty="cv"),
-    }
+    profiles = _PROFILES
     settings: LogisticSettings
 
     def _start(self) -> None:
@@ -138,8 +126,6 @@ class _RulePerTask(Baseline):
 class SingleTaskLogistic(_RulePerTask):
     """Logistic regression on each task's own samples.
 
-    Examples
-    --------
     >>> one = SingleTaskLogistic(n_classes=2, n_features=1).partial_fit_task(0, [[0.0], [1.0]], [0, 1])
     >>> one.partial_fit_task(1, [[0.0], [1.0]], [1, 0]).predict([[2.0]], task=0).tolist()
     [1]
@@ -158,8 +144,6 @@ class OracleLogistic(_RulePerTask):
 class RecentLogistic(_RulePerTask):
     """Logistic regression on a task and the b before it, one rule per task.
 
-    Examples
-    --------
     >>> recent = RecentLogistic(n_classes=2, n_features=1, b=1)
     >>> for step in range(3):
     ...     _ = recent.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
@@ -174,13 +158,12 @@ class RecentLogistic(_RulePerTask):
 
     def _start(self) -> None:
         super()._start()
-        self._kept: list[tuple[Floats, Labels]] = []
+        self._kept: deque[tuple[Floats, Labels]] = deque(maxlen=self.settings.b)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        parts = [*self._kept, (X, y)]
         before = [(X[:0], y[:0]), *self._kept]
         self._learn(step, (np.vstack([p[0] for p in before]), np.concatenate([p[1] for p in before])), X, y)
-        self._kept = [(a.copy(), c) for a, c in parts[max(0, len(parts) - self.settings.b) :]]
+        self._kept.append((X.copy(), y))
 
     def state_size(self) -> int:
         """Return the numbers of all rules and of the stored samples."""
@@ -190,8 +173,6 @@ class RecentLogistic(_RulePerTask):
 class SeenLogistic(Baseline):
     """Logistic regression on everything seen so far, one rule for all tasks.
 
-    Examples
-    --------
     >>> seen = SeenLogistic(n_classes=2, n_features=1)
     >>> for step in range(2):
     ...     _ = seen.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
@@ -202,10 +183,7 @@ class SeenLogistic(Baseline):
     title = "Logistic, everything seen"
     paper = _COX
     kind = "reference"
-    profiles: ClassVar[Mapping[str, Settings]] = {
-        "default": LogisticSettings(),
-        "tuned": LogisticSettings(penalty="cv"),
-    }
+    profiles = _PROFILES
     settings: LogisticSettings
 
     def _start(self) -> None:

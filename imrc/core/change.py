@@ -44,6 +44,11 @@ def forward_change(squared: Floats, k: int, W: int, first: int = 0) -> Floats:
     return np.asarray(squared[max(1, k - W + 1) - first : k + 1 - first].mean(axis=0))
 
 
+def forward_changes(squared: Floats, W: int) -> Floats:
+    """Return `forward_change` of all steps, (k, m); row 0 leads into the first task and is 0."""
+    return np.stack([np.zeros_like(squared[0]), *(forward_change(squared, k, W) for k in range(1, len(squared)))])
+
+
 def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
     """Return d^2 of the step from task i to task i+1, used backwards when task k is the newest.
 

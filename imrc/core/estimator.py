@@ -211,22 +211,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         else:
             rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
             check_classification_targets(y)
-        settings = resolve_settings(
-            self.preset,
-            b=self.b,
-            W=self.W,
-            lambda0=self.lambda0,
-            instances=self.instances,
-            solver=self.solver,
-            max_iter=self.max_iter,
-            tracking=self.tracking,
-            rate=self.rate,
-            loss=self.loss,
-            confidence=self.confidence,
-            selection=self.selection,
-            change=self.change,
-            order=self.order,
-        )
+        settings = resolve_settings(**{one.name: getattr(self, one.name) for one in fields(IMRCSettings)})
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
             self._learner = Learner(settings, len(self.classes_))
@@ -364,7 +349,6 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
         nu is the max term of problem (3) at the solution. The minimax risk bounds the error of this rule if the true
         distribution is in the uncertainty set. Instances without a positive part get equal shares.
-        Parameters as in `decision_function`.
 
         Parameters
         ----------

@@ -3,9 +3,9 @@
     x_j = F x_{j-1} + noise(Q),    tau_j = c'x_j + noise(s_j)
 
 Order 1, the paper's, is F = 1, Q = d^2 and has functions of its own, `imrc.core.recursions`. Here are its neighbours: a
-level with a slope, p-th differences or autoregressive changes that are noise, a level that is pulled back to a mean,
-one that goes round, one that stays, one that starts anew. `track` gives every estimate of all of them: before a task
-(prediction), with it (Kalman filter), and with the tasks after it (smoother).
+level with a slope, p-th differences that are noise, a level that is pulled back to a mean, one that goes round, one
+that stays, one that starts anew. `track` gives every estimate of all of them: before a task (prediction), with it
+(Kalman filter), and with the tasks after it (smoother).
 
 Starting values of which nothing is known are an unknown delta that is carried along: filter and smoother run given
 delta = 0 and, in further columns, for the influence of delta, which is then estimated from what has been seen (the
@@ -33,38 +33,16 @@ _UNKNOWN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ChangeModel:
-    """How a component moves: g variants of one form, one per component or one for all.
+    """How a component moves: g variants of one form, one per component or one for all."""
 
-    Attributes
-    ----------
-    F, Q : ndarray of shape (g, r, r)
-        Transition of the state over one period, and the covariance of its noise.
-    c : ndarray of shape (r,)
-        The component is c'x.
-    start : ndarray of shape (g, r, r)
-        Covariance of the state at the first task, where something is known of it.
-    free : tuple of int
-        Entries of that state of which nothing is known.
-    """
-
-    F: Floats
-    Q: Floats
-    c: Floats
-    start: Floats
-    free: tuple[int, ...]
+    F: Floats  # (g, r, r): transition of the state over one period
+    Q: Floats  # (g, r, r): covariance of its noise
+    c: Floats  # (r,): the component is c'x
+    start: Floats  # (g, r, r): covariance of the state at the first task, where something is known of it
+    free: tuple[int, ...]  # entries of that state of which nothing is known
 
     def over(self, gap: float) -> tuple[Floats, Floats]:
-        """Return F and Q of a step over `gap` periods, each with noise of its own; a part of a period has its share.
-
-        Parameters
-        ----------
-        gap : float
-            Not negative.
-
-        Returns
-        -------
-        F, Q : ndarray of shape (g, r, r)
-        """
+        """Return F and Q (g, r, r) of a step over `gap` periods, each with noise of its own; a part has its share."""
         if gap == 1.0:
             return self.F, self.Q
         whole, part = divmod(gap, 1.0)
@@ -78,17 +56,7 @@ class ChangeModel:
         return power, noise
 
     def variant(self, index: int) -> ChangeModel:
-        """Return one of the g variants.
-
-        Parameters
-        ----------
-        index : int
-            From 0.
-
-        Returns
-        -------
-        ChangeModel
-        """
+        """Return one of the g variants."""
         one = slice(index, index + 1)
         return ChangeModel(self.F[one], self.Q[one], self.c, self.start[one], self.free)
 
@@ -128,19 +96,9 @@ def _first(values: ArrayLike, r: int) -> Floats:
 def differences(p: int, d: ArrayLike) -> ChangeModel:
     """Return the model whose p-th differences are independent and zero-mean: (1 - B)^p tau is noise.
 
-    Parameters
-    ----------
-    p : int
-        Order of the change; 1 is a random walk.
-    d : float or array-like of shape (g,)
-        Expected square of a p-th difference; 0 with p = 1: nothing changes.
+    d, a number or (g,), is the expected square of a p-th difference. p = 1 is a random walk, and with d = 0 nothing
+    changes.
 
-    Returns
-    -------
-    ChangeModel
-
-    Examples
-    --------
     >>> differences(2, 0.1).F[0]
     array([[ 2., -1.],
            [ 1.,  0.]])
@@ -152,17 +110,8 @@ def differences(p: int, d: ArrayLike) -> ChangeModel:
 def levels(d: ArrayLike) -> ChangeModel:
     """Return level, slope, slope of the slope, ..., each with a noise of its own.
 
-    Parameters
-    ----------
-    d : array-like of shape (p,) or (g, p)
-        Their variances per period; (0, 0) is a straight line.
+    d, (p,) or (g, p), are their variances per period; (0, 0) is a straight line.
 
-    Returns
-    -------
-    ChangeModel
-
-    Examples
-    --------
     >>> levels([0.1, 0.01]).F[0]
     array([[1., 1.],
            [0., 1.]])
@@ -176,17 +125,8 @@ def levels(d: ArrayLike) -> ChangeModel:
 def mean_reverting(phi: ArrayLike, d: ArrayLike) -> ChangeModel:
     """Return the model of a level that is pulled back to a mean of which nothing is known.
 
-    Parameters
-    ----------
-    phi : float or array-like of shape (g,)
-        Share of the distance from the mean that is left after one period, between 0 and 1, both excluded.
-    d : float or array-like of shape (g,)
-        Variance of the noise per period.
-
-    Returns
-    -------
-    ChangeModel
-        With the stationary variance d / (1 - phi^2) at the start.
+    phi, in (0, 1), is the share of the distance from the mean that is left after one period, d the variance of the
+    noise per period; numbers or (g,). The first task has the stationary variance d / (1 - phi^2).
     """
     phi, d = np.broadcast_arrays(np.atleast_1d(np.asarray(phi, dtype=np.float64)), np.asarray(d, dtype=np.float64))
     F = np.zeros((len(phi), 2, 2))
@@ -195,47 +135,12 @@ def mean_reverting(phi: ArrayLike, d: ArrayLike) -> ChangeModel:
     return _model(F, _first(d, 2), [1.0, 1.0], start)
 
 
-def autoregressive_changes(phi: ArrayLike, d: ArrayLike) -> ChangeModel:
-    """Return the model whose changes follow an autoregression: (1 - B)(1 - phi_1 B - ... - phi_q B^q) tau is noise.
-
-    Parameters
-    ----------
-    phi : array-like of shape (q,)
-        Coefficients of the autoregression.
-    d : float or array-like of shape (g,)
-        Variance of the noise per period.
-
-    Returns
-    -------
-    ChangeModel
-
-    Examples
-    --------
-    >>> autoregressive_changes([0.5], 0.1).F[0]
-    array([[ 1.5, -0.5],
-           [ 1. ,  0. ]])
-    """
-    polynomial = np.convolve([1.0, -1.0], np.append(1.0, -np.asarray(phi, dtype=np.float64)))
-    r = len(polynomial) - 1
-    return _model(_companion(-polynomial[1:]), _first(d, r), np.eye(r)[0])
-
-
 def seasonal(period: ArrayLike, d: ArrayLike, d_season: ArrayLike) -> ChangeModel:
     """Return the model of a level with one wave on it.
 
-    Parameters
-    ----------
-    period : float or array-like of shape (g,)
-        Tasks of one round, at least 2.
-    d, d_season : float or array-like of shape (g,)
-        Variance per period of the noise of the level, and of both parts of the wave.
+    A round has `period` tasks, at least 2; d and d_season are the variances per period of the noise of the level, and
+    of both parts of the wave. Numbers or (g,).
 
-    Returns
-    -------
-    ChangeModel
-
-    Examples
-    --------
     >>> seasonal(4, 0.0, 0.0).F[0].round(12) + 0.0
     array([[ 1.,  0.,  0.],
            [ 0.,  0.,  1.],
@@ -252,21 +157,12 @@ def seasonal(period: ArrayLike, d: ArrayLike, d_season: ArrayLike) -> ChangeMode
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Estimates of all tasks under one model.
+    """Estimates of all tasks under one model with mean squared errors, infinite where the tasks do not tell yet."""
 
-    Attributes
-    ----------
-    predicted, forward, smooth : tuple of ndarray
-        Mean and mean squared error of every task from the tasks before it, up to it, and from all; infinite where the
-        tasks do not tell yet.
-    ahead : tuple of ndarray
-        The same of the task to come.
-    """
-
-    predicted: tuple[Floats, Floats]
-    forward: tuple[Floats, Floats]
-    smooth: tuple[Floats, Floats]
-    ahead: tuple[Floats, Floats]
+    predicted: tuple[Floats, Floats]  # from the tasks before it
+    forward: tuple[Floats, Floats]  # from those and its own samples
+    smooth: tuple[Floats, Floats] | None  # from all tasks, where asked for
+    ahead: tuple[Floats, Floats]  # of the task to come
 
 
 def track(
@@ -279,33 +175,11 @@ def track(
 ) -> Tracks:
     """Return prediction, filter and smoother of every task.
 
-    Parameters
-    ----------
-    model : ChangeModel
-        With one variant for all components, or one per component.
-    tau : ndarray of shape (k, m)
-        Sample averages.
-    s : ndarray of shape (k, m) or (k, 1)
-        Their mean squared errors, above 0; infinite for a task without labels.
-    gaps : sequence of float of shape (k,) or None
-        Periods from the task before; None: one each. The first is not used.
-    ahead : float
-        Periods from the last task to the one to come.
-    jumps : ndarray of shape (k,) or None
-        Variance of an abrupt change of the first entry of the state into each task, added to its noise.
+    The model has one variant for all components or one per component; tau is (k, m), s (k, m) or (k, 1) above 0,
+    infinite for a task without labels. `gaps` are periods from the task before (the first is not used), `ahead` those
+    to the one to come; `jumps` (k,) add the variance of an abrupt change of the first entry of the state into each
+    task. Mean squared errors are (k, m), or (k, 1) where all components have one gain.
 
-    Returns
-    -------
-    Tracks
-        Means of shape (k, m), mean squared errors of shape (k, m), or (k, 1) where all components have one gain.
-
-    Raises
-    ------
-    ValueError
-        For a mean squared error that is not above 0, or shapes that do not fit.
-
-    Examples
-    --------
     Points on a straight line go on along it; one point does not say where.
 
     >>> line = track(levels([0.0, 0.0]), np.array([[0.0], [1.0], [2.0]]), np.ones((3, 1)))
@@ -326,16 +200,6 @@ def track(
     return Tracks(before, with_it, smooth, (found.ahead[0].reshape(m), found.ahead[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What `run` finds: like `Tracks`, with means of shape (k, g, q) and mean squared errors of shape (k, g)."""
-
-    predicted: tuple[Floats, Floats]
-    forward: tuple[Floats, Floats]
-    smooth: tuple[Floats, Floats] | None
-    ahead: tuple[Floats, Floats]
-
-
 def run(
     model: ChangeModel,
     data: Floats,
@@ -345,27 +209,11 @@ def run(
     jumps: Floats | None = None,
     *,
     smoothed: bool = False,
-) -> Run:
-    """Filter, and smooth if asked for, q columns under each of g variants.
+) -> Tracks:
+    """Filter, and smooth if asked for, q columns under each of g variants: means (k, g, q), errors (k, g).
 
-    Parameters
-    ----------
-    model : ChangeModel
-        Of g variants, or one.
-    data : ndarray of shape (k, g or 1, q)
-        Sample averages. The columns of the identity, q = k, give the weights of the tasks in every estimate.
-    s : ndarray of shape (k, g or 1)
-        Their mean squared errors.
-    gaps, ahead
-        As in `track`.
-    jumps : ndarray of shape (k, g or 1) or None
-        As in `track`.
-    smoothed : bool
-        Whether the smoother runs as well.
-
-    Returns
-    -------
-    Run
+    `data` is (k, g or 1, q), `s` and `jumps` (k, g or 1), the rest as in `track`. The columns of the identity, q = k,
+    give the weights of the tasks in every estimate.
     """
     if not (s > 0).all():
         raise ValueError("Mean squared errors must be above 0.")
@@ -396,7 +244,7 @@ def run(
     smooth = _resolve(_smoothed(c, steps, known), q) if smoothed else None
     F, Q = model.over(ahead)
     mean, mse = _resolve([(c @ (F @ x), _variance(c, F @ P @ _t(F) + Q), known)], q)
-    return Run(_resolve(before, q), _resolve(with_it, q), smooth, (mean[0], mse[0]))
+    return Tracks(_resolve(before, q), _resolve(with_it, q), smooth, (mean[0], mse[0]))
 
 
 def _variance(c: Floats, P: Floats) -> Floats:

@@ -17,30 +17,11 @@ from imrc.core.prediction import softmax
 def score_changes(
     X: Floats, y: NDArray[np.int64], weights: Floats, strength: float, coefficients: Floats, X_test: Floats
 ) -> Floats:
-    """Return by how much the scores of instances change when one sample is left out, for every sample.
+    """Return by how much the scores of instances change when one sample is left out, (N, T, C): new less old ones.
 
-    Parameters
-    ----------
-    X : ndarray of shape (N, D)
-        Samples the rule was learnt from.
-    y : ndarray of int, shape (N,)
-        Their classes.
-    weights : ndarray of shape (N,)
-        Positive, summing to 1.
-    strength : float
-        The factor lambda of the penalty.
-    coefficients : ndarray of shape (C, D)
-        The solution, for features as in X; its columns sum to 0.
-    X_test : ndarray of shape (T, D)
-        Instances.
+    X (N, D) and y are the samples the rule was learnt from, with positive weights that sum to 1, `strength` the factor
+    lambda of the penalty, `coefficients` (C, D) the solution, whose columns sum to 0, X_test (T, D) the instances.
 
-    Returns
-    -------
-    ndarray of shape (N, T, C)
-        New scores less old ones.
-
-    Examples
-    --------
     Two samples, one of each class: without the second the first is all there is, and its class gains everywhere.
 
     >>> X = np.array([[1.0], [1.0]])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
-from imrc.core.rules import Fit, Rules
+from imrc.core.rules import Fit
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import ComponentTracker, OrderTracker, RateTracker, Tracked, Tracker
 from imrc.core.zero_one_rules import ZeroOneRules
@@ -27,55 +27,30 @@ RULES = ("single", "forward", "forward_backward")
 
 @dataclass(frozen=True, eq=False)
 class TaskEstimate:
-    """What is known about one task under one rule.
+    """What is known about one task under one rule."""
 
-    Attributes
-    ----------
-    mean, mse : ndarray of shape (m,)
-        Mean vector tau and its mean squared error s.
-    coef : ndarray of shape (m,)
-        Classifier parameters mu.
-    risk : float
-        Objective of (3) at `coef`: the minimax risk up to the accuracy of the solver.
-    nu : float
-        The max term of (3) at `coef`, which the randomised rule needs.
-    ess : float
-        Effective samples the rule was learnt from, by the recursions of Theorems 1 and 3 with the estimated variances
-        and changes; the task's own number of samples where its rule does not use the other tasks.
-    iterations : int
-        Iterations of the solver that found `coef`; 0 where none ran.
-    """
-
-    mean: Floats
-    mse: Floats
-    coef: Floats
-    risk: float
-    nu: float
+    mean: Floats  # tau, (m,)
+    mse: Floats  # its mean squared error s, (m,)
+    coef: Floats  # mu, (m,)
+    risk: float  # objective of (3) at `coef`: the minimax risk up to the accuracy of the solver
+    nu: float  # the max term of (3) at `coef`, which the randomised rule needs
+    # by the recursions of Theorems 1 and 3; the task's own samples where its rule does not use the other tasks
     ess: float
-    iterations: int = 0
+    iterations: int = 0  # of the solver that found `coef`; 0 where none ran
 
 
 @dataclass(frozen=True, eq=False)
 class StepUpdate:
     """What one step learnt: the newest task under all rules, and the b tasks before it again.
 
-    Attributes
-    ----------
-    step : int
-        Number of the newest task, from 0.
-    single, forward : TaskEstimate
-        The newest task learnt alone, and with the tasks before it.
-    revised : dict of int to TaskEstimate
-        Forward-and-backward estimates of tasks step-1, ..., step-b (as far as they exist).
-    choices : dict of str to float
-        What was chosen from past data at this step: "rate" (rho), "order" (its place in `imrc.core.orders`),
-        "transfer" (1 or 0), "penalty"; empty if nothing.
+    `choices` is what was chosen from past data: "rate" (rho), "order" (its place in `imrc.core.orders`), "transfer" (1
+    or 0), "penalty"; empty if nothing.
     """
 
-    step: int
+    step: int  # number of the newest task, from 0
     single: TaskEstimate
     forward: TaskEstimate
-    revised: dict[int, TaskEstimate]
+    revised: dict[int, TaskEstimate]  # tasks step-1, ..., step-b (as far as they exist)
     choices: dict[str, float] = field(default_factory=dict)
 
 
@@ -110,7 +85,7 @@ class Learner:
         self.rules = tuple(rules)
         self.steps = 0
         self._tracker: Tracker | None = None
-        self._rules: Rules = (
+        self._rules: ZeroOneRules | LogLossRules = (
             ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else LogLossRules(settings, n_classes)
         )
 

@@ -34,41 +34,20 @@ STORED_SAMPLES = 400
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """What one rule was learnt from.
+    """What one rule was learnt from."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (N, D + 1)
-        Samples with a weight, `scaled`.
-    y, weights : ndarray of shape (N,)
-        Their classes and weights, which sum to 1.
-    strength : float
-        Factor of the penalty.
-    sizes : ndarray of int
-        Samples of each stored task, the newest last.
-    kept : ndarray of bool
-        Which of the stored samples have a weight.
-    """
-
-    X: Floats
+    X: Floats  # (N, D + 1): samples with a weight, `scaled`
     y: NDArray[np.int64]
-    weights: Floats
-    strength: float
-    sizes: NDArray[np.int64]
-    kept: NDArray[np.bool_]
+    weights: Floats  # sum to 1
+    strength: float  # factor of the penalty
+    sizes: NDArray[np.int64]  # samples of each stored task, the newest last
+    kept: NDArray[np.bool_]  # which of the stored samples have a weight
 
 
 class LogLossRules:
     """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
 
     The rule of a task alone, the reference for every gain, chooses its penalty in the same way as the others.
-
-    Parameters
-    ----------
-    settings : IMRCSettings
-        lambda0 is the size of the penalty, selection says whether its factor and transfer are chosen from past data.
-    n_classes : int
-        Number of classes C.
     """
 
     def __init__(self, settings: IMRCSettings, n_classes: int) -> None:

@@ -8,7 +8,6 @@ components.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
@@ -85,23 +84,14 @@ def _innovations(order: KnownOrder, samples: bytes, gaps: bytes) -> tuple[Floats
 class OrderFit:
     """One order, as the tasks so far speak for it.
 
-    Attributes
-    ----------
-    order : int or str
-        Which.
-    likelihood : float
-        Logarithm of the probability density of the averages, each given those before it, averaged over the variants
-        of the order; in nats, the components counted as so many as are independent of each other.
-    probability : float
-        Share of the order once the prior is added, among those compared.
-    variant : int
-        The variant that the averages speak for most.
+    The likelihood is the logarithm of the probability density of the averages, each given those before it, averaged
+    over the variants of the order; in nats, the components counted as so many as are independent of each other.
     """
 
     order: KnownOrder
     likelihood: float
-    probability: float
-    variant: int
+    probability: float  # share of the order once the prior is added, among those compared
+    variant: int  # the variant that the averages speak for most
 
 
 def compare_orders(
@@ -111,33 +101,15 @@ def compare_orders(
     m: int,
     orders: tuple[KnownOrder, ...] = KNOWN_ORDERS,
     window: int | None = None,
-    prior: Mapping[KnownOrder, float] = PRIOR,
 ) -> tuple[OrderFit, ...]:
     """Compare orders by the likelihood of the innovations: each task predicted from those before it.
 
-    All are compared on the same tasks, beginning where each of them can predict.
+    All are compared on the same tasks, beginning where each of them can predict. Most probable first; empty while none
+    can predict.
 
-    Parameters
-    ----------
-    products : ndarray of shape (k, k)
-        Products of sample averages, averaged over the components, these in units of a sample's standard deviation.
-    samples : ndarray of shape (k,)
-        Samples per task, 0 for a task without labels.
-    gaps : ndarray of shape (k,)
-        Periods from the task before.
-    m : int
-        Number of components.
-    orders : tuple
-        Which are compared.
-    window : int or None
-        Tasks that count, the newest ones; None: all.
-    prior : mapping
-        Probability of each order.
-
-    Returns
-    -------
-    tuple of OrderFit
-        The most probable first; empty while none can predict.
+    `products` (k, k) are those of sample averages, in units of a sample's standard deviation, averaged over the m
+    components. `samples` (k,) is 0 for a task without labels, `gaps` (k,) are periods from the task before. Only the
+    newest `window` tasks count; None: all.
     """
     terms: dict[KnownOrder, Floats] = {}
     weights: dict[KnownOrder, tuple[Floats, Floats]] = {}
@@ -171,7 +143,7 @@ def compare_orders(
         totals = components * values.sum(axis=0)
         top = totals.max()
         fits[order] = float(top + np.log(np.mean(np.exp(totals - top)))), int(totals.argmax())
-    posterior = {order: fit[0] + np.log(prior[order]) for order, fit in fits.items()}
+    posterior = {order: fit[0] + np.log(PRIOR[order]) for order, fit in fits.items()}
     top = max(posterior.values())
     total = sum(np.exp(value - top) for value in posterior.values())
     ranked = sorted(posterior, key=lambda order: -posterior[order])
@@ -195,16 +167,7 @@ def _components(weights: tuple[Floats, Floats], first: int, products: Floats, va
 def effective_components(M: Floats, m: int) -> float:
     """Return mean M_tt M_uu / mean M_tu^2 over t != u, clipped to [1, m].
 
-    Parameters
-    ----------
-    M : ndarray of shape (steps, steps)
-        Products of standardised innovations, averaged over the components.
-    m : int
-        Number of components.
-
-    Returns
-    -------
-    float
+    M (steps, steps) holds products of standardised innovations, averaged over the m components.
     """
     steps = len(M)
     diagonal = np.diag(M)
@@ -218,43 +181,19 @@ def effective_components(M: Floats, m: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class OrderWeights:
-    """Weights of the sample averages in the estimates of all tasks under one model.
+    """Weights of the k sample averages in the estimates of all tasks under one model."""
 
-    Attributes
-    ----------
-    smooth : ndarray of shape (k, k)
-        Row j: of task j given all tasks; the last row is the forward estimate of the newest.
-    smooth_a : ndarray of shape (k,)
-        Mean squared errors in units of the variance of a sample.
-    ahead : ndarray of shape (k,)
-        Of the task to come.
-    ahead_a : float
-        Its mean squared error.
-    """
-
-    smooth: Floats
-    smooth_a: Floats
-    ahead: Floats
-    ahead_a: float
+    smooth: Floats  # (k, k); row j: of task j given all tasks; the last row is the forward estimate of the newest
+    smooth_a: Floats  # (k,): mean squared errors in units of the variance of a sample
+    ahead: Floats  # (k,): of the task to come
+    ahead_a: float  # its mean squared error
 
 
 def order_weights(fit: OrderFit, compared: int, samples: Floats, gaps: Floats, ahead: float) -> OrderWeights:
     """Return the weights under the variant of an order that was chosen.
 
-    Parameters
-    ----------
-    fit : OrderFit
-        From `compare_orders` on the last `compared` tasks.
-    compared : int
-        How many these were.
-    samples, gaps : ndarray of shape (k,)
-        Of all tasks wanted, k at least `compared`.
-    ahead : float
-        Periods from the last task to the one to come.
-
-    Returns
-    -------
-    OrderWeights
+    `fit` comes from `compare_orders` on the last `compared` tasks; samples and gaps (k,) are of all tasks wanted, at
+    least those. `ahead`: periods from the last task to the one to come.
     """
     k = len(samples)
     with np.errstate(divide="ignore"):

@@ -15,8 +15,6 @@ def scores(X1: Floats, mu: Floats, n_classes: int) -> Floats:
 def softmax(values: Floats) -> Floats:
     """Return exp(score) over its sum for scores of shape (n, C).
 
-    Examples
-    --------
     >>> softmax(np.array([[0.0, np.log(3.0)]]))
     array([[0.25, 0.75]])
     """
@@ -32,20 +30,8 @@ def probabilities(values: Floats, loss: str, nu: float) -> Floats:
 def randomised_rule(values: Floats, nu: float) -> Floats:
     """Return h(y|x), proportional to max(score - nu, 0), for scores of shape (n, C).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-        Scores Phi(x, y)'mu.
-    nu : float
-        The max term of problem (3) at mu.
+    nu is the max term of problem (3) at mu. Rows without a positive part are 1 / C.
 
-    Returns
-    -------
-    ndarray of shape (n, C)
-        Rows sum to 1; rows without a positive part are 1 / C.
-
-    Examples
-    --------
     >>> randomised_rule(np.array([[0.5, 0.0]]), -0.25)
     array([[0.75, 0.25]])
     """

@@ -27,30 +27,16 @@ PRIOR_MEDIAN = 0.1
 PRIOR_SD = 1.0
 """Log-normal prior of rho; one step counts like one observation, so the prior dominates the first ten steps."""
 
-_NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-12
+"""Components whose variance is not above this say nothing of the change."""
 
 
 def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Floats:
-    """Per-sample variance of Phi(x, y) that stays positive for a class that did not appear.
+    """Per-sample variance of Phi(x, y), (C * (D + 1),), that stays positive for a class that did not appear.
 
-    Each class gets one pseudo-sample with the first two moments of all samples together, and class shares are
-    smoothed by half a count.
+    Each class gets one pseudo-sample with the first two moments of all samples together, and class shares are smoothed
+    by half a count.
 
-    Parameters
-    ----------
-    X1 : ndarray of shape (n, D + 1)
-        Mapped instances, intercept first.
-    y : ndarray of shape (n,)
-        Classes 0..C-1.
-    n_classes : int
-        Number of classes C.
-
-    Returns
-    -------
-    ndarray of shape (C * (D + 1),)
-
-    Examples
-    --------
     The intercept of a class is an indicator with smoothed share 1/4 and 3/4:
 
     >>> smoothed_variance(np.array([[1.0, 2.0]]), np.array([1]), 2).reshape(2, 2)[:, 0]
@@ -74,19 +60,12 @@ def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Float
 class RateEstimate:
     """Mean vector of one task and its mean squared error in units of P.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (m,)
-        Mean vector tau.
-    a : float
-        s / P; ``1 / a`` is the effective sample size.
-    weights : ndarray of shape (stored,)
-        Weight of each stored task's sample average in `mean`, oldest first, tasks without labels left out; what is
-        missing to 1 belongs to tasks no longer stored.
+    `weights` (stored,) are those of the stored tasks' sample averages in `mean`, oldest first, tasks without labels
+    left out; what is missing to 1 belongs to tasks no longer stored.
     """
 
     mean: Floats
-    a: float
+    a: float  # s / P; ``1 / a`` is the effective sample size
     weights: Floats
 
 
@@ -108,16 +87,9 @@ class _Past:
 class RateFilter:
     """Forward and backward estimates with one rate of change.
 
-    Parameters
-    ----------
-    reach : int
-        Tasks before the newest that can be revised (b).
-    keep : int
-        Tasks whose weights are followed, at least reach + 1.
-    rates : tuple of float
-        Candidates for rho, increasing.
-    window : int or None
-        Steps whose innovations count in the likelihood, the newest ones; None: all.
+    `reach` tasks before the newest can be revised (b), the weights of `keep` tasks are followed, at least reach + 1.
+    `rates` are the candidates for rho, increasing; the innovations of the newest `window` steps count in the
+    likelihood, None: of all.
     """
 
     def __init__(self, reach: int, keep: int, rates: tuple[float, ...] = RATES, window: int | None = None) -> None:
@@ -141,16 +113,10 @@ class RateFilter:
         return int(np.argmax(self.log_likelihood))
 
     def update(self, average: Floats, variance: Floats, samples: int, gap: float = 1.0) -> None:
-        """Take in the sample average, the per-sample variance and the sample count of the next task.
+        """Take in sample average, per-sample variance (`smoothed_variance`) and sample count of the next task.
 
-        Parameters
-        ----------
-        average, variance : ndarray of shape (m,)
-            Sample average of Phi and `smoothed_variance`; not looked at for a task without labels.
-        samples : int
-            Number of samples n_k; 0: the task has no labels.
-        gap : float
-            Periods since the task before: so many changes of one period add up. Not used for the first task.
+        0 samples: the task has no labels, and neither is looked at. `gap` periods since the task before: so many
+        changes of one period add up; not used for the first task.
         """
         size, m = len(self.rates), len(average)
         own, own_a = np.zeros(m + self.keep), np.array([np.inf])
@@ -173,7 +139,7 @@ class RateFilter:
 
     def _add_term(self, average: Floats, predicted: Floats, f: Floats) -> None:
         """Add the log-likelihood of one innovation under every rate, f its variance in units of P."""
-        used = self.variance > _NEGLIGIBLE
+        used = self.variance > NEGLIGIBLE
         innovation = average[used] - predicted[:, used]
         surprise = np.mean(innovation**2 / self.variance[used], axis=1) if used.any() else np.zeros(len(f))
         term = -0.5 * (np.log(f) + surprise / f)

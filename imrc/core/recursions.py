@@ -20,24 +20,10 @@ from imrc._types import Floats
 def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple[Floats, Floats]:
     """Combine two independent estimates of one mean, each weighted by the other's mean squared error.
 
-    The common step of all recursions: ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error
-    ``(1 / s + 1 / s_other)^-1``. Where s = 0 the first estimate is kept; an infinite mean squared error, that of a task
-    without labels, is no information.
+    The common step of all recursions: ``tau + s / (s + s_other) (tau_other - tau)`` with mean squared error ``(1 / s +
+    1 / s_other)^-1``. Where s = 0 the first estimate is kept; an infinite mean squared error, that of a task without
+    labels, is no information. s may be broadcast against tau; s_other has the expected quadratic change already added.
 
-    Parameters
-    ----------
-    tau, s : ndarray
-        First estimate and its mean squared error; s may be broadcast against tau.
-    tau_other, s_other : ndarray
-        Second estimate and its mean squared error, with the expected quadratic change already added.
-
-    Returns
-    -------
-    tau, s : ndarray
-        The combination; s is not above either input.
-
-    Examples
-    --------
     >>> combine(np.array([0.0]), np.array([1.0]), np.array([3.0]), np.array([0.5]))
     (array([2.]), array([0.33333333]))
     """
@@ -146,19 +132,10 @@ def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  
 def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
     """Forward mean and MSE vectors of all tasks, by `forward_step`.
 
-    Parameters
-    ----------
-    tau, s : ndarray of shape (k, m)
-        Sample averages and their mean squared errors.
-    d : ndarray of shape (k, m) or (k, 1)
-        Expected quadratic change; row j belongs to the step from task j-1 to task j, row 0 is not used.
+    tau and s are (k, m), d (k, m) or (k, 1): row j belongs to the step from task j-1 to task j, row 0 is not used.
 
-    Returns
-    -------
-    tau_fwd, s_fwd : ndarray of shape (k, m)
+    No change and equal variances, the running mean:
 
-    Examples
-    --------
     No change and equal variances: the running mean.
 
     >>> tau = np.array([[0.0], [3.0], [6.0]])
@@ -176,8 +153,6 @@ def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
 
     Parameters and results as in `track_forward`.
 
-    Examples
-    --------
     >>> tau = np.array([[0.0], [3.0], [6.0]])
     >>> track_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
     array([3. , 4.5, 6. ])
@@ -191,19 +166,8 @@ def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
 def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
     """Forward and backward mean and MSE vectors of all tasks at the last step, by `track_forward` and `revise`.
 
-    Parameters
-    ----------
-    tau, s, d : ndarray of shape (k, m)
-        As in `track_forward`.
-    b : int or None
-        Backward steps: tasks k-1-b, ..., k-1 are updated, earlier ones keep their forward value here. None: all.
+    Tasks k-1-b, ..., k-1 are updated, earlier ones keep their forward value; b None: all.
 
-    Returns
-    -------
-    tau_fb, s_fb : ndarray of shape (k, m)
-
-    Examples
-    --------
     >>> tau = np.array([[0.0], [3.0], [6.0]])
     >>> track_forward_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
     array([3., 3., 3.])

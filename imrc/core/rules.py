@@ -1,62 +1,34 @@
-"""What all rules share: the result of a fit, what a learner of rules does at a step, and how many tasks it keeps."""
+"""What all rules share: the result of a fit, and how many tasks are kept.
+
+Their `step` gives the rules of the newest task alone (if asked for, and if it has labels), forward, and of the revised
+tasks; `predicted` that of the task to come, on the instances of those before it, and changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.trackers import Tracked
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A rule and the value of its problem.
+    """A rule and the value of its problem."""
 
-    Attributes
-    ----------
-    mu : ndarray of shape (m,)
-        Classifier parameters.
-    value : float
-        Value of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats.
-    nu : float
-        The max term of problem (3); NaN for log loss.
-    ess : float
-        Effective samples the rule was learnt from.
-    iterations : int
-        Iterations of the solver; 0 where none ran.
-    """
-
-    mu: Floats
-    value: float
-    nu: float
-    ess: float
-    iterations: int = 0
+    mu: Floats  # (m,)
+    value: float  # of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats
+    nu: float  # the max term of problem (3); NaN for log loss
+    ess: float  # effective samples the rule was learnt from
+    iterations: int = 0  # of the solver; 0 where none ran
 
 
 def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = None) -> int:
-    """Return how many of the oldest stored tasks can go.
+    """Return how many of the oldest stored tasks can go, given their samples, oldest first.
 
     Those that are left are at least `least` tasks, at most `most` if that is more, and beyond `least` just enough to
     hold `samples` samples.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Samples of the stored tasks, oldest first.
-    least : int
-        Tasks that are always kept.
-    samples : int
-        Samples wanted.
-    most : int or None
-        Tasks kept at most, unless `least` is more; None: no limit.
-
-    Examples
-    --------
     >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100), surplus([200, 5, 5], 1, 100, most=2)
     (1, 0, 1)
     """
@@ -67,28 +39,3 @@ def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = N
         held -= sizes[drop]
         drop += 1
     return drop
-
-
-class Rules(Protocol):
-    """Learns rules for the newest task and for the revised ones."""
-
-    def step(
-        self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
-    ) -> tuple[Fit | None, Fit, list[Fit]]:
-        """Return the rules of the newest task alone (if asked for), forward, and of the revised tasks.
-
-        A task without labels (y None) has no rule of its own.
-        """
-        ...
-
-    def predicted(self, task: Tracked) -> Fit:
-        """Return the rule of the task to come, on the instances of those before it; nothing is changed by it."""
-        ...
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        ...
-
-    def choices(self) -> dict[str, float]:
-        """Return what was chosen from the data so far."""
-        ...

@@ -19,21 +19,11 @@ from imrc._types import Floats
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to learn the newest task.
+    """One way to learn the newest task."""
 
-    Attributes
-    ----------
-    transfer : bool
-        Whether the past is used.
-    penalty : float
-        Factor of the penalty.
-    pooled : bool
-        Whether all stored samples count alike, as with a rate of change of 0.
-    """
-
-    transfer: bool
-    penalty: float
-    pooled: bool = False
+    transfer: bool  # whether the past is used
+    penalty: float  # factor of the penalty
+    pooled: bool = False  # whether all stored samples count alike, as with a rate of change of 0
 
 
 DEFAULT = Candidate(True, 1.0)
@@ -59,8 +49,6 @@ POOLED_LAST = 3.0
 def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     """Return what the rule of one task alone chooses from: the same penalties, without transfer.
 
-    Examples
-    --------
     >>> [candidate.penalty for candidate in alone(CANDIDATES["cv"])], len(alone(CANDIDATES["transfer"]))
     ([1.0, 4.0], 1)
     """
@@ -70,19 +58,9 @@ def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
 def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_]]:
     """Return masks of held-out samples: about 50 over all folds, at most 5 folds, classes spread evenly.
 
-    Splits are fixed by the order of the samples within their classes and the step, so a run repeats exactly.
+    Splits are fixed by the order of the samples within their classes and the step, so a run repeats exactly. Where only
+    one fold is held out, the step decides which.
 
-    Parameters
-    ----------
-    n : int
-        Samples of the task.
-    y : ndarray of shape (n,)
-        Their classes.
-    step : int
-        Number of the task: decides which fold is held out where only one is.
-
-    Examples
-    --------
     >>> [mask.astype(int).tolist() for mask in fold_masks(4, np.array([0, 0, 1, 1]), 0)]
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     >>> len(fold_masks(100, np.arange(100) % 2, 3)), int(fold_masks(100, np.arange(100) % 2, 3)[0].sum())
@@ -101,20 +79,8 @@ def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_
 def split_weights(task_weights: Floats, n: int, n_train: int) -> tuple[Floats, float]:
     """Return forward weights and effective samples had the newest task only `n_train` of its `n` samples.
 
-    Parameters
-    ----------
-    task_weights : ndarray of shape (stored,)
-        Forward weights of the stored tasks, the newest last.
-    n, n_train : int
-        Samples of the newest task, and of its training part.
+    `task_weights` (stored,) are the forward weights of the stored tasks, the newest last.
 
-    Returns
-    -------
-    weights : ndarray of shape (stored,)
-    ess : float
-
-    Examples
-    --------
     >>> weights, ess = split_weights(np.array([0.5, 0.5]), 10, 5)
     >>> weights.round(3).tolist(), round(ess, 3)
     ([0.667, 0.333], 15.0)
@@ -133,8 +99,6 @@ def split_weights(task_weights: Floats, n: int, n_train: int) -> tuple[Floats, f
 def log_loss(scores: Floats, y: NDArray[np.int64]) -> float:
     """Return the sum of -log h(y|x) for scores of shape (n, C).
 
-    Examples
-    --------
     >>> round(log_loss(np.zeros((2, 2)), np.array([0, 1])), 4)
     1.3863
     """

@@ -189,8 +189,6 @@ def check_window(W: object) -> Window:
 def check_order(order: object) -> Order:
     """Return the order, a number also where it is given as text; raise ValueError for one that does not exist.
 
-    Examples
-    --------
     >>> check_order("2"), check_order("ar")
     (2, 'ar')
     """
@@ -221,8 +219,6 @@ def resolve_settings(
 ) -> IMRCSettings:
     """Return the settings of a preset with everything that is not None in `overrides` put in its place.
 
-    Examples
-    --------
     >>> resolve_settings("paper", b=2, lambda0=0.5, solver=None).lambda0
     0.5
     >>> resolve_settings("paper", b=2).W, resolve_settings("recommended", b=2).W

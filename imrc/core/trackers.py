@@ -1,10 +1,13 @@
-"""Trackers: from samples to mean vectors, task by task, one interface for both kinds of gains."""
+"""Trackers: from samples to mean vectors, task by task, one interface for both kinds of gains.
+
+A tracker takes in the samples of a task, mapped and with the intercept column, `gap` periods after the task before, and
+then gives estimates of the newest task (alone and forward), of the one to come, and of those within reach.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,7 @@ from imrc.core.orders import (
     compare_orders,
     order_weights,
 )
-from imrc.core.rates import RATES, RateEstimate, RateFilter, smoothed_variance
+from imrc.core.rates import NEGLIGIBLE, RATES, RateEstimate, RateFilter, smoothed_variance
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
 _ROUNDING = 1e-9
@@ -31,33 +34,21 @@ _ROUNDING = 1e-9
 class Tracked:
     """Estimate of one task's mean vector.
 
-    Attributes
-    ----------
-    mean, mse : ndarray of shape (m,)
-        Mean vector tau and its mean squared error s.
-    ess : float
-        Effective sample size, Theorems 1 and 3.
-    weights : ndarray of shape (stored,) or None
-        Where all components have one gain: weight of each stored task's sample average, oldest first; not negative.
-    path : ndarray of shape (stored, m) or None
-        Where the change has an order whose weights can be negative: mean vectors of the stored tasks, oldest first.
-        `weights` are then those of order 1, and `mean` is not their average: it is where the course of `path` leads.
-    carried : ndarray of shape (m,) or None
-        Where there is a `path`: mean vector of the stored samples with `weights`, those of each task moved along it.
-    before : Tracked or None
-        The estimate that an order other than 1 had of the newest task before its samples.
-    ess_walk : float
-        Effective samples under order 1, where it was made with another one; infinite otherwise.
+    Where all components have one gain, `weights` (stored,) are those of the stored tasks' sample averages, oldest
+    first, not negative. Where the change has an order whose weights can be negative, `path` (stored, m) are mean
+    vectors of the stored tasks; `weights` are then those of order 1, `mean` is not their average but where the course
+    of `path` leads, and `carried` (m,) is the mean vector of the stored samples with `weights`, those of each task
+    moved along it.
     """
 
-    mean: Floats
-    mse: Floats
-    ess: float
+    mean: Floats  # tau, (m,)
+    mse: Floats  # its mean squared error s, (m,)
+    ess: float  # Theorems 1 and 3
     weights: Floats | None = None
     path: Floats | None = None
     carried: Floats | None = None
-    before: Tracked | None = None
-    ess_walk: float = np.inf
+    before: Tracked | None = None  # what an order other than 1 said of the newest task before its samples
+    ess_walk: float = np.inf  # effective samples under order 1, where it was made with another one
 
     @property
     def worth(self) -> float:
@@ -67,41 +58,6 @@ class Tracked:
         errors: they see no more instances than before.
         """
         return min(self.ess, self.ess_walk)
-
-
-class Tracker(Protocol):
-    """Follows the mean vectors of a sequence."""
-
-    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
-        """Take in the samples of the next task, mapped and with intercept column; y None: they have no labels.
-
-        `gap` is the number of periods since the task before, each with a change of its own.
-        """
-        ...
-
-    def single(self) -> Tracked:
-        """Return the newest task's estimate from its own samples."""
-        ...
-
-    def forward(self) -> Tracked:
-        """Return the newest task's forward estimate."""
-        ...
-
-    def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the task `gap` periods after the newest, before any of its samples."""
-        ...
-
-    def revised(self) -> list[Tracked]:
-        """Return forward and backward estimates of the tasks within reach, the nearest first."""
-        ...
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        ...
-
-    def choices(self) -> dict[str, float]:
-        """Return what was chosen from the data so far."""
-        ...
 
 
 @dataclass(eq=False)
@@ -121,14 +77,8 @@ class _Stored:
 class ComponentTracker:
     """The paper's recursions: each component has its own variance, change and gain.
 
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes C.
-    b, W : int
-        Backward steps and window of the change estimate.
-    change : {"released", "printed"}
-        Window of the backward change: `backward_change` of the authors' code, or `printed_change`, eq. (7).
+    The change is estimated from a window of W steps; `change` says which backward one: "released", `backward_change` of
+    the authors' code, or "printed", `printed_change`, eq. (7).
     """
 
     def __init__(self, n_classes: int, b: int, W: int, change: str = "released") -> None:
@@ -226,18 +176,8 @@ class ComponentTracker:
 class RateTracker:
     """One rate of change for all components, see `imrc.core.rates`.
 
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes C.
-    b : int
-        Backward steps.
-    keep : int
-        Tasks whose weights are followed.
-    rate : float or None
-        Fixed rate of change; None: chosen by likelihood.
-    W : int or "all"
-        Steps whose innovations count in that likelihood.
+    The weights of `keep` tasks are followed. The rate is fixed, or chosen (None) by the likelihood of the innovations
+    of the last W steps.
     """
 
     def __init__(self, n_classes: int, b: int, keep: int, rate: float | None = None, W: int | str = "all") -> None:
@@ -293,13 +233,6 @@ class OrderTracker(RateTracker):
     """Change of an order other than 1, or of the one that the tasks so far speak for most, see `imrc.core.orders`.
 
     Until an order has predicted a task, and where "auto" finds order 1, this is the random walk.
-
-    Parameters
-    ----------
-    n_classes, b, keep, W
-        As for `RateTracker`.
-    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"}
-        The order.
     """
 
     def __init__(self, n_classes: int, b: int, keep: int, order: Order, W: int | str = "all") -> None:
@@ -329,7 +262,7 @@ class OrderTracker(RateTracker):
 
     def _compared(self) -> tuple[OrderFit, ...]:
         last, variance = slice(-COMPARED_TASKS, None), self._filter.variance
-        used = variance > 1e-12
+        used = variance > NEGLIGIBLE
         if not used.any():
             return ()
         Z = np.stack(self._averages[last])[:, used] / np.sqrt(variance[used])
@@ -403,3 +336,6 @@ class OrderTracker(RateTracker):
         """Return the rate of change of order 1, and the place of the order in use in `KNOWN_ORDERS`."""
         order = 1 if self._fit is None else self._fit.order
         return {**super().choices(), "order": float(KNOWN_ORDERS.index(order))}
+
+
+Tracker = ComponentTracker | RateTracker

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +19,7 @@ RECENT_SAMPLES = 100
 
 
 class ZeroOneRules:
-    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task.
-
-    Parameters
-    ----------
-    settings : IMRCSettings
-        lambda0, confidence, instances, solver and max_iter are used.
-    n_classes : int
-        Number of classes C.
-    threads : int
-        Threads for problems that do not need each other's result.
-    """
+    """Problem (3) by the subgradient method (or exactly), warm-started from the closest task."""
 
     def __init__(self, settings: IMRCSettings, n_classes: int, threads: int) -> None:
         self.settings = settings
@@ -44,35 +35,21 @@ class ZeroOneRules:
         """Solve for the newest task, then for the revised ones from their own forward solutions."""
         own = prepare_instances(X1)
         common = self._common(X1)
-        iterations = self._iterations = self.settings.iterations(len(X1))
-        warm = self._solutions[-1] if self._solutions else None
+        self._iterations = self.settings.iterations(len(X1))
         self._newest = common or own
-        batch = [Problem(self._placed(self._newest, forward), _centre(forward), self._confidence(forward), warm)]
-        if single is not None:
-            batch.append(Problem(own, single.mean, self._confidence(single)))
-        solutions = self._solve(batch, iterations)
+        warm = self._solutions[-1] if self._solutions else None
+        alone = [] if single is None else [(own, single, None)]
+        newest = self._solved([(self._newest, forward, warm), *alone])
         self._own.append(own)
-        self._solutions.append(solutions[0])
-        fits = [
-            _fit(task, problem, solution)
-            for task, problem, solution in zip([forward, single or forward], batch, solutions, strict=False)
-        ]
-        problems = [
-            Problem(
-                self._placed(common or self._own[-1 - back], task),
-                _centre(task),
-                self._confidence(task),
-                self._solutions[-1 - back],
-            )
-            for back, task in enumerate(revised, start=1)
-        ]
-        solved = zip(revised, problems, self._solve(problems, iterations), strict=True)
-        return fits[1] if single is not None else None, fits[0], [_fit(*each) for each in solved]
+        self._solutions.append(newest[0][0])
+        again = self._solved(
+            [(common or self._own[-1 - i], task, self._solutions[-1 - i]) for i, task in enumerate(revised, start=1)]
+        )
+        return newest[1][1] if alone else None, newest[0][1], [fit for _, fit in again]
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come on the newest instances, from the newest solution."""
-        problem = Problem(self._placed(self._newest, task), _centre(task), self._confidence(task), self._solutions[-1])
-        return _fit(task, problem, self._solve([problem], self._iterations)[0])
+        return self._solved([(self._newest, task, self._solutions[-1])])[0][1]
 
     def size(self) -> int:
         """Return how many numbers are kept."""
@@ -114,8 +91,17 @@ class ZeroOneRules:
             lam /= np.sqrt(task.worth)
         return np.asarray(self.settings.lambda0 * lam)
 
-    def _solve(self, problems: list[Problem], iterations: int) -> list[Solution]:
-        return solve_many(problems, self.n_classes, iterations, threads=self.threads, method=self.settings.solver)
+    def _solved(self, wanted: Sequence[tuple[Instances, Tracked, Solution | None]]) -> list[tuple[Solution, Fit]]:
+        """Solve for tasks on instances, each from a solution or from zeros."""
+        problems = [
+            Problem(self._placed(instances, task), _centre(task), self._confidence(task), start)
+            for instances, task, start in wanted
+        ]
+        solutions = solve_many(
+            problems, self.n_classes, self._iterations, threads=self.threads, method=self.settings.solver
+        )
+        found = zip(wanted, problems, solutions, strict=True)
+        return [(solution, _fit(task, problem, solution)) for (_, task, _), problem, solution in found]
 
 
 def _centre(task: Tracked) -> Floats:

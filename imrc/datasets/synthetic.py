@@ -14,7 +14,7 @@ import numpy as np
 
 from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
-from imrc.tasks import Task, TaskSequence
+from imrc.tasks import MAX_TASKS, Task, TaskSequence
 
 Kind = Literal["random_walk", "independent", "identical", "trend", "mean_reverting", "periodic", "abrupt"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -103,7 +103,7 @@ def gaussian_tasks(
     TaskSequence('identical', 3 tasks, 150 samples, 6 features, 2 classes)
     """
     check_choice("kind", kind, KINDS)
-    tasks = check_int("tasks", tasks, 2, 2000)
+    tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     samples = check_int("samples", samples, 4, 10_000)
     features = check_int("features", features, 1, 1000)
     classes = check_int("classes", classes, 2, 10)

@@ -312,31 +312,24 @@ def _judge(
         is_bounded=head["is_bounded"],
         n=head["n"],
     )
+    evidence = {name: value for name, value in vars(found).items() if name not in ("name", "second")}
     return Assessment(
         verdict=verdict,
         m_noise=m_noise,
         m_eff=found.change.m_eff,
         q=reduced.statistic,
-        p_same=found.p_same,
-        same_method=found.same_method,
-        p_change=found.p_change,
-        order=found.order,
         pacf=pacf,
         variogram=curve,
         distance=reduced.distance,
-        returns=found.returns,
-        returns_share=found.returns_share,
-        change=found.change,
-        innovations=found.innovations,
-        models=found.models,
         orders=_orders(reduced) if reduced.k >= LEAST_TASKS else (),
+        **evidence,
         **head,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What decides about a verdict, and which one it is; attributes as those of `Assessment`."""
+    """What decides about a verdict, and which one it is; all but the names are attributes of `Assessment`."""
 
     name: VerdictName
     second: VerdictName | None

@@ -47,12 +47,16 @@ class ChangeEstimate:
         return self.lr > LR_LIMIT
 
 
+def cosine_waves(k: int, count: int) -> Floats:
+    """Return cosine waves over k tasks (k, count), the slowest first: what a random walk mostly consists of."""
+    return np.asarray(np.cos(np.pi * np.outer(np.arange(k) + 0.5, np.arange(1, count + 1)) / k))
+
+
 @lru_cache(maxsize=8)
 def _cosine_basis(k: int) -> tuple[Floats, Floats]:
     """Eigenvalues (k-1,) and eigenvectors (k, k-1) of a centred random walk of k steps."""
-    waves = np.arange(1, k)
-    values = 1.0 / (4.0 * np.sin(np.pi * waves / (2.0 * k)) ** 2)
-    vectors = np.cos(np.pi * np.outer(np.arange(k) + 0.5, waves) / k) * np.sqrt(2.0 / k)
+    values = 1.0 / (4.0 * np.sin(np.pi * np.arange(1, k) / (2.0 * k)) ** 2)
+    vectors = cosine_waves(k, k - 1) * np.sqrt(2.0 / k)
     values.flags.writeable = vectors.flags.writeable = False
     return values, vectors
 
@@ -86,11 +90,6 @@ def project(scaled: Floats, vectors: Floats) -> Floats:
     return np.asarray(((scaled @ vectors) * vectors).sum(axis=0))
 
 
-def estimate_ratio(values: Floats, projections: Floats) -> float:
-    """Return the grid point (20 per decade) with the largest restricted likelihood."""
-    return float(GRID[int(np.argmax(log_likelihood(GRID, values, projections)))])
-
-
 def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[float, float]:
     """Return where the likelihood has dropped by `limit`, interpolated in the logarithm of the ratio."""
     inside = drop >= -limit
@@ -102,10 +101,9 @@ def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[floa
         high_index += 1
 
     def crossing(inner: int, outer: int) -> float:
-        if grid[min(inner, outer)] == 0.0:  # no logarithm of 0: linear between 0 and the first point
-            share = (drop[inner] + limit) / (drop[inner] - drop[outer])
-            return float(grid[inner] + share * (grid[outer] - grid[inner]))
         share = (drop[inner] + limit) / (drop[inner] - drop[outer])
+        if grid[min(inner, outer)] == 0.0:  # no logarithm of 0: linear between 0 and the first point
+            return float(grid[inner] + share * (grid[outer] - grid[inner]))
         return float(np.exp(np.log(grid[inner]) + share * (np.log(grid[outer]) - np.log(grid[inner]))))
 
     low = 0.0 if low_index == 0 else crossing(low_index, low_index - 1)
@@ -114,18 +112,19 @@ def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[floa
 
 
 def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
-    """Return the estimated ratio, the eigenvalues of the walk and the projections of G on its eigenvectors."""
+    """Return the estimated ratio, the eigenvalues of the walk and the projections of G on its eigenvectors.
+
+    The estimate is the grid point (20 per decade) with the largest restricted likelihood.
+    """
     values, vectors = walk_basis(reduced.h)
     projections = project(reduced.scaled, vectors)
-    return estimate_ratio(values, projections), values, projections
+    return float(GRID[int(np.argmax(log_likelihood(GRID, values, projections)))]), values, projections
 
 
 def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
     """Add test and interval to an estimate; both need the effective number of components."""
-    grid = GRID
-    likelihood = log_likelihood(grid, values, projections)
+    likelihood = log_likelihood(GRID, values, projections)
     best = int(np.argmax(likelihood))
     drop = likelihood - likelihood[best]
-    low, high = _interval(grid, drop, best, HALF_CHI2 / m_eff)
-    lr = float(-2.0 * m_eff * drop[0])
-    return ChangeEstimate(ratio, low, high, lr, m_eff, grid, drop)
+    low, high = _interval(GRID, drop, best, HALF_CHI2 / m_eff)
+    return ChangeEstimate(ratio, low, high, float(-2.0 * m_eff * drop[0]), m_eff, GRID, drop)

@@ -17,6 +17,18 @@ SHUFFLES = 199
 WORK_LIMIT = 5e8
 
 
+def class_moments(X1: Floats, y: NDArray[np.int64], n_classes: int) -> tuple[Floats, Floats]:
+    """Return mean and variance of Phi over all rows, (C, D + 1); infinite variance where nothing varies but rounding.
+
+    Such components, as those of an absent class, carry no information.
+    """
+    from imrc.diagnostics._kernels import group_sums
+
+    mean, square = (group_sums(part, y, n_classes) / len(X1) for part in (X1, X1 * X1))
+    variance = square - mean**2
+    return mean, np.where(variance > 1e-12 * np.maximum(square, 1e-300), variance, np.inf)
+
+
 def exact_p_value(
     rows: list[Floats],
     classes: list[NDArray[np.int64]],
@@ -34,18 +46,14 @@ def exact_p_value(
     sizes = np.array([len(X1) for X1 in rows])
     X = np.ascontiguousarray(np.concatenate(rows))
     y = np.concatenate(classes)
-    k, total, width = len(rows), len(X), X.shape[1]
+    k, width = len(rows), X.shape[1]
     task = np.repeat(np.arange(k), sizes)
-    overall = group_sums(X, y, n_classes) / total
-    squares = group_sums(X * X, y, n_classes) / total
-    variance = squares - overall**2
-    # Constant components (an absent class) carry no information; the threshold is rounding in squares.
-    scale = np.where(variance > 1e-12 * np.maximum(squares, 1e-300), variance, np.inf)
+    overall, variance = class_moments(X, y, n_classes)
 
     def statistic(assigned: NDArray[np.int64]) -> float:
         sums = group_sums(X, assigned * n_classes + y, k * n_classes).reshape(k, n_classes, width)
         deviations = sums - sizes[:, None, None] * overall
-        return float((deviations**2 / scale / sizes[:, None, None]).sum())
+        return float((deviations**2 / variance / sizes[:, None, None]).sum())
 
     observed = statistic(task)
     reached = sum(statistic(generator.permutation(task)) >= observed * (1.0 - 1e-12) for _ in range(shuffles))

@@ -77,8 +77,7 @@ Table = Callable[..., Floats]
 class _Search:
     """A maximum over a grid that can be refined."""
 
-    table: Table
-    """Likelihood for one array of values per axis, result with one axis each."""
+    table: Table  # likelihood for one array of values per axis, result with one axis each
     axes: tuple[Floats, ...]
     names: tuple[str, ...]
 
@@ -242,7 +241,6 @@ class _Fitter:
                 )
 
     # -- models without low-rank terms
-    # -------------------------------------------------------------------------
     def plain(self) -> None:
         """No change, scatter, random walk, random walk with scatter."""
         self.add("identical", "no_change", -0.5 * self.trace, 0, 1)
@@ -264,7 +262,6 @@ class _Fitter:
         self.search("ar", "mean_reverting", searches[phi], 2, 1, phi=phi)
 
     # -- low-rank terms on white noise: closed in two numbers
-    # ---------------------------------------------------
     def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
         """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact.
 
@@ -344,7 +341,6 @@ class _Fitter:
         return np.asarray(energies)
 
     # -- low-rank terms on a kernel
-    # -----------------------------------------------------------------------------
     def _on_kernel(self, kernel: _Kernel, columns: Floats, name: str) -> _Search:
         """Search over V = I + (size) K + b W W'; the size of the kernel is called `name`."""
         weights = kernel.vectors.T @ columns
@@ -399,21 +395,9 @@ class _Fitter:
 
 
 def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
-    """Fit all models to G (rows scaled to noise variance 1) and sort them by BIC.
+    """Fit all models to G, rows scaled to noise variance 1, and sort them by BIC, the best first.
 
-    Parameters
-    ----------
-    scaled : ndarray of shape (k, k)
-        Products of standardised averages, G_ij / sqrt(h_i h_j). Only the last 400 tasks are used.
-    h : ndarray of shape (k,)
-        Noise variances, mean 1.
-    m_eff : float
-        Effective number of independent components.
-
-    Returns
-    -------
-    tuple of ModelFit
-        Best first.
+    `scaled` (k, k) is G_ij / sqrt(h_i h_j), h (k,) the noise variances, mean 1. Only the last 400 tasks are used.
     """
     offset = max(0, len(h) - LONGEST)
     fitter = _Fitter(np.ascontiguousarray(scaled[offset:, offset:]), np.ascontiguousarray(h[offset:]), m_eff)

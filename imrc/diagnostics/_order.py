@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from imrc._types import Floats, Ints
+from imrc.diagnostics._change import cosine_waves
 
 StatisticName = Literal["r1", "-r1", "slope", "peak"]
 
@@ -60,19 +61,13 @@ def centre_twice(G: Floats) -> Floats:
     return np.asarray(G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean())
 
 
-def cosine_waves(k: int, count: int) -> Floats:
-    """Return normalised cosine waves (count, k), the eigenvectors of a random walk, slowest first."""
-    waves = np.cos(np.pi * np.outer(np.arange(1, count + 1), np.arange(k) + 0.5) / k)
-    return np.asarray(waves * np.sqrt(2.0 / k))
-
-
 def _slopes(G: Floats, root: Floats | None, orders: Ints, trace: float) -> Floats:
     """Weighted energy in the slowest cosine waves, for every order."""
     count, k = orders.shape
-    number = min(WAVES, k - 1)
     out = np.zeros(count)
     placed = np.empty((count, k))
-    for position, wave in enumerate(cosine_waves(k, number), start=1):
+    waves = cosine_waves(k, min(WAVES, k - 1)) * np.sqrt(2.0 / k)
+    for position, wave in enumerate(waves.T, start=1):
         np.put_along_axis(placed, orders, np.broadcast_to(wave, orders.shape), axis=1)
         energy = ((placed @ G) * placed).sum(axis=1) if root is None else ((placed @ root) ** 2).sum(axis=1)
         out += energy / position**2
@@ -111,21 +106,10 @@ def _leading_root(G: Floats, columns: int) -> Floats:
 
 
 def order_statistics(G: Floats, orders: Ints, factor: Floats | None = None) -> dict[StatisticName, Floats]:
-    """Evaluate the statistics for every order.
+    """Evaluate the statistics for every order: "slope", "r1" and "peak" from 8 tasks on, "slope" and "-r1" below.
 
-    Parameters
-    ----------
-    G : ndarray of shape (k, k)
-        Products of the standardised averages, doubly centred.
-    orders : ndarray of shape (count, k)
-        Orders of the tasks.
-    factor : ndarray of shape (k, r) or None
-        Optional F with G = F F', r small: used for the slope.
-
-    Returns
-    -------
-    dict
-        Arrays of shape (count,): "slope", "r1" and "peak" from 8 tasks on, "slope" and "-r1" below.
+    G (k, k) holds the products of the standardised averages, doubly centred, the rows of `orders` are orders of the
+    tasks. A `factor` F (k, r) with G = F F' and small r is used for the slope.
     """
     k = len(G)
     trace = float(np.trace(G))
@@ -155,8 +139,6 @@ def _rank_p_values(values: Floats) -> Floats:
 def combine_order_tests(statistics: dict[StatisticName, Floats], is_enumerated: bool) -> OrderTests:
     """Turn statistics of all orders (the observed one first) into p-values.
 
-    Examples
-    --------
     >>> result = combine_order_tests({"slope": np.array([3.0, 1.0, 2.0, 0.0])}, True)
     >>> result.p_values, result.p_order
     ({'slope': 0.25}, 0.25)

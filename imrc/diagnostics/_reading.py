@@ -23,28 +23,17 @@ CHUNK = 500
 class Reading:
     """Result of one pass over the samples."""
 
-    moments: Moments
-    """Sample averages and their mean squared errors."""
-    n_classes: int
-    """Number of classes C."""
-    sizes: Ints
-    """Samples per task."""
-    first: Ints
-    """First samples of random pairs from different tasks, numbered over all tasks."""
-    second: Ints
-    """Second samples."""
-    wanted: Ints
-    """Sorted numbers of the samples in some pair."""
-    picked: Floats
-    """Their mapped rows, shape (wanted, D + 1)."""
-    picked_classes: Ints
-    """Their classes."""
-    rows: list[Floats] | None
-    """Mapped rows of all tasks, kept only where they are few enough for the exact test."""
-    is_bounded: bool
-    """Whether all features lie in [-1, 1]."""
-    of_rows: RowNotes
-    """What the averages do not show."""
+    moments: Moments  # sample averages and their mean squared errors
+    n_classes: int  # number of classes C
+    sizes: Ints  # samples per task
+    first: Ints  # first samples of random pairs from different tasks, numbered over all tasks
+    second: Ints  # second samples
+    wanted: Ints  # sorted numbers of the samples in some pair
+    picked: Floats  # their mapped rows, shape (wanted, D + 1)
+    picked_classes: Ints  # their classes
+    rows: list[Floats] | None  # mapped rows of all tasks, kept only where they are few enough for the exact test
+    is_bounded: bool  # whether all features lie in [-1, 1]
+    of_rows: RowNotes  # what the averages do not show
 
 
 def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
@@ -67,16 +56,8 @@ def read_sequence(
 ) -> Reading:
     """Map every task once and keep only what the diagnosis needs.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    transform : function
-        X (n, d) -> (n, D).
-    generator : Generator
-        Draws the pairs.
-    keep : float
-        Rows of all tasks are kept if samples times components is at most this.
+    The transform maps X (n, d) to (n, D); the generator draws the pairs. Rows of all tasks are kept if samples times
+    components is at most `keep`.
     """
     sizes = sequence.sizes
     first, second = _draw_pairs(sizes, generator)

@@ -29,12 +29,9 @@ CONSTANT = 1e-10
 class Moments:
     """Sample averages of Phi(x, y) and variances, task by task."""
 
-    tau: Floats
-    """Sample averages, shape (k, m)."""
-    s: Floats
-    """Their mean squared errors sigma_j^2 / n_j, shape (k, m)."""
-    n: NDArray[np.int64] | None
-    """Samples per task, shape (k,); None if only means are known."""
+    tau: Floats  # sample averages, shape (k, m)
+    s: Floats  # their mean squared errors sigma_j^2 / n_j, shape (k, m)
+    n: NDArray[np.int64] | None  # samples per task, shape (k,); None if only means are known
 
     def pooled_variance(self) -> Floats:
         """Return the variance of one sample pooled over tasks (of one average, if only means are known), shape (m,)."""
@@ -48,20 +45,13 @@ class Moments:
 class Reduced:
     """Standardised sample averages and the matrix of their products."""
 
-    Z: Floats
-    """Standardised averages of the components kept, shape (k, m)."""
-    h: Floats
-    """Noise variance of each row of Z in every component, shape (k,), mean 1."""
-    G: Floats
-    """Z Z' / m, shape (k, k)."""
-    kept: NDArray[np.bool_]
-    """Which components were kept."""
-    variance: Floats
-    """Pooled variance of one sample (of one average, if only means are known), all components."""
-    n_ref: float | None
-    """Harmonic mean of the samples per task; None if only means are known."""
-    total: int | None
-    """Samples in all tasks."""
+    Z: Floats  # standardised averages of the components kept, shape (k, m)
+    h: Floats  # noise variance of each row of Z in every component, shape (k,), mean 1
+    G: Floats  # Z Z' / m, shape (k, k)
+    kept: NDArray[np.bool_]  # which components were kept
+    variance: Floats  # pooled variance of one sample (of one average, if only means are known), all components
+    n_ref: float | None  # harmonic mean of the samples per task; None if only means are known
+    total: int | None  # samples in all tasks
 
     @property
     def k(self) -> int:

@@ -18,14 +18,16 @@ LEAST_P = 1e-3
 
 @dataclass(frozen=True)
 class RowNotes:
-    """Findings on the rows behind the averages."""
+    """Findings on the rows behind the averages.
+
+    `correlation` is that of rows of one class that follow each other in a task, around the average of task and class,
+    and `z` its size in standard errors if the order of rows did not matter. `p_spread` is the p-value of "the spread
+    around the averages is the same in all tasks", by ranks (Kruskal and Wallis).
+    """
 
     correlation: float
-    """Correlation of rows that follow each other in a task, of one class, around the average of task and class."""
     z: float
-    """Its size in standard errors if the order of rows did not matter."""
     p_spread: float
-    """p-value of "the spread around the averages is the same in all tasks", by ranks (Kruskal and Wallis)."""
 
     def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
         """Put what matters into sentences."""

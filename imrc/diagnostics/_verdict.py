@@ -149,26 +149,11 @@ _NOT_JUDGED: dict[VerdictName, str] = {
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
-    """Find pairs of tasks that are alike although some task between them is not.
+    """Find pairs of tasks (from 0) that are alike although some task between them is not, and their share of all pairs.
 
-    Parameters
-    ----------
-    distance : ndarray of shape (k, k)
-        Squared distances minus noise.
-    h : ndarray of shape (k,)
-        Noise variances.
-    components : float
-        Effective number of independent components of the noise.
+    Most alike first. `distance` (k, k) are squared distances minus noise, `components` is the effective number of
+    independent components of the noise.
 
-    Returns
-    -------
-    pairs : tuple of (int, int)
-        Tasks from 0, most alike first.
-    share : float
-        Their share of all pairs.
-
-    Examples
-    --------
     >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
     >>> find_returns(far, np.full(3, 0.1), 10.0)
     (((0, 2),), 0.3333333333333333)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from imrc._checks import InputError, check_int, check_real
 from imrc._types import Floats
+from imrc.diagnostics._change import cosine_waves
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
 
@@ -33,24 +34,12 @@ _KNOWN = 1e9
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Sums over the samples of a sequence by task and class: all that the tests need.
+    """Sums over the samples of a sequence by task and class: all that the tests need."""
 
-    Attributes
-    ----------
-    n : ndarray of shape (k, C)
-        Samples.
-    mean : ndarray of shape (k, C, D)
-        Averages of the columns; 0 where a class is absent.
-    variance : ndarray of shape (C, D)
-        Variance of one sample within a task, pooled over tasks.
-    kurtosis : ndarray of shape (D,)
-        Fourth moment over the squared variance, less 3, around the averages of the classes.
-    """
-
-    n: Floats
-    mean: Floats
-    variance: Floats
-    kurtosis: Floats
+    n: Floats  # samples, (k, C)
+    mean: Floats  # averages of the columns, (k, C, D); 0 where a class is absent
+    variance: Floats  # of one sample within a task, (C, D), pooled over tasks
+    kurtosis: Floats  # fourth moment over the squared variance, less 3, (D,), around the averages of the classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +106,8 @@ class Changed:
 def count_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Counted, tuple[str, ...]]:
     """Return sums over all samples by task and class, and the names of the columns.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks. Words become 0/1 columns and gaps are filled by what the first task teaches.
-    seed : int
-        For `imrc.features.make`; nothing is drawn for columns as they are.
-
-    Returns
-    -------
-    Counted
-    tuple of str
+    Words become 0/1 columns and gaps are filled by what the first task teaches. Nothing is drawn for columns as they
+    are.
     """
     numbers = make("identity", sequence, seed)
     k, C = len(sequence), sequence.n_classes
@@ -182,9 +162,8 @@ def _p_values(
 
 
 def _waves(k: int) -> Floats:
-    """Return the slowest waves over the tasks, one per column: what a walk mostly consists of."""
-    count = min(_WAVES, (k - 1) // 2)
-    return np.asarray(np.cos(np.pi * np.outer(np.arange(k) + 0.5, np.arange(1, count + 1)) / k))
+    """Return the slowest waves over the tasks, one per column."""
+    return cosine_waves(k, min(_WAVES, (k - 1) // 2))
 
 
 def _slow(values: Floats, weights: Floats) -> tuple[Floats, float] | None:
@@ -311,22 +290,10 @@ def _concept(counted: Counted, c: int) -> _Moves:
 
 
 def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
-    """Return what a kind of change is measured by, over the tasks, and its standard errors.
+    """Return what a kind of change is measured by, over the tasks, with standard errors; NaN where a class is absent.
 
-    Parameters
-    ----------
-    counted : Counted
-        Of `count_samples`.
-    kind : {"label", "input", "concept"}
-        Shares of the classes; averages of the columns at the same mix of classes in all tasks; averages of a class less
-        those of the others.
-    c : int
-        The class of "concept".
-
-    Returns
-    -------
-    values, errors : ndarray of shape (k, C) or (k, D)
-        NaN where a class is absent.
+    "label": shares of the classes, (k, C). "input": averages of the columns at the same mix of classes in all tasks,
+    (k, D). "concept": averages of class c less those of the others.
     """
     made = _label(counted) if kind == "label" else _input(counted) if kind == "input" else _concept(counted, c)
     return made.values, np.sqrt(made.errors)

@@ -232,15 +232,7 @@ def _share(share: float, low: float, high: float) -> str:
 def power_sentences(power: Power) -> list[str]:
     """State how far the verdict can be relied on: whether it would be found where it is true, and where it is not.
 
-    Parameters
-    ----------
-    power : Power
-        From `verdict_power`.
-
-    Returns
-    -------
-    list of str
-        The answer, the likeliest mistake, and what was simulated.
+    The answer, the likeliest mistake, and what was simulated.
     """
     table = power.table.set_index("kind")
     if power.verdict in table.index:
@@ -271,17 +263,7 @@ def power_sentences(power: Power) -> list[str]:
 
 
 def power_rows(power: Power) -> pd.DataFrame:
-    """Return the table to show, in words: of 100 sequences of each kind, with 95 % intervals.
-
-    Parameters
-    ----------
-    power : Power
-        From `verdict_power`.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return the table to show, in words: of 100 sequences of each kind, with 95 % intervals."""
     return pd.DataFrame(
         {
             "Really": [KIND_NAMES[kind] for kind in power.table["kind"]],

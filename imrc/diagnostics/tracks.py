@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from imrc._checks import check_int
-from imrc._types import Floats
 from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics._assess import Assessment
 
@@ -19,19 +18,8 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     Variances are pooled over tasks, and the change per step is the estimated n rho times the noise of one
     average, as in the diagnosis: one rate of change for all components.
 
-    Parameters
-    ----------
-    result : Assessment
-        From `assess`.
-    component : int
-        Component of the mean vector, from 0 (class times D + 1, plus 0 for the intercept or the feature from
-        1).
-
-    Returns
-    -------
-    DataFrame
-        Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se. Standard errors
-        are 0 for a constant component.
+    A component is class times D + 1, plus 0 for the intercept or the feature from 1. Columns task (from 1), label,
+    mean, mean_se, forward, forward_se, smooth, smooth_se; standard errors are 0 for a constant component.
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
@@ -58,20 +46,13 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 def step_changes(result: Assessment) -> pd.DataFrame:
     """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
 
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 2 tasks.
-
-    Returns
-    -------
-    DataFrame
-        Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry if nothing
-        changed, and low, high: where 95 % of the single steps of a random walk with the estimated ratio would lie
-        (NaN without an estimate).
+    Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry if nothing
+    changed, and low, high: where 95 % of the single steps of a random walk with the estimated ratio would lie (NaN
+    without an estimate).
     """
     change = np.diagonal(result.distance, 1)
-    h = _noise(result)
+    n = result.moments.n
+    h = np.ones(result.k) if n is None or result.n is None else result.n / n  # noise variances, mean 1
     components = result.m_noise or result.m_eff
     noise = h[:-1] + h[1:]
     se = np.sqrt(2.0) * noise / np.sqrt(components)
@@ -94,27 +75,11 @@ def step_changes(result: Assessment) -> pd.DataFrame:
     )
 
 
-def _noise(result: Assessment) -> Floats:
-    """Noise variance of each average relative to the mean over tasks."""
-    if result.moments.n is None or result.n is None:
-        return np.ones(result.k)
-    return np.asarray(result.n / result.moments.n)
-
-
 def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
-    """Name a component within its class block.
+    """Name a component within its class block: 0 is the intercept, whose average is the share of the class.
 
-    Parameters
-    ----------
-    position : int
-        From 0; 0 is the intercept, whose average is the share of the class.
-    width : int
-        D + 1.
-    names : tuple of str
-        Names of the inputs; used if there is one per feature.
+    The names of the inputs are used if there is one per feature; the block is `width` = D + 1 long.
 
-    Examples
-    --------
     >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
     ('share of the class', 'height', 'feature 2')
     """
@@ -133,16 +98,8 @@ def as_json(result: Assessment, n: float | None = None) -> str:
 def lag_rows(result: Assessment) -> list[dict[str, Any]]:
     """Return the evidence by lag, one row each: variogram, and partial autocorrelation with its band.
 
-    Parameters
-    ----------
-    result : Assessment
-        From `assess`.
-
-    Returns
-    -------
-    list of dict
-        Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
-        pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
+    Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
+    pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
     """
     if result.variogram is None:
         return []
@@ -161,18 +118,7 @@ def lag_rows(result: Assessment) -> list[dict[str, Any]]:
 
 
 def most_changing(result: Assessment) -> int:
-    """Return the component whose averages vary most between tasks, relative to their noise.
-
-    Parameters
-    ----------
-    result : Assessment
-        From `assess`.
-
-    Returns
-    -------
-    int
-        From 0.
-    """
+    """Return the component whose averages vary most between tasks, relative to their noise."""
     tau, s = result.moments.tau, result.moments.s.mean(axis=0)
     usable = s > 1e-10 * max(float(s.max()), 1e-300)
     ratio = np.where(usable, tau.var(axis=0) / np.where(usable, s, 1.0), -1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import cast, get_args
 
 from imrc.core.orders import ORDER_NAMES, KnownOrder
 from imrc.diagnostics._assess import Assessment
@@ -14,50 +14,25 @@ from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL, ORDER_OF
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
 from imrc.wording import capital, decimal, listed, number, p_text
 
-GUESSES: dict[Group, str] = {
-    kind: FINDINGS[kind][0].upper() + FINDINGS[kind][1:]
-    for kind in ("no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
-}
+GUESSES: dict[Group, str] = {kind: capital(FINDINGS[kind]) for kind in get_args(Group)}
 """Kinds of change somebody can guess, in the words of the verdict."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One step on the way to a verdict.
-
-    Attributes
-    ----------
-    text : str
-        The question.
-    answer : str
-        Yes, No, a few words, or why there is no answer.
-    evidence : str
-        The number behind it.
-    turns_at : str
-        Where the answer would be another one; empty without an answer.
-    """
+    """One step on the way to a verdict."""
 
     text: str
-    answer: str
-    evidence: str
-    turns_at: str
+    answer: str  # Yes, No, a few words, or why there is no answer
+    evidence: str  # the number behind it
+    turns_at: str  # where the answer would be another one; empty without an answer
 
 
 def questions(result: Assessment, n: float) -> list[Question]:
-    """Return the five questions that lead to a verdict, with the numbers behind the answers.
+    """Return the five questions that lead to a verdict, in order, with the numbers behind the answers.
 
-    Parameters
-    ----------
-    result : Assessment
-        From `imrc.diagnostics.assess`.
-    n : float
-        Samples per task to which the size of the change is converted.
-
-    Returns
-    -------
-    list of Question
-        In the order in which they are asked; the last two are about changes, which are only judged where the order of
-        the tasks matters.
+    The size of the change is converted to n samples per task. The last two are about changes, which are only judged
+    where the order of the tasks matters.
     """
     level = f"p = {decimal(LEVEL, 2)}"
     asked = []
@@ -91,19 +66,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
 def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
     """Compare somebody's guess with the verdict, and say what speaks against it.
 
-    Parameters
-    ----------
-    result : Assessment
-        From `imrc.diagnostics.assess`.
-    guess : str
-        One of `GUESSES`.
-
-    Returns
-    -------
-    agrees : bool
-        Whether the verdict names it, alone or as one of two.
-    text : str
-        In Markdown.
+    Returned are whether the verdict names it, alone or as one of two, and a text in Markdown.
     """
     verdict = result.verdict
     said = f"The diagnosis: {verdict.finding}. {verdict.sentence}"
@@ -204,18 +167,7 @@ def order_sentence(result: Assessment) -> str:
 
 
 def order_rows(result: Assessment) -> list[dict[str, str]]:
-    """Return the change models of the learner as rows to show, the one that predicts best first.
-
-    Parameters
-    ----------
-    result : Assessment
-        From `imrc.diagnostics.assess`.
-
-    Returns
-    -------
-    list of dict
-        Keys: change, order, likelihood (nats behind the best), probability.
-    """
+    """Return the change models of the learner as rows to show, the one that predicts best first."""
     most = max((fit.likelihood for fit in result.orders), default=0.0)
     return [
         {
@@ -231,12 +183,7 @@ def order_rows(result: Assessment) -> list[dict[str, str]]:
 def report(result: Assessment, n: float) -> str:
     """Return verdict and evidence as a few lines of text.
 
-    Parameters
-    ----------
-    result : Assessment
-        From `imrc.diagnostics.assess`.
-    n : float
-        Samples per task to which the size of the change is converted; not used if only means were given.
+    The size of the change is converted to n samples per task, unless only means were given.
     """
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
@@ -290,8 +237,6 @@ def changed_sentence(result: Changed) -> str:
 def pacf_sentence(title: str, pacf: PartialAutocorrelation) -> str:
     """Say what partial autocorrelations show: how much at lag 1, and at which lags they leave the band.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> low, high = np.full(3, -0.1), np.full(3, 0.1)
     >>> found = PartialAutocorrelation(np.arange(1, 4), np.empty((3, 0)), np.array([0.5, 0, -0.2]), low, low, high)

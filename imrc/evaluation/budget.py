@@ -10,30 +10,22 @@ import pandas as pd
 
 from imrc._types import Floats
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.significance import Headline, half_width
+from imrc.evaluation.significance import interval_columns
 from imrc.wording import decimal
 
 
 def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
     """Return the error of each rule of the scenario against n, from runs that differ in n only.
 
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        Runs of IMRC, n rising.
-
-    Returns
-    -------
-    DataFrame
-        Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
+    The runs have rising n; columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
     """
-    rows = []
-    for rule in runs[0].rules:
-        for run in runs:
-            found = Headline.of(run.per_repetition(rule))
-            half = float(half_width(found.stderr, run.settings.repetitions))
-            rows.append({"rule": rule, "x": run.settings.n, "value": found.mean, "stderr": found.stderr, "half": half})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {"rule": rule, "x": run.settings.n, **interval_columns(run.per_repetition(rule))}
+            for rule in runs[0].rules
+            for run in runs
+        ]
+    )
 
 
 def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
@@ -41,21 +33,6 @@ def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
 
     Between two n of the table the error is taken to fall in a straight line over log n.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budget_table`.
-    rule : str
-        Which rule.
-    error : float
-        To be reached.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
     [10.0, 20.0, nan, 5.0]
@@ -66,19 +43,7 @@ def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
 
 
 def samples_at(sizes: Floats, errors: Floats, error: float) -> float:
-    """Return the samples with which errors first reach one: a straight line over log n, infinity where they do not.
-
-    Parameters
-    ----------
-    sizes, errors : ndarray of shape (grid,)
-        Samples per task, rising, and the error with each.
-    error : float
-        To be reached.
-
-    Returns
-    -------
-    float
-    """
+    """Return the samples with which errors first reach one: a straight line over log n, infinity where they do not."""
     reached = np.flatnonzero(errors <= error)
     if not len(reached):
         return math.inf
@@ -90,17 +55,7 @@ def samples_at(sizes: Floats, errors: Floats, error: float) -> float:
 
 
 def falling(errors: Floats) -> Floats:
-    """Return errors made to fall by isotonic regression: more samples do not make a rule worse but for chance.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (grid,)
-        With rising numbers of samples.
-
-    Returns
-    -------
-    ndarray of shape (grid,)
-    """
+    """Return errors made to fall by isotonic regression: more samples do not make a rule worse but for chance."""
     from sklearn.isotonic import isotonic_regression
 
     return np.asarray(isotonic_regression(errors, increasing=False))
@@ -112,19 +67,8 @@ _LEARNING = {"forward": "forward learning", "forward_backward": "forward and bac
 def budget_sentence(table: pd.DataFrame, n: int) -> str:
     """Say how many samples per task learning alone needs for what the main rule reaches, in Markdown.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budget_table`.
-    n : int
-        Samples per task of the main rule, the last of the table.
+    n is that of the main rule, the last of the table (`budget_table`).
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
     >>> budget_sentence(pd.DataFrame(made), 10)
     'To reach an error of .300: **40 labels** a task alone, **10** with forward and backward learning.'

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.evaluation.significance import half_width, mean_and_stderr
+from imrc.evaluation.significance import Headline, half_width
 
 if TYPE_CHECKING:
     from imrc.evaluation.results import RunResult
@@ -26,25 +26,12 @@ LEAST_PROBABILITY = 1e-6
 
 
 def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return what one rule's probabilities add to the sums.
+    """Return what one rule's probabilities (samples, classes) add to the sums.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (samples, classes)
-        Of the rule.
-    answers, y : ndarray of shape (samples,)
-        Classes it answers with, and right ones, from 0.
+    The first, (BINS, 4), has by bin of the probability of the answer: samples, sum of these probabilities, samples
+    whose answer is right, sum of log losses. The second, (classes, 2), has the samples of each class, and those of them
+    given another one.
 
-    Returns
-    -------
-    reliability : ndarray of shape (BINS, 4)
-        By bin of the probability of the answer: samples, sum of these probabilities, samples whose answer is right, sum
-        of log losses.
-    by_class : ndarray of shape (classes, 2)
-        Samples of each class, and those of them given another one.
-
-    Examples
-    --------
     >>> reliability, by_class = counted(np.array([[0.75, 0.25], [0.45, 0.55]]), np.array([0, 1]), np.array([0, 0]))
     >>> reliability[[5, 7], :3].tolist(), by_class.tolist()
     ([[1.0, 0.55, 0.0], [1.0, 0.75, 1.0]], [[2.0, 1.0], [0.0, 0.0]])
@@ -62,48 +49,23 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
 
 
 def calibration_error(reliability: Floats) -> Floats:
-    """Return the mean distance of confidence and accuracy over the bins, weighted by their samples.
+    """Return the mean distance of confidence and accuracy over the bins, weighted by their samples, by repetition.
 
-    Parameters
-    ----------
-    reliability : ndarray of shape (repetitions, BINS, 4)
-        Sums of `counted`.
-
-    Returns
-    -------
-    ndarray of shape (repetitions,)
+    `reliability` is (repetitions, BINS, 4), sums of `counted`.
     """
     samples, confidence, right = np.moveaxis(reliability, 2, 0)[:3]
     return np.asarray(np.abs(confidence - right).sum(axis=1) / samples.sum(axis=1))
 
 
 def log_loss(reliability: Floats) -> Floats:
-    """Return minus the mean logarithm of the probability given to the right class.
-
-    Parameters
-    ----------
-    reliability : ndarray of shape (repetitions, BINS, 4)
-        Sums of `counted`.
-
-    Returns
-    -------
-    ndarray of shape (repetitions,)
-    """
+    """Return minus the mean logarithm of the probability given to the right class, by repetition."""
     return np.asarray(reliability[:, :, 3].sum(axis=1) / reliability[:, :, 0].sum(axis=1))
 
 
 def balanced_error(by_class: Floats) -> Floats:
-    """Return the mean over the classes of the share of their samples that were given another one.
+    """Return the mean over the classes of the share of their samples that were given another one, by repetition.
 
-    Parameters
-    ----------
-    by_class : ndarray of shape (repetitions, classes, 2)
-        Sums of `counted`.
-
-    Returns
-    -------
-    ndarray of shape (repetitions,)
-        Over the classes there are test samples of.
+    `by_class` is (repetitions, classes, 2), sums of `counted`; classes without test samples do not count.
     """
     samples, missed = by_class[:, :, 0], by_class[:, :, 1]
     share = np.divide(missed, samples, out=np.zeros_like(missed), where=samples > 0)
@@ -113,17 +75,9 @@ def balanced_error(by_class: Floats) -> Floats:
 def reliability_table(result: RunResult) -> pd.DataFrame:
     """Return how often each rule is right against how sure it is.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    DataFrame
-        One row per rule and bin with samples in every repetition: rule, confidence (mean probability of the answer),
-        accuracy, stderr and half (of the width of the 95 % interval) of the accuracy over repetitions, samples (of all
-        repetitions).
+    One row per rule and bin with samples in every repetition: rule, confidence (mean probability of the answer),
+    accuracy, stderr and half (of the width of the 95 % interval) of the accuracy over repetitions, samples (of all
+    repetitions).
     """
     columns = ["rule", "confidence", "accuracy", "stderr", "half", "samples"]
     rows = []
@@ -131,8 +85,7 @@ def reliability_table(result: RunResult) -> pd.DataFrame:
         sums = result.reliability.get(rule)
         for samples, confidence, right in () if sums is None else np.moveaxis(sums[:, :, :3], 0, 2):
             if (samples > 0).all():
-                mean, stderr = mean_and_stderr(right / samples)
-                half = half_width(float(stderr), len(samples))
-                at = confidence.sum() / samples.sum()
-                rows.append((rule, float(at), float(mean), float(stderr), float(half), int(samples.sum())))
+                found = Headline.of(right / samples)
+                half, at = half_width(found.stderr, len(samples)), confidence.sum() / samples.sum()
+                rows.append((rule, float(at), found.mean, found.stderr, float(half), int(samples.sum())))
     return pd.DataFrame(rows, columns=columns)

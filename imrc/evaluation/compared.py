@@ -29,33 +29,13 @@ def run_methods(
     progress: Progress | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> list[RunResult]:
-    """Run methods one after another on the same draws and representation.
+    """Run methods one after another on the same draws and representation; `score_table` makes scores of the results.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        What to run; its own `methods` are not looked at.
-    methods : sequence of str
-        "imrc" (with the preset of the settings), "imrc:<preset>", and names of the registry with or without profile.
-    progress : callable or None
-        Called as ``progress(title, step, total)`` after every step of every method.
-    announce : callable or None
-        Called with one sentence after the first task of a method, if at its pace all of them take more than a minute.
+    The methods are "imrc" (with the preset of the settings), "imrc:<preset>", and names of the registry with or without
+    profile; an unknown one is a ValueError before anything is run. `progress` is called as ``progress(title, step,
+    total)`` after every step, `announce` with one sentence after the first task of a method, if at its pace all of them
+    take more than a minute.
 
-    Returns
-    -------
-    list of RunResult
-        One per method; `score_table` makes scores of them.
-
-    Raises
-    ------
-    ValueError
-        If a method is unknown; nothing is run then.
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
     >>> results = run_methods(sequence, RunSettings(n=5, repetitions=2), ["imrc", "majority"])
@@ -87,30 +67,16 @@ def _job(settings: RunSettings, name: str) -> RunSettings:
     return replace(settings, methods=(name,))
 
 
-def tables_by_cell(
-    scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str = imrc_key("paper")
-) -> pd.DataFrame:
-    """Return `comparison_table` for every dataset and n of the scores, one below the other.
+def tables_by_cell(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
+    """Return `comparison_table` for every dataset and n of the scores, one below the other, with repetitions.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        From `score_table`.
-    kind : {"average", "newest", "own", "released"}
-        Which error.
-    reference : str
-        Tested against, where it was run; else the best method of the cell.
-
-    Returns
-    -------
-    DataFrame
-        Columns of `comparison_table`, with repetitions.
+    Tested against is preset paper where it was run, else the best method of the cell.
     """
     import pandas as pd
 
     frames = []
     for _, cell in scores.groupby(["dataset", "n"], sort=False):
-        there = reference if reference in set(cell["method"]) else None
+        there = imrc_key("paper") if imrc_key("paper") in set(cell["method"]) else None
         table = comparison_table(cell, kind=kind, reference=there)
         table.insert(2, "repetitions", int(cell["repetition"].max()))
         frames.append(table)

@@ -16,14 +16,14 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.significance import LEVEL, Difference, half_width, mean_and_stderr, paired_differences
+from imrc.evaluation.significance import Difference, half_width, interval_columns, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ScoreKind = Literal["average", "newest", "own", "released", "before"]
 SCORE_KINDS: dict[ScoreKind, str] = {
-    "average": "mean over steps of the mean over the tasks seen",
+    "average": HEADLINES["average"],
     "newest": "mean over steps of the error on the newest task",
     "own": "newest task for methods that keep nothing for earlier tasks (Condor, DriftSurf, AUE), else average",
     "released": HEADLINES["released"],
@@ -40,19 +40,19 @@ IMRC_RULES = {
 def imrc_key(preset: str, rule: str = "forward_backward") -> str:
     """Return the method name of an IMRC rule in score tables.
 
-    Examples
-    --------
     >>> imrc_key("paper"), imrc_key("paper", "single")
     ('imrc:paper', 'imrc:paper:single')
     """
     return f"imrc:{preset}" if rule == "forward_backward" else f"imrc:{preset}:{rule}"
 
 
+def _method(result: RunResult, rule: str) -> str:
+    return imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
+
+
 def title_of_method(name: str) -> str:
     """Return the name for people of a method in score tables.
 
-    Examples
-    --------
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
     ('IMRC, single task (paper)', 'MER (argparse)')
     """
@@ -70,26 +70,12 @@ def own_kind(name: str) -> Literal["average", "newest"]:
 def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
     """Return one row per dataset, n, method and repetition.
 
-    Parameters
-    ----------
-    results : RunResult or iterable of RunResult
-        Runs; several of one dataset and n must share seed, tasks and representation, so that draws are paired.
+    Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (test
+    then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule; also NaN
+    where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules together),
+    state (numbers kept at the end). Several runs of one dataset and n must share seed, tasks and representation, so
+    that draws are paired; a ValueError says so.
 
-    Returns
-    -------
-    DataFrame
-        Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before
-        (test then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule;
-        also NaN where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules
-        together), state (numbers kept at the end).
-
-    Raises
-    ------
-    ValueError
-        If runs of one dataset and n do not share their draws.
-
-    Examples
-    --------
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
     >>> score_table(result)[["method", "repetition"]].head(2).to_numpy().tolist()
@@ -108,18 +94,15 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                 "repetitions are not paired. Run them with the same settings."
             )
         for rule in result.error_tables:
-            method = imrc_key(s.preset, rule) if rule in IMRC_RULES else rule
             source = "imrc" if rule in IMRC_RULES else rule
             frames.append(
                 pd.DataFrame(
                     {
                         "dataset": result.name,
                         "n": s.n,
-                        "method": method,
+                        "method": _method(result, rule),
                         "repetition": np.arange(1, s.repetitions + 1),
-                        "average": result.per_repetition(rule, "average"),
-                        "newest": result.per_repetition(rule, "newest"),
-                        "released": result.per_repetition(rule, "released"),
+                        **{kind: result.per_repetition(rule, kind) for kind in ("average", "newest", "released")},
                         "before": np.nan if rule == "forward" else result.per_repetition(rule, "before"),
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
@@ -140,8 +123,6 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:
     """Return the methods of a table of scores that have an error of this kind, in its order.
 
-    Examples
-    --------
     >>> import imrc
     >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
     >>> methods_with(scores, "before")
@@ -169,8 +150,6 @@ def _errors_by_method(scores: pd.DataFrame, kind: ScoreKind) -> pd.DataFrame:
 def default_reference(methods: Sequence[str]) -> str:
     """Return what the others are tested against: IMRC's forward-and-backward rule if there, else the first method.
 
-    Examples
-    --------
     >>> default_reference(["mer", "imrc:paper:single", "imrc:paper"]), default_reference(["mer", "gem"])
     ('imrc:paper', 'mer')
     """
@@ -180,40 +159,20 @@ def default_reference(methods: Sequence[str]) -> str:
 
 
 def comparison_table(
-    scores: pd.DataFrame,
-    *,
-    kind: ScoreKind = "average",
-    reference: str | None = None,
-    level: float = LEVEL,
+    scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str | None = None
 ) -> pd.DataFrame:
     """Return one row per method for one dataset and n, best first.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        From `score_table`, of one dataset and n.
-    kind : {"average", "newest", "own", "released", "before"}
-        Which error; `SCORE_KINDS` has the definitions.
-    reference : str or None
-        Method the others are tested against; None: IMRC's forward-and-backward rule if there, else the best.
-    level : float
-        Level of the paired t intervals over repetitions that say what is a clear difference, see
-        `imrc.evaluation.significance.paired_differences`. IMRC's rule against its single-task rule, of the same
-        preset, is the planned comparison; all others are corrected by Holm's method.
+    Without a `reference` the others are tested against IMRC's forward-and-backward rule if it is there, else the best.
+    What is a clear difference say paired t intervals over repetitions, see
+    `imrc.evaluation.significance.paired_differences`: IMRC's rule against its single-task rule, of the same preset, is
+    the planned comparison; all others are corrected by Holm's method.
 
-    Returns
-    -------
-    DataFrame
-        Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 %
-        interval), average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state
-        (numbers kept), difference and difference_stderr (to the reference), low and high (interval of the difference
-        as it is tested), p (corrected as the interval is), verdict ("reference", "better", "worse", "no clear
-        difference", "untested"). `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
-
-    Raises
-    ------
-    ValueError
-        If the scores are of several datasets or n, or the reference is not among the methods.
+    Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
+    average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept),
+    difference and difference_stderr (to the reference), low and high (interval of the difference as it is tested), p
+    (corrected as the interval is), verdict ("reference", "better", "worse", "no clear difference", "untested").
+    `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
     """
     import pandas as pd
 
@@ -226,14 +185,14 @@ def comparison_table(
         reference = default_reference([str(name) for name in mean.index])
     check_choice("reference", reference, tuple(wide.columns))
     errors = {str(name): wide[name].to_numpy() for name in mean.index}
-    found = paired_differences(errors, reference, planned=_planned(reference), level=level)
+    found = paired_differences(errors, reference, planned=_planned(reference))
     ranks = wide.rank(axis=1).mean()
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
     rows = []
     for name in mean.index:
-        gap = found.get(name)
+        gap = found.get(str(name), Difference(0.0, 0.0, 0.0, 0.0, 0.0, float("nan"), clear=False))
         spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
         rows.append(
             {
@@ -246,12 +205,12 @@ def comparison_table(
                 "half": float(half_width(spread / np.sqrt(len(wide)), len(wide))),
                 **columns.loc[name].to_dict(),
                 "rank": ranks[name],
-                "difference": 0.0 if gap is None else gap.mean,
-                "difference_stderr": 0.0 if gap is None else gap.stderr,
-                "low": 0.0 if gap is None else gap.low,
-                "high": 0.0 if gap is None else gap.high,
-                "p": float("nan") if gap is None else gap.p,
-                "verdict": _verdict(gap),
+                "difference": gap.mean,
+                "difference_stderr": gap.stderr,
+                "low": gap.low,
+                "high": gap.high,
+                "p": gap.p,
+                "verdict": "reference" if name == reference else _verdict(gap),
             }
         )
     return pd.DataFrame(rows)
@@ -266,9 +225,7 @@ def _planned(reference: str) -> str | None:
     return None if other is None else imrc_key(preset, other)
 
 
-def _verdict(gap: Difference | None) -> str:
-    if gap is None:
-        return "reference"
+def _verdict(gap: Difference) -> str:
     if not np.isfinite(gap.low):
         return "untested"
     if not gap.clear:
@@ -278,45 +235,16 @@ def _verdict(gap: Difference | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AverageRanks:
-    """Ranks of methods averaged over datasets.
+    """Ranks of methods averaged over datasets."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        Columns method, title, rank (1 = best), sorted.
-    datasets : int
-        Number of datasets. Different n of one dataset are averaged first: they are not independent.
-    friedman_p : float
-        p-value of Friedman's test that all methods are alike; NaN with fewer than 3 methods or 2 datasets.
-    critical_difference : float
-        Nemenyi's: ranks closer than this are not clearly different at level .05; NaN as above.
-    """
-
-    table: pd.DataFrame
-    datasets: int
-    friedman_p: float
-    critical_difference: float
+    table: pd.DataFrame  # columns method, title, rank (1 = best), sorted
+    datasets: int  # their number; different n of one are averaged first, because they are not independent
+    friedman_p: float  # of Friedman's test that all methods are alike; NaN with fewer than 3 methods or 2 datasets
+    critical_difference: float  # Nemenyi's: ranks closer than this are not clearly different at level .05; NaN as above
 
 
 def average_ranks(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> AverageRanks:
-    """Rank the methods on each dataset and average the ranks.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From `score_table`, of one or more datasets. Methods missing in some dataset and n are left out.
-    kind : {"average", "newest", "own", "released", "before"}
-        Which error.
-
-    Returns
-    -------
-    AverageRanks
-
-    Raises
-    ------
-    ValueError
-        If no method was run everywhere.
-    """
+    """Rank the methods on each dataset and average the ranks; methods missing in some dataset and n are left out."""
     import pandas as pd
 
     cells = scores.assign(error=_score_column(scores, kind)).pivot_table(
@@ -347,24 +275,15 @@ def curve_table(
     by: Literal["step", "k"] = "step",
     kind: Literal["average", "newest", "before"] = "average",
 ) -> pd.DataFrame:
-    """Return the error of every method as tasks arrive.
+    """Return the error of every method as tasks arrive, of runs on one sequence and n.
 
-    Parameters
-    ----------
-    results : iterable of RunResult
-        Runs on one sequence and n.
-    by : {"step", "k"}
-        "step": error at each step. "k": error of a run that ends after k tasks, the mean over its steps. No second run
-        is needed for that, because what happens up to step k does not depend on later tasks.
-    kind : {"average", "newest", "before"}
-        Error of a step: mean over the tasks seen, of the newest task, or of the newest task before it is learnt (from
-        the second on; rules and methods of which that is not known are left out).
+    By "step": the error at each step. By "k": that of a run that ends after k tasks, the mean over its steps. No second
+    run is needed for that, because what happens up to step k does not depend on later tasks. The error of a step is the
+    mean over the tasks seen, that of the newest task, or that of the newest task before it is learnt (from the second
+    on; rules and methods of which that is not known are left out).
 
-    Returns
-    -------
-    DataFrame
-        Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
-        repetition.
+    Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
+    repetition.
     """
     import pandas as pd
 
@@ -373,7 +292,7 @@ def curve_table(
     frames = []
     for result in results:
         for rule, table in result.error_tables.items():
-            method = imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
+            method = _method(result, rule)
             values = table.by_step() if kind == "average" else table.newest()
             steps = np.arange(1, values.shape[1] + 1)
             if kind == "before":
@@ -383,19 +302,8 @@ def curve_table(
                     continue
             if by == "k":
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
-            mean, stderr = mean_and_stderr(values)
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "method": method,
-                        "title": title_of_method(method),
-                        "x": steps,
-                        "value": mean,
-                        "stderr": stderr,
-                        "half": half_width(stderr, len(values)),
-                    }
-                )
-            )
+            frame = {"method": method, "title": title_of_method(method), "x": steps, **interval_columns(values)}
+            frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -417,8 +325,6 @@ def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> p
 def sample_sizes(largest: int, current: int) -> list[int]:
     """Return four to six sample sizes for a curve: a doubling ladder up to what the dataset gives, with the present n.
 
-    Examples
-    --------
     >>> sample_sizes(45, 10), sample_sizes(200, 50), sample_sizes(3, 2)
     ([5, 10, 20, 40], [5, 10, 20, 50, 100, 200], [2])
     """

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from imrc._types import Floats
+from imrc.evaluation.pairing import same_draws
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
@@ -238,7 +240,7 @@ def decide(
         advised, sentence, action = case.nothing_tested()
     elif result.settings.repetitions < 2:
         advised, sentence, action = case.one_repetition()
-    elif not case.beats_guessing():
+    elif not any(gap.clear and gap.mean < 0 for gap in case.against("majority").values()):
         advised, sentence, action = case.nothing_beats_guessing()
     else:
         advised, sentence = case.advice()
@@ -268,8 +270,6 @@ def _answer(usual: str | None) -> str:
 def usual_answer(sequence: TaskSequence) -> str:
     """Return the name of the most frequent class of a sequence.
 
-    Examples
-    --------
     >>> import imrc
     >>> usual_answer(imrc.datasets.load("identical", tasks=2)) in ("0", "1")
     True
@@ -282,9 +282,8 @@ def _sources(
 ) -> tuple[dict[str, tuple[RunResult, str]], dict[str, str]]:
     """Return the run and its method behind each strategy, the simplest first, and the titles."""
     for other in (*compared.values(), *([] if references is None else [references])):
-        same = (other.fingerprint, other.settings.n, other.settings.seed, other.settings.repetitions)
-        mine = (result.fingerprint, result.settings.n, result.settings.seed, result.settings.repetitions)
-        if same != mine or other.settings.features != result.settings.features:
+        theirs, mine = ((one.settings.n, one.settings.features) for one in (other, result))
+        if theirs != mine or not same_draws(other, result):
             raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
     kind, scenario = result.scenario.kind, result.settings.scenario
     found = {name: (result, name) for name in result.rules if name in STRATEGIES}
@@ -299,122 +298,112 @@ def _sources(
     return found, titles
 
 
+@dataclass(frozen=True, eq=False)
 class _Case:
     """The errors of one decision, compared."""
 
-    def __init__(
-        self,
-        errors: dict[str, Floats],
-        titles: Mapping[str, str],
-        where: str,
-        guessing: str,
-        rare: str,
-        scenario: ScenarioName,
-    ) -> None:
-        self._scenario: ScenarioName = scenario
-        self._measure = "balanced error" if rare else "errors"
-        self._errors, self._titles, self._where, self._guessing = errors, titles, where, guessing
-        self._mean = {name: float(values.mean()) for name, values in errors.items()}
+    errors: dict[str, Floats]
+    titles: Mapping[str, str]
+    where: str
+    guessing: str
+    rare: str
+    scenario: ScenarioName
 
-    def _against(self, reference: str) -> dict[str, Difference]:
-        main = SCENARIOS[self._scenario].main
-        planned = {"single": main, main: "single"}.get(reference)
-        return paired_differences(self._errors, reference, planned=planned)
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        return {name: float(values.mean()) for name, values in self.errors.items()}
+
+    def against(self, reference: str) -> dict[str, Difference]:
+        return paired_differences(self.errors, reference, planned=planned(self.scenario, reference))
 
     @property
-    def _fewest(self) -> str:
-        return "the fewest errors" if self._measure == "errors" else "the lowest balanced error"
+    def fewest(self) -> str:
+        return "the lowest balanced error" if self.rare else "the fewest errors"
 
     @property
-    def _unit(self) -> str:
-        return " errors in 100" if self._measure == "errors" else " points of balanced error"
+    def unit(self) -> str:
+        return " points of balanced error" if self.rare else " errors in 100"
 
-    def _doing(self, name: str) -> str:
-        return (_DOING | _DOING_IN.get(self._scenario, {})).get(name, self._titles[name])
+    def doing(self, name: str) -> str:
+        return (_DOING | _DOING_IN.get(self.scenario, {})).get(name, self.titles[name])
 
-    def _than(self, name: str) -> str:
-        return (_THAN | _THAN_IN.get(self._scenario, {})).get(name, f"than {self._doing(name)}")
+    def than(self, name: str) -> str:
+        return (_THAN | _THAN_IN.get(self.scenario, {})).get(name, f"than {self.doing(name)}")
 
-    def _best_learner(self) -> str:
-        return min((name for name in self._mean if name != "majority"), key=self._mean.__getitem__)
+    def best_learner(self) -> str:
+        return min((name for name in self.mean if name != "majority"), key=self.mean.__getitem__)
 
     def nothing_tested(self) -> tuple[str, str, str]:
-        sentence = f"{self._where}, **there is no next task yet**: it takes two tasks to test one before it is learnt."
+        sentence = f"{self.where}, **there is no next task yet**: it takes two tasks to test one before it is learnt."
         return "majority", sentence, "Learn at least two tasks."
 
     def one_repetition(self) -> tuple[str, str, str]:
-        best = min(self._mean, key=self._mean.__getitem__)
-        named = self._guessing if best == "majority" else self._doing(best)
+        best = min(self.mean, key=self.mean.__getitem__)
+        named = self.guessing if best == "majority" else self.doing(best)
         numbers = ", ".join(
-            f"{self._titles[name].lower() if name in STRATEGIES else self._titles[name]} {decimal(value)}"
-            for name, value in self._mean.items()
+            f"{self.titles[name].lower() if name in STRATEGIES else self.titles[name]} {decimal(value)}"
+            for name, value in self.mean.items()
             if name != best
         )
         sentence = (
-            f"{self._where}, **{named}** makes {self._fewest} in one repetition ({decimal(self._mean[best])}; "
-            f"{numbers})."
+            f"{self.where}, **{named}** makes {self.fewest} in one repetition ({decimal(self.mean[best])}; {numbers})."
         )
         return best, sentence, "One repetition cannot tell a difference from chance: choose at least 5."
 
-    def beats_guessing(self) -> bool:
-        return any(gap.clear and gap.mean < 0 for gap in self._against("majority").values())
-
     def nothing_beats_guessing(self) -> tuple[str, str, str]:
-        best = self._best_learner()
-        clearly = "clearly " if self._mean[best] < self._mean["majority"] else ""
+        best = self.best_learner()
+        clearly = "clearly " if self.mean[best] < self.mean["majority"] else ""
         sentence = (
-            f"{self._where}, **no rule {clearly}beats {self._guessing} here yet** "
-            f"({decimal(self._mean['majority'])}; the best rule, {self._doing(best)}, {decimal(self._mean[best])})."
+            f"{self.where}, **no rule {clearly}beats {self.guessing} here yet** "
+            f"({decimal(self.mean['majority'])}; the best rule, {self.doing(best)}, {decimal(self.mean[best])})."
         )
         action = (
             "Do not use a model of these data yet. Draw more samples per task, or find columns that say more about the "
             "answer."
-            if self._scenario != "next_task"
+            if self.scenario != "next_task"
             else "Do not rely on a rule for the next task before some of its labels are there."
         )
         return "majority", sentence, action
 
     def advice(self) -> tuple[str, str]:
-        winner = self._best_learner()
-        against = self._against(winner)
-        level = [name for name in self._errors if name != "majority" and (name == winner or not against[name].clear)]
+        winner = self.best_learner()
+        against = self.against(winner)
+        level = [name for name in self.errors if name != "majority" and (name == winner or not against[name].clear)]
         advised = level[0]
-        gains = self._against("single")
+        gains = self.against("single")
         if advised not in ("single", winner) and not gains[advised].clear:
             # Only the best is clearly better than each task alone, so the simpler one cannot stand for it.
             advised, level = winner, [winner]
-        doing, ties = self._doing(advised), [name for name in level if name != advised]
+        doing, ties = self.doing(advised), [name for name in level if name != advised]
         if advised == "single":
             if not ties:
-                return advised, f"{self._where}, **{doing} makes {self._fewest}** ({self._spread(advised)})."
+                return advised, f"{self.where}, **{doing} makes {self.fewest}** ({self.spread(advised)})."
             return advised, (
-                f"{self._where}, **nothing clearly beats {doing}** ({decimal(self._mean[advised])}; "
-                f"{self._doing(winner) if winner != advised else self._doing(ties[-1])} "
-                f"{decimal(self._mean[winner if winner != advised else ties[-1]])}, no clear difference)."
+                f"{self.where}, **nothing clearly beats {doing}** ({decimal(self.mean[advised])}; "
+                f"{self.doing(winner) if winner != advised else self.doing(ties[-1])} "
+                f"{decimal(self.mean[winner if winner != advised else ties[-1]])}, no clear difference)."
             )
-        worth = [f"{_in_100(gains[advised])}{self._unit} {self._than('single')}"]
-        rival = "pooled" if advised != "pooled" else SCENARIOS[self._scenario].main
-        gap = self._against(advised).get(rival)
+        worth = [f"{_in_100(gains[advised])}{self.unit} {self.than('single')}"]
+        rival = "pooled" if advised != "pooled" else SCENARIOS[self.scenario].main
+        gap = self.against(advised).get(rival)
         if gap is not None and gap.clear and gap.mean > 0:
-            worth.append(f"{_in_100(gap, of_the_other=True)} {self._than(rival)}")
+            worth.append(f"{_in_100(gap, of_the_other=True)} {self.than(rival)}")
         if not ties:
-            return advised, f"{self._where}, **{doing} makes {self._fewest}**: {', '.join(worth)}."
+            return advised, f"{self.where}, **{doing} makes {self.fewest}**: {', '.join(worth)}."
         other = winner if winner != advised else ties[-1]
         return advised, (
-            f"{self._where}, **{doing} does as well as anything**: {', '.join(worth)}, and no clear difference to "
-            f"{self._doing(other)} ({decimal(self._mean[advised])}, {decimal(self._mean[other])})."
+            f"{self.where}, **{doing} does as well as anything**: {', '.join(worth)}, and no clear difference to "
+            f"{self.doing(other)} ({decimal(self.mean[advised])}, {decimal(self.mean[other])})."
         )
 
-    def _spread(self, advised: str) -> str:
-        others = [value for name, value in self._mean.items() if name not in (advised, "majority")]
-        return f"{decimal(self._mean[advised])}; the others {decimal(min(others))} to {decimal(max(others))}"
+    def spread(self, advised: str) -> str:
+        others = [value for name, value in self.mean.items() if name not in (advised, "majority")]
+        return f"{decimal(self.mean[advised])}; the others {decimal(min(others))} to {decimal(max(others))}"
 
 
 def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
     """Return how many errors fewer or more a difference means in 100 answers, with its interval.
 
-    Examples
-    --------
     >>> _in_100(Difference(-0.08, 0.01, 0.005, -0.1, -0.062, 0.001, True))
     '6 to 10 fewer'
     >>> _in_100(Difference(0.004, 0.001, 0.001, 0.0021, 0.0061, 0.01, True), of_the_other=True)
@@ -428,23 +417,11 @@ def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
 
 
 def steps_that_pay(result: RunResult) -> int:
-    """Return how many steps back revising a task clearly lowers its error.
+    """Return how many steps back, 0 to b, revising a task clearly lowers its error.
 
     Each further step back is compared with the one before, on the tasks that were revised that often; the comparisons
     share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-
-    Returns
-    -------
-    int
-        0 if not even the first step back helps clearly, at most b.
-
-    Examples
-    --------
     >>> import imrc
     >>> steps_that_pay(imrc.evaluate(imrc.datasets.load("identical", tasks=8), n=5, b=2)) <= 2
     True
@@ -467,14 +444,20 @@ def steps_that_pay(result: RunResult) -> int:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-_ACTIONS: dict[str, dict[str, str]] = {
+_NEWEST_ONLY = "Train on the newest task only: what earlier tasks say does not help clearly here."
+_ACTIONS: dict[ScenarioName, dict[str, str]] = {
+    "continual": {
+        "single": _NEWEST_ONLY,
+        "pooled": "Train one rule on everything seen so far: following the change does not pay clearly here.",
+        "forward": "Update the rule with each task. Revising old tasks does not pay clearly.",
+    },
     "multi_task": {
         "single": "Train a rule per task on its own samples: what other tasks say does not help clearly here.",
         "pooled": "Train one rule on all tasks together: a rule per task does not pay clearly here.",
         "forward_backward": "Learn all tasks together, and keep a rule for each.",
     },
     "adaptation": {
-        "single": "Train on the newest task only: what earlier tasks say does not help clearly here.",
+        "single": _NEWEST_ONLY,
         "pooled": "Train one rule on everything so far: following the change does not pay clearly here.",
         "forward": "Learn the newest task with what the tasks before it tell.",
     },
@@ -484,18 +467,12 @@ _ACTIONS: dict[str, dict[str, str]] = {
         "forward": "Use the forward rule for the next task until its labels come.",
     },
 }
-"""What to do, by scenario and strategy advised, where it is not continual learning."""
+"""What to do, by scenario and strategy advised."""
 
 
 def _action(advised: str, result: RunResult) -> str:
-    if advised in (said := _ACTIONS.get(result.settings.scenario, {})):
+    if advised in (said := _ACTIONS[result.settings.scenario]):
         return said[advised]
-    if advised == "single":
-        return "Train on the newest task only: what earlier tasks say does not help clearly here."
-    if advised == "pooled":
-        return "Train one rule on everything seen so far: following the change does not pay clearly here."
-    if advised == "forward":
-        return "Update the rule with each task. Revising old tasks does not pay clearly."
     if advised != "forward_backward":
         return "It is worth a look what that costs in time and memory: see *Against others*."
     pays = steps_that_pay(result)
@@ -504,9 +481,5 @@ def _action(advised: str, result: RunResult) -> str:
     many = _NUMBERS[pays] if pays < len(_NUMBERS) else str(pays)
     back = f"{many} step{'s' * (pays > 1)} back"
     if pays == result.settings.b:
-        return (
-            f"Update the rule with each task; revising old tasks pays for all {back} tried."
-            if pays > 1
-            else (f"Update the rule with each task; revising old tasks pays for the {back} tried.")
-        )
+        back = f"{'all' if pays > 1 else 'the'} {back} tried"
     return f"Update the rule with each task; revising old tasks pays for {back}."

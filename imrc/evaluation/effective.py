@@ -76,17 +76,7 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
 
 
 def borrowing(result: RunResult) -> float:
-    """Return the share of steps, from the second task on, in which a run used other tasks: 1 if never switched off.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    float
-    """
+    """Return the share of steps, from the second task on, in which a run used other tasks: 1 if never switched off."""
     used = result.choices.get("transfer")
     # The first task has nobody to borrow from, whatever was chosen.
     return 1.0 if used is None or used.shape[1] < 2 else float(used[:, 1:].mean())

@@ -16,51 +16,30 @@ from imrc.core.theory import AdmissibleKappa, risk_bound, samples_for_bound
 from imrc.core.theory import admissible_kappa as _admissible_kappa
 from imrc.diagnostics import Assessment, Verdict
 from imrc.diagnostics._reduction import CONSTANT, mapped, resolve_transform
-from imrc.solvers._api import solve_subgradient
+from imrc.solvers._batch import prepare_instances, run_subgradient
 from imrc.tasks import TaskSequence
 from imrc.wording import huge, number
+
+_ITERATIONS = 1000
+"""Of the subgradient method, from zero: stopping it early keeps ||mu||_1 small, which favours the bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlugIn:
     """Estimates, from all samples of a task, of the quantities in the bounds that depend on the truth."""
 
-    tasks: NDArray[np.int64]
-    """Tasks evaluated, from 0."""
-    risk: Floats
-    """Minimax risk with the averages over all samples of the task taken as exact: stands for R_inf."""
-    mu_norm: Floats
-    """||mu||_1 of that rule: stands for ||mu_inf||_1."""
-    M: float
-    """Largest |component| of Phi seen."""
-    m: int
-    """Number of components."""
-    n_classes: int
-    """Number of classes."""
+    tasks: NDArray[np.int64]  # tasks evaluated, from 0
+    risk: Floats  # minimax risk with the averages over all samples of the task taken as exact: stands for R_inf
+    mu_norm: Floats  # ||mu||_1 of that rule: stands for ||mu_inf||_1
+    M: float  # largest |component| of Phi seen
+    m: int  # number of components
+    n_classes: int  # number of classes
 
 
-def plug_in(
-    sequence: TaskSequence, features: object = None, *, largest: int = 24, max_iter: int = 1000, seed: int = 0
-) -> PlugIn:
-    """Estimate R_inf, ||mu_inf||_1 and M from all samples of each task.
+def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 24, seed: int = 0) -> PlugIn:
+    """Estimate R_inf, ||mu_inf||_1 and M from all samples of at most `largest` tasks, evenly spaced.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    features : object
-        Representation, as in `imrc.diagnostics.assess`.
-    largest : int
-        At most this many tasks, evenly spaced, are evaluated.
-    max_iter : int
-        Iterations of the subgradient method; it starts from zero, and stopping early keeps ||mu||_1 small, which
-        favours the bound.
-    seed : int
-        Seed of the feature map.
-
-    Returns
-    -------
-    PlugIn
+    `features` is as in `imrc.diagnostics.assess`.
     """
     count = min(len(sequence), check_int("largest", largest, 1))
     tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))
@@ -70,7 +49,7 @@ def plug_in(
     for j, X1 in zip(tasks, rows, strict=True):
         tau, _ = sample_moments(X1, sequence.encoded(int(j)), sequence.n_classes, with_variance=False)
         zero = np.zeros_like(tau)
-        solution = solve_subgradient(X1, tau, zero, sequence.n_classes, max_iter, zero, zero)
+        solution = run_subgradient(prepare_instances(X1), tau, zero, sequence.n_classes, _ITERATIONS, zero, zero)
         risks.append(max(solution.value, 0.0))
         norms.append(float(np.abs(solution.mu).sum()))
         largest_value, width = max(largest_value, float(np.abs(X1).max())), X1.shape[1]
@@ -91,21 +70,8 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
     of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
     are left out.
 
-    Parameters
-    ----------
-    stand_in : PlugIn
-        Gives M.
-    result : Assessment
-        Diagnosis of the same sequence in the same representation, made from samples.
-
-    Returns
-    -------
-    AdmissibleKappa
-
-    Raises
-    ------
-    ValueError
-        If no component varies or the diagnosis was made from given means.
+    `stand_in` gives M; the diagnosis is of the same sequence in the same representation, made from samples (else
+    ValueError).
     """
     moments = result.moments
     if moments.n is None:
@@ -121,29 +87,14 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the tasks in `stand_in`.
+    """Evaluate the bounds of the tasks in `stand_in`: columns task (from 1) and one per rule; and the risk of guessing.
 
-    Parameters
-    ----------
-    stand_in : PlugIn
-        From `plug_in`.
-    ess : dict of str to array-like of shape (k,)
-        Effective sample sizes of all tasks, by rule.
-    delta, kappa : float
-        As in `imrc.core.theory.risk_bound`.
-
-    Returns
-    -------
-    table : DataFrame
-        Column task (from 1) and one column per rule.
-    trivial : float
-        Risk of guessing.
+    `ess` has the effective sample sizes (k,) of all tasks by rule.
     """
     reached = min(len(np.asarray(sizes)) for sizes in ess.values())
     inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks
     tasks = stand_in.tasks[inside]
     table = pd.DataFrame({"task": tasks + 1})
-    trivial = 1.0 - 1.0 / stand_in.n_classes
     for rule, sizes in ess.items():
         bound = risk_bound(
             np.asarray(sizes, dtype=np.float64)[tasks],
@@ -156,8 +107,7 @@ def bound_table(
             n_classes=stand_in.n_classes,
         )
         table[rule] = bound.value
-        trivial = bound.trivial
-    return table, trivial
+    return table, 1.0 - 1.0 / stand_in.n_classes
 
 
 def vacuous_sentence(stand_in: PlugIn, vacuous: ArrayLike, trivial: float, delta: float, kappa: float) -> str:
@@ -206,8 +156,6 @@ def constants_sentence(stand_in: PlugIn) -> str:
 def kappa_sentence(limit: AdmissibleKappa) -> str:
     """State the kappa that the paper allows for the data at hand.
 
-    Examples
-    --------
     >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
     κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.
     """

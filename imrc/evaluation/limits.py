@@ -41,13 +41,8 @@ _LOG_LOSS_TASKS = 10
 class RunNeeds:
     """About what a run takes.
 
-    Attributes
-    ----------
-    parts : dict of str to float
-        Bytes at the moment when most is held, by what holds them: "rows", "tests", "tracking", "rules", "estimates",
-        "results".
-    seconds : float
-        About how long it runs on the cores of this process; right within a factor of about 4.
+    `parts` are the bytes at the moment when most is held, by what holds them: "rows", "tests", "tracking", "rules",
+    "estimates", "results". The seconds, on the cores of this process, are right within a factor of about 4.
     """
 
     parts: dict[str, float]
@@ -61,8 +56,6 @@ class RunNeeds:
     def in_words(self) -> str:
         """Return memory and time for people.
 
-        Examples
-        --------
         >>> RunNeeds({"rules": 3.2e9}, 400.0).in_words()
         'about 3.2 GB of memory and 7 minutes'
         """
@@ -85,13 +78,7 @@ def _duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class RunLimits:
-    """How much a run may need before somebody is asked, and before it is refused.
-
-    Attributes
-    ----------
-    bytes, seconds : float
-        Above one of them a run waits for a click.
-    """
+    """How much a run may need before somebody is asked, and before it is refused: a multiple of that."""
 
     bytes: float = 1e9
     seconds: float = 120.0
@@ -101,20 +88,8 @@ class RunLimits:
 
     @classmethod
     def parse(cls, text: str) -> RunLimits:
-        """Return limits from what somebody typed: gigabytes, and minutes after a comma.
+        """Return limits from what somebody typed: gigabytes, and minutes after a comma; InputError says what to type.
 
-        Parameters
-        ----------
-        text : str
-            Such as "1,2": one gigabyte, two minutes.
-
-        Raises
-        ------
-        ValueError
-            For anything else, with what to type.
-
-        Examples
-        --------
         >>> RunLimits.parse("2,10")
         RunLimits(bytes=2000000000.0, seconds=600.0)
         """
@@ -147,8 +122,6 @@ class RunLimits:
     def most_in_words(self) -> str:
         """Return what is refused, for people.
 
-        Examples
-        --------
         >>> RunLimits().most_in_words()
         '4.0 GB and 60 minutes'
         """
@@ -166,17 +139,6 @@ class RunLimits:
 def diagnosis_needs(sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> RunNeeds:
     """Return about how much memory and time the diagnosis of a sequence will take.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        What to diagnose.
-    features : FeatureSpec
-        Representation.
-    seed : int
-        Seed of random features.
-
-    Examples
-    --------
     >>> import imrc
     >>> diagnosis_needs(imrc.datasets.load("random_walk", tasks=20), FeatureSpec()).in_words()
     'about 5 MB of memory and 1 second'
@@ -191,15 +153,6 @@ def diagnosis_needs(sequence: TaskSequence, features: FeatureSpec, seed: int = 0
 def lower(sequence: TaskSequence, settings: RunSettings) -> str:
     """Say which setting to lower for a smaller run: those whose half saves most.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        What was to be run on.
-    settings : RunSettings
-        What was to be run.
-
-    Examples
-    --------
     >>> import imrc
     >>> lower(imrc.datasets.load("random_walk", tasks=30), RunSettings(b=2, repetitions=100))
     'Fewer repetitions or samples n would make it smaller.'
@@ -253,19 +206,6 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
     Memory is added up from the shapes of what the run holds when it holds most, its last step; what the process held
     before, the sequence included, does not count. Compared methods are counted as if they kept every sample.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        What to run on.
-    settings : RunSettings
-        What to run.
-
-    Returns
-    -------
-    RunNeeds
-
-    Examples
-    --------
     >>> import imrc
     >>> few, many = (imrc.datasets.load("random_walk", tasks=tasks) for tasks in (10, 200))
     >>> run_needs(few, RunSettings()).bytes < run_needs(many, RunSettings(b=199, repetitions=100)).bytes
@@ -325,21 +265,16 @@ def _tracking(shape: _Shape, settings: RunSettings) -> float:
     return shape.repetitions * shape.m * (4 * stored + differences) + shape.workers * shape.m * differences
 
 
-def _stored_samples(shape: _Shape) -> int:
-    """Return how many samples the rule for log loss keeps."""
+def _stored(shape: _Shape) -> tuple[int, bool]:
+    """Return how many samples the rule for log loss keeps, and whether it is solved for features instead of these."""
     tasks = max(shape.reach + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // shape.n)))
-    return shape.n * min(tasks, shape.tasks)
-
-
-def _is_primal(shape: _Shape) -> bool:
-    tasks = max(shape.reach + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // shape.n)))
-    return shape.outputs + 1 <= 0.75 * shape.n * tasks
+    return shape.n * min(tasks, shape.tasks), shape.outputs + 1 <= 0.75 * shape.n * tasks
 
 
 def _rules(shape: _Shape, settings: RunSettings) -> float:
     s, stored, width = settings.learner, shape.reach + 1, shape.outputs + 1
     if s.loss == "log":
-        samples, primal = _stored_samples(shape), _is_primal(shape)
+        samples, primal = _stored(shape)
         gram = 0 if primal else samples**2
         coefficients = stored * shape.classes * (width if primal else samples)
         # A step copies the samples twice, and the Gram matrix to let the newest task in.
@@ -361,8 +296,7 @@ def _rules(shape: _Shape, settings: RunSettings) -> float:
 def _estimates(shape: _Shape, settings: RunSettings) -> float:
     """Mean vector, its error, parameters and weights of all estimates of a step, one repetition per worker."""
     s = settings.learner
-    vectors = 4 if s.loss == "0-1" else 3  # the 0-1 rule also has a confidence vector, and its last iterate
-    vectors += 2 if s.loss == "0-1" else 0
+    vectors = 6 if s.loss == "0-1" else 3  # the 0-1 rule also has a confidence vector, and its last iterate
     weights = max(MAX_STORED_TASKS, s.b + 1) if s.tracking == "rate" else shape.m
     return shape.workers * (shape.reach + 1) * (vectors * shape.m + 2 * weights)
 
@@ -382,18 +316,16 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
     s, k, problems = settings.learner, shape.tasks, shape.estimates + shape.tasks
     numbers = problems * shape.m * (shape.test + 20)
     if s.loss == "log":
-        used = min(_stored_samples(shape), shape.n * _LOG_LOSS_TASKS)
+        stored, _ = _stored(shape)
+        used = min(stored, shape.n * _LOG_LOSS_TASKS)
         once = min(used, shape.outputs + 1) * used * shape.classes * _LOG_LOSS_ITERATIONS
         folds = 5 if shape.n >= 5 else shape.n
         scored = 0 if s.selection == "none" else k * 4 * max(1, min(folds, -(-50 // shape.n)))
         numbers += (problems + scored) * once + 3 * problems * used * (shape.outputs + 1)
-        numbers += k * _stored_samples(shape) * shape.n * (shape.outputs + 1)
+        numbers += k * stored * shape.n * (shape.outputs + 1)
         problems += scored
     else:
         together = shape.n if s.instances == "own" else max(RECENT_SAMPLES, shape.n * (shape.reach + 1))
         per_iteration = together + 4 * shape.m if incremental_pays(together) else together * shape.m
         numbers += problems * s.iterations(shape.n) * per_iteration
     return shape.repetitions * (k * _STEP_S + problems * _ESTIMATE_S + numbers * _PER_NUMBER_S)
-
-
-__all__ = ["RunLimits", "RunNeeds", "diagnosis_needs", "lower", "run_needs"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -218,10 +219,7 @@ def _array(data: bytes) -> Floats:
         if dtype.kind not in "fiub" or len(shape) > 3:
             raise DataError("The array must hold numbers in two or three dimensions.")
         content = data[file.tell() :]
-        count = 1
-        for size in shape:
-            count *= int(size)
-        if count * dtype.itemsize != len(content):
+        if math.prod(map(int, shape)) * dtype.itemsize != len(content):
             raise DataError("The array is cut off, or its header does not fit its content.")
         flat = np.frombuffer(content, dtype=dtype)
         return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)

@@ -106,24 +106,11 @@ MEASURES: dict[MeasureName, Measure] = {
 def measures_of_errors(
     errors: LagTable, before: Floats | None = None, reference: Floats | None = None
 ) -> dict[MeasureName, Floats]:
-    """Return every measure of errors for each repetition.
+    """Return every measure of errors for each repetition; NaN where something is not known, or there is only one task.
 
-    Parameters
-    ----------
-    errors : LagTable
-        One minus R.
-    before : ndarray of shape (repetitions, tasks) or None
-        Error on each task of what was learnt before it: one minus R[j - 1, j]. None: not known.
-    reference : ndarray of shape (repetitions, tasks) or None
-        Error on each task of what knows nothing of it: one minus r[j]. None: not known.
+    `errors` is one minus R. `before` (repetitions, tasks) is the error on each task of what was learnt before it, one
+    minus R[j - 1, j], `reference` that of what knows nothing of it, one minus r[j]; None: not known.
 
-    Returns
-    -------
-    dict of str to ndarray of shape (repetitions,)
-        NaN where something is not known, or there is only one task.
-
-    Examples
-    --------
     Two tasks: accuracy .9 of the first falls to .6 while the second is learnt to .8.
 
     >>> found = measures_of_errors(LagTable(1 - np.array([[[0.9, 0.6], [0.8, np.nan]]])))
@@ -148,18 +135,7 @@ def measures_of_errors(
 
 
 def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
-    """Return every measure of every rule and method of a run, with its uncertainty over repetitions.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    dict of str to dict of str to Headline
-        NaN where a measure is not known, see `MEASURES`.
-    """
+    """Return every measure of every rule and method of a run, with its uncertainty; NaN where it is not known."""
     reference = result.majority.newest()
     unknown = np.full(len(reference), np.nan)
     found = {}
@@ -174,18 +150,7 @@ def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
 
 
 def measure_rows(result: RunResult) -> list[dict[str, Any]]:
-    """Return the measures of a run as a tidy table: one row per rule and measure, with formula and source.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    list of dict
-        With keys rule, measure, value, stderr, formula, source.
-    """
+    """Return the measures of a run as a tidy table: rule, measure, value, stderr, formula, source."""
     return [
         {
             "rule": rule,
@@ -201,29 +166,14 @@ def measure_rows(result: RunResult) -> list[dict[str, Any]]:
 
 
 def definitions() -> dict[str, str]:
-    """Return the formula of each measure with its source, in words, by its title.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Return the formula of each measure with its source, in words, by its title."""
     return {
         one.title: f"{one.formula} ({one.source}).{f' {one.note}' if one.note else ''}" for one in MEASURES.values()
     }
 
 
 def measure_columns(measures: dict[MeasureName, Headline]) -> dict[str, Any]:
-    """Return measures of one rule as columns of a table, each with its standard error.
-
-    Parameters
-    ----------
-    measures : dict of str to Headline
-        Of one rule, from `measures_of`.
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """Return measures of one rule as columns of a table, each with its standard error."""
     columns: dict[str, Any] = {}
     for name, one in measures.items():
         columns |= {name: one.mean, f"stderr_{name}": one.stderr}

@@ -24,27 +24,13 @@ _TOGETHER = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class MethodRecord:
-    """What one compared method did at one step of one repetition.
+    """What one compared method did at one step of one repetition."""
 
-    Attributes
-    ----------
-    errors : dict of int to float
-        Error per task tested now. Tasks whose rule cannot have changed are not tested again.
-    misses : dict of int to float
-        Test samples of the rare class given another one, per task tested now; empty where no class is rare.
-    before : float
-        Error on the newest task of the state before it was learnt (test then train); NaN at the first step.
-    time_s : float
-        Processor seconds of learning the task.
-    state_size : int
-        Numbers kept after the step.
-    """
-
-    errors: dict[int, float]
-    misses: dict[int, float]
-    before: float
-    time_s: float
-    state_size: int
+    errors: dict[int, float]  # per task tested now: tasks whose rule cannot have changed are not tested again
+    misses: dict[int, float]  # test samples of the rare class given another one; empty where no class is rare
+    before: float  # error on the newest task of the state before it was learnt; NaN at the first step
+    time_s: float  # processor seconds of learning the task
+    state_size: int  # numbers kept after the step
 
 
 def make_method(
@@ -85,19 +71,7 @@ def _warm_up(name: str) -> None:
 
 
 class ComparedMethods:
-    """The compared methods of one repetition.
-
-    Parameters
-    ----------
-    settings : RunSettings
-        Names of the methods and what they share with the run.
-    n_classes, n_features : int
-        Classes, and mapped features without intercept.
-    repetition : SeedSequence
-        Seed of the repetition.
-    rare : int or None
-        The rare class, if there is one.
-    """
+    """The compared methods of one repetition; `n_features` counts mapped features without intercept."""
 
     def __init__(
         self,

@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.significance import mean_interval
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """Errors of one run minus those of another, repetition by repetition.
-
-    Attributes
-    ----------
-    mean, low, high : float
-        Mean difference, and the ends of its two-sided 95 % t interval (NaN with one repetition).
-    """
+    """Errors of one run minus those of another, repetition by repetition: mean and 95 % t interval (NaN with one)."""
 
     mean: float
     low: float
@@ -43,26 +36,9 @@ def same_draws(first: RunResult, second: RunResult) -> bool:
     )
 
 
-def run_difference(
-    first: RunResult, second: RunResult, rule: str = "forward_backward", kind: HeadlineKind | None = None
-) -> RunDifference | None:
-    """Return the errors of one run minus those of another, or None if they were not tested on the same draws.
+def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> RunDifference | None:
+    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same.
 
-    Parameters
-    ----------
-    first, second : RunResult
-        The runs.
-    rule : str
-        Rule or method both have.
-    kind : str or None
-        Which errors, see `imrc.evaluation.HEADLINES`; None: those of the scenario, if it is the same.
-
-    Returns
-    -------
-    RunDifference or None
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
     >>> few, many = (imrc.evaluate(sequence, n=n, repetitions=3) for n in (3, 20))
@@ -72,6 +48,6 @@ def run_difference(
     >>> run_difference(many, other) is None
     True
     """
-    if not same_draws(first, second) or (kind is None and first.scenario != second.scenario):
+    if not same_draws(first, second) or first.scenario != second.scenario:
         return None
-    return RunDifference(*mean_interval(first.per_repetition(rule, kind) - second.per_repetition(rule, kind)))
+    return RunDifference(*mean_interval(first.per_repetition(rule) - second.per_repetition(rule)))

@@ -20,17 +20,7 @@ _RARELY = 0.6
 
 
 def is_kept(result: RunResult) -> bool | None:
-    """Return whether the main rule of the scenario makes clearly fewer errors; None with one repetition.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run with the rules of IMRC.
-
-    Returns
-    -------
-    bool or None
-    """
+    """Return whether the main rule of the scenario makes clearly fewer errors; None with one repetition."""
     gain = result.difference(result.scenario.main)
     return None if not np.isfinite(gain.low) else gain.clear and gain.mean < 0
 
@@ -39,17 +29,6 @@ def worth_sentence(result: RunResult, title: str) -> str:
     """State what the effective sample size of a run means, in Markdown.
 
     It is a fact where the errors fall as well, and a promise where they do not.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run with the rules of IMRC.
-    title : str
-        Of its sequence, ready for Markdown.
-
-    Returns
-    -------
-    str
     """
     worth = effective_samples(result)
     if worth.borrowing == 0:
@@ -65,20 +44,7 @@ def worth_sentence(result: RunResult, title: str) -> str:
 
 
 def measured_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Set the measured gain beside the promise; where it contradicts it, give the likely reason.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run with the rules of IMRC.
-    diagnosis : Assessment or None
-        Of the same sequence.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Set the measured gain beside the promise; where it contradicts it, give the likely reason. In Markdown."""
     headlines, gain = result.headline(), result.difference(result.scenario.main)
     single = headlines["single"]
     numbers = f"{with_error(headlines[result.scenario.main])} against {with_error(single)} for each task alone"
@@ -95,19 +61,8 @@ def measured_sentence(result: RunResult, diagnosis: Assessment | None = None) ->
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
     """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-    ratio : tuple of float or None
-        n d^2 / sigma^2 with the ends of its interval, measured on all samples.
+    `ratio` is n d^2 / sigma^2 with the ends of its interval, measured on all samples.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
     >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")

@@ -133,17 +133,7 @@ def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
 
 
 def realised_text(found: Realised) -> str:
-    """Return realised effective samples with their interval, in words where there is no number.
-
-    Parameters
-    ----------
-    found : Realised
-        From `realised_samples`.
-
-    Returns
-    -------
-    str
-    """
+    """Return realised effective samples with their interval, in words where there is no number."""
     if math.isnan(found.value):
         return "beyond the grid"
     at_least = "at most " if found.value <= found.least else ""
@@ -154,19 +144,7 @@ def realised_text(found: Realised) -> str:
 
 
 def realised_sentence(found: Sequence[Realised], n: int) -> str:
-    """State what was promised and what the errors show, in Markdown.
-
-    Parameters
-    ----------
-    found : sequence of Realised
-        From `realised_samples`.
-    n : int
-        Samples per task.
-
-    Returns
-    -------
-    str
-    """
+    """State what was promised and what the errors show, in Markdown."""
     main = found[-1]
     name = RULES[main.rule].lower()
     promised = f"{main.promised.mean:,.1f}"

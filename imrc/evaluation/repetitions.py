@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.results import COLUMNS, SUMS, RunResult
+from imrc.evaluation.results import COLUMNS, SUMS, TABLES, RunResult
 from imrc.evaluation.settings import RunSettings
-
-_TABLES = ("error_tables", "risk_tables", "ess_tables", "miss_tables")
 
 
 def _by_key(parts: Sequence[dict[str, Any]], join: Callable[[list[Any]], Any]) -> dict[str, Any]:
@@ -61,7 +59,10 @@ def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> Run
         if part.fingerprint != first.fingerprint or list(part.error_tables) != list(first.error_tables):
             raise ValueError("Repetitions of different sequences or methods cannot be put together.")
     kept = {field.name: getattr(first, field.name) for field in fields(first)}
-    kept |= {name: _by_key([getattr(part, name) for part in results], _joined_table) for name in _TABLES}
+    kept |= {
+        name: _by_key([getattr(part, name) for part in results], _joined_table)
+        for name in (f"{kind}_tables" for kind in TABLES)
+    }
     kept |= {name: _by_key([getattr(part, name) for part in results], np.concatenate) for name in (*COLUMNS, *SUMS)}
     kept["settings"] = settings
     if first.rare_counts is not None:

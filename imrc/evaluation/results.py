@@ -16,7 +16,7 @@ from imrc._checks import check_choice
 from imrc._types import Floats
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.measures import MeasureName, measures_of
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName
+from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline, paired_differences
 from imrc.evaluation.splits import held_out
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from imrc.evaluation.run import StepResult
 
 _FORMAT = 1
+TABLES = {"error": "errors", "risk": "risks", "ess": "ess", "miss": "misses"}
+"""Tables that a run holds (with "_tables") and saves, with their names in a step."""
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
-SUMS = ("reliability", "by_class")
 """What a run holds as one number per repetition and task."""
+SUMS = ("reliability", "by_class")
+"""What it holds once per repetition, as of the last step."""
 
 
 class _Dense(Mapping[str, Floats]):
@@ -167,24 +170,21 @@ class RunResult:
             }
 
         sequence = sequence.head(tasks)
+        held: dict[str, Any] = {f"{kind}_tables": tables(name) for kind, name in TABLES.items()}
+        held |= {name: columns(name) for name in COLUMNS} | {name: getattr(steps[-1], name) for name in SUMS}
         return cls(
             settings=settings,
             name=sequence.name,
             fingerprint=sequence.fingerprint,
             labels=sequence.labels,
             test_samples=np.array([held_out(int(size)) for size in sequence.sizes]),
-            error_tables=tables("errors"),
-            risk_tables=tables("risks"),
-            ess_tables=tables("ess"),
             majority=LagTable(np.stack([step.majority for step in steps], axis=1)[:, :, None]),
             time_s=np.array([step.time_s for step in steps]),
-            **{name: columns(name) for name in COLUMNS},
-            miss_tables=tables("misses"),
             rare_counts=LagTable(np.stack([step.rare for step in steps if step.rare is not None], axis=1)[:, :, None])
             if steps[0].rare is not None
             else None,
             rare_class=steps[0].rare_class,
-            **{name: getattr(steps[-1], name) for name in SUMS},
+            **held,
         )
 
     @property
@@ -290,9 +290,8 @@ class RunResult:
         ndarray of shape (repetitions, tasks)
             NaN for the first task where `kind` is "before".
         """
-        if self._kind(kind) == "before":
-            return self.before_of(check_choice("rule", rule, self.error_tables))
-        return self._cells(self.error_tables[check_choice("rule", rule, self.error_tables)], kind)
+        table = self.error_tables[check_choice("rule", rule, self.error_tables)]
+        return self.before_of(rule) if self._kind(kind) == "before" else self._cells(table, kind)
 
     def _kind(self, kind: HeadlineKind | None) -> HeadlineKind:
         return self.scenario.kind if kind is None else check_choice("kind", kind, get_args(HeadlineKind))
@@ -439,8 +438,8 @@ class RunResult:
         if rule == reference:
             return Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, clear=False)
         errors = {name: self.per_repetition(name, kind) for name in self.rules}
-        planned = {"single": self.scenario.main, self.scenario.main: "single"}.get(reference)
-        return paired_differences(errors, check_choice("reference", reference, errors), planned=planned)[rule]
+        check_choice("reference", reference, errors)
+        return paired_differences(errors, reference, planned=planned(self.settings.scenario, reference))[rule]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a tidy table: one row per rule, repetition, task and lag.
@@ -499,7 +498,7 @@ class RunResult:
         arrays["test_samples"] = self.test_samples
         if self.rare_counts is not None:
             arrays["rare_counts"] = self.rare_counts.values
-        for kind in ("error", "risk", "ess", "miss"):
+        for kind in TABLES:
             for rule, table in getattr(self, f"{kind}_tables").items():
                 arrays[f"{kind}/{rule}"] = table.values
         for kind in (*COLUMNS, *SUMS):
@@ -568,30 +567,22 @@ class RunResult:
         if header.get("format") != _FORMAT:
             raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
 
-        def tables(kind: str) -> dict[str, LagTable]:
-            return {
-                name.removeprefix(f"{kind}/"): LagTable(values)
-                for name, values in arrays.items()
-                if name.startswith(f"{kind}/")
-            }
-
-        def columns(kind: str) -> dict[str, Floats]:
+        def held(kind: str) -> dict[str, Floats]:
             start = f"{kind}/"
             return {name.removeprefix(start): values for name, values in arrays.items() if name.startswith(start)}
 
+        parts: dict[str, Any] = {kind: held(kind) for kind in (*COLUMNS, *SUMS)}
+        for kind in TABLES:
+            parts[f"{kind}_tables"] = {rule: LagTable(values) for rule, values in held(kind).items()}
         return cls(
             settings=RunSettings.from_json(header["settings"]),
             name=header["name"],
             fingerprint=header["fingerprint"],
             labels=tuple(header["labels"]),
             test_samples=arrays["test_samples"],
-            error_tables=tables("error"),
-            risk_tables=tables("risk"),
-            ess_tables=tables("ess"),
-            miss_tables=tables("miss"),
             rare_counts=LagTable(arrays["rare_counts"]) if "rare_counts" in arrays else None,
             rare_class=header.get("rare_class", ""),
             majority=LagTable(arrays["majority"]),
             time_s=arrays["time_s"],
-            **{kind: columns(kind) for kind in (*COLUMNS, *SUMS)},
+            **parts,
         )

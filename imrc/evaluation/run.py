@@ -19,7 +19,7 @@ from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.calibration import counted
 from imrc.evaluation.methods import ComparedMethods, warm_up
-from imrc.evaluation.results import RunResult
+from imrc.evaluation.results import COLUMNS, SUMS, TABLES, RunResult
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.settings import OVERRIDES, Method, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
@@ -107,15 +107,6 @@ class MappedTasks:
     affordable. A map that learns scales, medians or words does so from the rows of the first task that a repetition
     does not keep for testing, so each repetition has a map of its own. Runs on the same sequence with the same
     representation and seed may share one `MappedTasks`, so that nothing is mapped twice.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    features : FeatureSpec
-        Representation.
-    seed : int
-        Seed of random features.
     """
 
     def __init__(self, sequence: TaskSequence, features: FeatureSpec, seed: int) -> None:
@@ -129,14 +120,9 @@ class MappedTasks:
             self._shared.rows(task, np.arange(1))
 
     def learnt_from(self, pool: NDArray[np.int64], *, keep: int) -> _Rows:
-        """Return the mapped rows of one repetition.
+        """Return the mapped rows of a repetition, from the rows `pool` of the first task that may be learnt from.
 
-        Parameters
-        ----------
-        pool : ndarray of int
-            Rows of the first task that may be learnt from.
-        keep : int
-            Numbers that may be kept of tasks before the newest, if the map is the repetition's own.
+        `keep` numbers may be kept of tasks before the newest, if the map is the repetition's own.
         """
         if self._shared is not None:
             return self._shared
@@ -212,28 +198,28 @@ class _OwnRows(_Rows):
         return kept[place]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Done:
-    """The numbers of one step of one repetition.
+    """The numbers of one step of one repetition, by rule or method, named as in `StepResult`.
 
     Vectors of the estimates are not among them: with many repetitions and backward steps they are by far the largest
     thing a run makes, and nothing reads them once the rules are tested.
     """
 
-    errors: dict[str, dict[int, float]]
-    misses: dict[str, dict[int, float]]
-    rare: int
-    risks: dict[str, dict[int, float]]
-    ess: dict[str, dict[int, float]]
-    choices: dict[str, float]
     majority: float
-    time_s: dict[str, float]
-    state_sizes: dict[str, int]
+    rare: int
     before: dict[str, float]
-    before_risk: dict[str, float]
-    before_ess: dict[str, float]
-    reliability: dict[str, Floats]
-    by_class: dict[str, Floats]
+    method_time_s: dict[str, float]
+    state_sizes: dict[str, int]
+    before_risk: dict[str, float] = field(default_factory=dict)
+    before_ess: dict[str, float] = field(default_factory=dict)
+    choices: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, dict[int, float]] = field(default_factory=dict)
+    misses: dict[str, dict[int, float]] = field(default_factory=dict)
+    risks: dict[str, dict[int, float]] = field(default_factory=dict)
+    ess: dict[str, dict[int, float]] = field(default_factory=dict)
+    reliability: dict[str, Floats] = field(default_factory=dict)
+    by_class: dict[str, Floats] = field(default_factory=dict)
 
 
 class _Repetition:
@@ -277,67 +263,51 @@ class _Repetition:
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, seed)
 
     def step(self, task: int) -> _Done:
-        """Learn a task with every method; return the errors of what was learnt, and the majority error."""
+        """Learn a task with every method, and test what was learnt."""
         draw, y = self.draw(task), self._sequence.encoded(task)
+        train, test = y[draw.train], y[draw.test]
         records = self._compared.step(task, draw, y, self._mapped.rows)
-        errors: dict[str, dict[int, float]] = {}
-        misses: dict[str, dict[int, float]] = {}
-        time_s = {name: record.time_s for name, record in records.items()}
-        sizes = {name: record.state_size for name, record in records.items()}
-        risks: dict[str, dict[int, float]] = {}
-        ess: dict[str, dict[int, float]] = {}
-        choices: dict[str, float] = {}
-        known: dict[str, TaskEstimate] = {}
-        before = {name: record.before for name, record in records.items()}
-        if self._learner is not None:
-            # A step that spreads over several threads is timed by the wall clock.
-            clock = time.perf_counter if self._threads > 1 else time.thread_time
-            X1 = self._mapped.rows(task, draw.train)
-            self._tests[task] = self._mapped.again(task, draw.test), y[draw.test]
-            if self._last_alone is not None:
-                known = {"imrc": self._learner.predicted(), "single": self._last_alone}
-            for name in ("imrc", "single"):
-                before[name] = float(self._wrong(task, known[name]).mean()) if known else float("nan")
-            started = clock()
-            update = self._learner.step(X1, y[draw.train], revise=self._once in (None, task))
-            time_s["imrc"] = clock() - started
-            sizes["imrc"] = self._learner.state_size()
-            self._last_alone = update.single
-            settled = task - self._learner.settings.b - 1
-            self._tests.pop(settled, None)
-            for rule in RULES:
-                self._parts.pop((rule, settled), None)
-            wrong = self._imrc_wrong(task, update)
-            errors = {rule: {j: float(part.mean()) for j, part in parts.items()} for rule, parts in wrong.items()}
-            if self._rare is not None:
-                misses = {
-                    rule: {j: float(part[self._tests[j][1] == self._rare].sum()) for j, part in parts.items()}
-                    for rule, parts in wrong.items()
-                }
-            risks, ess = _numbers(update, "risk"), _numbers(update, "ess")
-            choices = update.choices
-        errors.update({name: record.errors for name, record in records.items()})
-        misses.update({name: record.misses for name, record in records.items() if record.misses})
-        rare = 0 if self._rare is None else int((y[draw.test] == self._rare).sum())
-        self._counts += np.bincount(y[draw.train], minlength=len(self._counts))
-        majority = float(np.mean(y[draw.test] != int(self._counts.argmax())))
-        nothing = dict.fromkeys(("imrc", "single") if self._learner is not None else (), float("nan"))
-        return _Done(
-            errors=errors,
-            misses=misses,
-            rare=rare,
-            risks=risks,
-            ess=ess,
-            choices=choices,
-            majority=majority,
-            time_s=time_s,
-            state_sizes=sizes,
-            before=before,
-            before_risk=nothing | {name: estimate.risk for name, estimate in known.items()},
-            before_ess=nothing | {name: estimate.ess for name, estimate in known.items()},
-            reliability={rule: sums[0] for rule, sums in self._sums.items()},
-            by_class={rule: sums[1] for rule, sums in self._sums.items()},
+        self._counts += np.bincount(train, minlength=len(self._counts))
+        done = _Done(
+            majority=float(np.mean(test != int(self._counts.argmax()))),
+            rare=0 if self._rare is None else int((test == self._rare).sum()),
+            before={name: record.before for name, record in records.items()},
+            method_time_s={name: record.time_s for name, record in records.items()},
+            state_sizes={name: record.state_size for name, record in records.items()},
         )
+        if self._learner is not None:
+            self._tests[task] = self._mapped.again(task, draw.test), test
+            self._learn(self._learner, task, self._mapped.rows(task, draw.train), train, done)
+        done.errors |= {name: record.errors for name, record in records.items()}
+        done.misses |= {name: record.misses for name, record in records.items() if record.misses}
+        return done
+
+    def _learn(self, learner: Learner, task: int, X1: Floats, y: NDArray[np.int64], done: _Done) -> None:
+        """Let IMRC learn a task, and test its rules."""
+        known = {} if self._last_alone is None else {"imrc": learner.predicted(), "single": self._last_alone}
+        for name in ("imrc", "single"):
+            estimate = known.get(name)
+            done.before[name] = float("nan") if estimate is None else float(self._wrong(task, estimate).mean())
+            done.before_risk[name] = float("nan") if estimate is None else estimate.risk
+            done.before_ess[name] = float("nan") if estimate is None else estimate.ess
+        # A step that spreads over several threads is timed by the wall clock.
+        clock = time.perf_counter if self._threads > 1 else time.thread_time
+        started = clock()
+        update = learner.step(X1, y, revise=self._once in (None, task))
+        done.method_time_s["imrc"] = clock() - started
+        done.state_sizes["imrc"] = learner.state_size()
+        self._last_alone = update.single
+        settled = task - learner.settings.b - 1
+        self._tests.pop(settled, None)
+        for rule in RULES:
+            self._parts.pop((rule, settled), None)
+        for rule, parts in self._imrc_wrong(task, update).items():
+            done.errors[rule] = {j: float(wrong.mean()) for j, wrong in parts.items()}
+            if self._rare is not None:
+                done.misses[rule] = {j: float(w[self._tests[j][1] == self._rare].sum()) for j, w in parts.items()}
+        done.risks, done.ess, done.choices = _numbers(update, "risk"), _numbers(update, "ess"), update.choices
+        done.reliability = {rule: sums[0] for rule, sums in self._sums.items()}
+        done.by_class = {rule: sums[1] for rule, sums in self._sums.items()}
 
     def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
         wrong = {
@@ -485,25 +455,16 @@ def iter_run(
             with single_thread():
                 mapped.prepare(task)
                 done = _finished([pool.submit(repetition.step, task) for repetition in repetitions], tick)
+            gathered: dict[str, Any] = {name: _gather(done, name) for name in TABLES.values()}
+            gathered |= {name: _stack([getattr(one, name) for one in done]) for name in (*COLUMNS, *SUMS)}
             yield StepResult(
                 step=task,
                 total=len(sequence),
-                errors=_gather(done, "errors"),
-                misses=_gather(done, "misses"),
                 rare=np.array([one.rare for one in done], dtype=np.float64) if rare is not None else None,
                 rare_class="" if rare is None else sequence.class_names[rare],
-                risks=_gather(done, "risks"),
-                ess=_gather(done, "ess"),
                 majority=np.array([one.majority for one in done]),
                 time_s=time.perf_counter() - started,
-                before=_stack([one.before for one in done]),
-                before_risk=_stack([one.before_risk for one in done]),
-                before_ess=_stack([one.before_ess for one in done]),
-                method_time_s=_stack([one.time_s for one in done]),
-                state_sizes=_stack([one.state_sizes for one in done]),
-                choices=_stack([one.choices for one in done]),
-                reliability=_stack([one.reliability for one in done]),
-                by_class=_stack([one.by_class for one in done]),
+                **gathered,
             )
 
 

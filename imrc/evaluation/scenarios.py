@@ -91,3 +91,9 @@ SCENARIOS: dict[ScenarioName, Scenario] = {
         ("single", "forward"),
     ),
 }
+
+
+def planned(scenario: ScenarioName, reference: str) -> str | None:
+    """Return the rule whose comparison with `reference` is planned: the main one against each task alone."""
+    main = SCENARIOS[scenario].main
+    return {"single": main, main: "single"}.get(reference)

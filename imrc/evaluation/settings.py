@@ -21,7 +21,7 @@ from imrc.core.settings import (
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.evaluation.splits import largest_n
 from imrc.features import FeatureSpec
-from imrc.tasks import TaskSequence
+from imrc.tasks import MAX_TASKS, TaskSequence
 
 MAX_REPETITIONS = 200
 MAX_SEED = 2**31 - 1
@@ -71,7 +71,7 @@ PARAMETERS: dict[str, Parameter] = {
             "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             2,
-            2000,
+            MAX_TASKS,
             20,
         ),
         Parameter(
@@ -297,12 +297,7 @@ class RunSettings:
 def window_argument(text: str) -> Window:
     """Return a window as somebody types it: "all" or a number.
 
-    Examples
-    --------
     >>> window_argument("all"), window_argument("4")
     ('all', 4)
     """
     return "all" if text == "all" else int(text)
-
-
-__all__ = ["MAX_REPETITIONS", "PARAMETERS", "Parameter", "RunSettings", "window_argument"]

@@ -90,38 +90,17 @@ class Difference(Headline):
 def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, float, float]:
     """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
 
-    Parameters
-    ----------
-    values : ndarray of shape (repetitions,)
-        At least one.
-    level : float
-        Coverage.
-
-    Returns
-    -------
-    tuple of float
-        Mean, lower end, upper end.
-
-    Examples
-    --------
     >>> [round(x, 3) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
     [2.0, -0.484, 4.484]
     """
-    values = np.asarray(values, dtype=np.float64)
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, float("nan"), float("nan")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(ddof=1) / np.sqrt(len(values)))
-    return mean, mean - half, mean + half
+    found = Headline.of(values)
+    half = float(half_width(found.std, len(values), level) / np.sqrt(len(values)))
+    return found.mean, found.mean - half, found.mean + half
 
 
 def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - LEVEL) -> Floats:
     """Return half the width of t intervals with these standard errors; NaN with one repetition.
 
-    Examples
-    --------
     >>> half_width(0.01, 10).round(4)
     np.float64(0.0226)
     """
@@ -133,11 +112,15 @@ def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - L
     return half
 
 
+def interval_columns(values: Floats) -> dict[str, Floats]:
+    """Return value (mean over repetitions, the first axis), stderr, and half (of the width of the 95 % interval)."""
+    mean, stderr = mean_and_stderr(values)
+    return {"value": mean, "stderr": stderr, "half": half_width(stderr, len(values))}
+
+
 def holm(p: ArrayLike) -> Floats:
     """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
 
-    Examples
-    --------
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -149,19 +132,19 @@ def holm(p: ArrayLike) -> Floats:
     return corrected
 
 
-def _holm_shares(p: Floats, level: float) -> NDArray[np.int64]:
+def _holm_shares(p: Floats) -> NDArray[np.int64]:
     """Return by what Holm's method divides the level for each test: at the first that fails it stops dividing less."""
     shares = np.ones(len(p), dtype=np.int64)
     left = len(p)
     for position, index in enumerate(np.argsort(p)):
         shares[index] = left
-        if p[index] <= level / left:
+        if p[index] <= LEVEL / left:
             left = len(p) - position - 1
     return shares
 
 
 def paired_differences(
-    errors: Mapping[str, Floats], reference: str, *, planned: str | None = None, level: float = LEVEL
+    errors: Mapping[str, Floats], reference: str, *, planned: str | None = None
 ) -> dict[str, Difference]:
     """Compare methods with one of them, repetition by repetition.
 
@@ -169,29 +152,9 @@ def paired_differences(
     datasets at large. The planned comparison stands alone. The others share the level by Holm's method, and the
     interval of each has the level it was tested at: it leaves out 0 exactly if Holm's method calls it clear.
 
-    Parameters
-    ----------
-    errors : mapping of str to ndarray of shape (repetitions,)
-        Errors of the methods on the same draws.
-    reference : str
-        What the others are compared with.
-    planned : str or None
-        The one comparison that was decided on before looking; it is not corrected.
-    level : float
-        Level of the test.
+    `errors` (repetitions,) are those of the methods on the same draws. The result, for all methods but the reference,
+    is the error minus that of the reference: negative means fewer errors.
 
-    Returns
-    -------
-    dict of str to Difference
-        Error minus that of the reference (negative: fewer errors), for all methods but the reference.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of repetitions differ.
-
-    Examples
-    --------
     >>> found = paired_differences({"a": np.array([0.3, 0.4, 0.5]), "b": np.array([0.2, 0.3, 0.5])}, "b")
     >>> round(found["a"].mean, 3), round(found["a"].low, 3), found["a"].clear
     (0.067, -0.077, False)
@@ -212,10 +175,10 @@ def paired_differences(
     family = [name for name in raw if name != planned]
     p = np.array([raw[name] for name in family])
     corrected |= zip(family, holm(p).tolist(), strict=True)
-    shares |= zip(family, _holm_shares(p, level).tolist(), strict=True)
+    shares |= zip(family, _holm_shares(p).tolist(), strict=True)
     out = {}
     for name, gap in gaps.items():
-        mean, low, high = mean_interval(gap, 1.0 - level / shares[name])
+        mean, low, high = mean_interval(gap, 1.0 - LEVEL / shares[name])
         spread = Headline.of(gap)
         # Comparisons with NaN, where there was one repetition, are false.
         out[name] = Difference(mean, spread.std, spread.stderr, low, high, corrected[name], bool(low > 0 or high < 0))
@@ -232,5 +195,5 @@ def _p_value(gap: Floats) -> float:
         return 0.0
     from scipy.special import stdtr
 
-    t = gap.mean() / (gap.std(ddof=1) / np.sqrt(len(gap)))
-    return float(2.0 * stdtr(len(gap) - 1, -abs(t)))
+    found = Headline.of(gap)
+    return float(2.0 * stdtr(len(gap) - 1, -abs(found.mean / found.stderr)))

@@ -16,21 +16,11 @@ TEST_SAMPLES = 100
 
 @dataclass(frozen=True, eq=False)
 class TaskDraw:
-    """Rows of one task: training draw, rest of the pool, test.
+    """Rows of one task."""
 
-    Attributes
-    ----------
-    train : ndarray of int
-        The n rows learnt from.
-    pool : ndarray of int
-        All rows that may be drawn (the training rows among them).
-    test : ndarray of int
-        Rows kept for testing, disjoint from the pool.
-    """
-
-    train: NDArray[np.int64]
-    pool: NDArray[np.int64]
-    test: NDArray[np.int64]
+    train: NDArray[np.int64]  # the n rows learnt from
+    pool: NDArray[np.int64]  # all rows that may be drawn (the training rows among them)
+    test: NDArray[np.int64]  # kept for testing, disjoint from the pool
 
 
 def held_out(samples: int) -> int:
@@ -74,17 +64,6 @@ def rare_class(sequence: TaskSequence) -> int | None:
 
     Of more classes, one is rare if it has less than 40 % of what it would have if all had the same share.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-
-    Returns
-    -------
-    int or None
-
-    Examples
-    --------
     >>> import imrc
     >>> rare_class(imrc.datasets.load("identical", tasks=2)) is None
     True
@@ -148,8 +127,6 @@ def repetition_seeds(seed: int, repetitions: int) -> list[np.random.SeedSequence
 def method_seed(repetition: np.random.SeedSequence, method: str) -> np.random.SeedSequence:
     """Return the seed of a compared method's own randomness in one repetition.
 
-    Examples
-    --------
     >>> first, second = (method_seed(np.random.SeedSequence(0), name) for name in ("gem", "mer"))
     >>> first.generate_state(1)[0] != second.generate_state(1)[0]
     np.True_

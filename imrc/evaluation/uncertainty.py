@@ -35,34 +35,13 @@ def uncertainty_sets(
     """Return the uncertainty sets of the three rules for one task, and where the tasks' own means lie.
 
     The set of a rule is a box, mean vector plus and minus confidence vector, lambda = sqrt(s): here two sides of it.
-    Estimates are those of preset ``paper`` after the b tasks that follow, with the draws of the first repetition.
+    Estimates are those of preset ``paper`` after the b tasks that follow, with the draws of the first repetition. Of
+    the settings n, b, W and seed are used; `features` are positions in `component_names`, `label` is the class, from 0,
+    whose block is shown.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        n, b, W and seed are used.
-    task : int
-        Which task, from 0.
-    features : (int, int)
-        Positions of two features in `component_names`.
-    label : int
-        Class, from 0, whose block of the mean vector is shown.
+    One row per rule ("single", "forward", "forward_backward": columns x, y, x_half, y_half) and per task ("truth": x
+    and y of the average over all its samples, halves NaN). Column task counts from 1.
 
-    Returns
-    -------
-    DataFrame
-        One row per rule ("single", "forward", "forward_backward": columns x, y, x_half, y_half) and per task ("truth":
-        x and y of the average over all its samples, halves NaN). Column task counts from 1.
-
-    Raises
-    ------
-    ValueError
-        If there is no such task, feature or class.
-
-    Examples
-    --------
     >>> import imrc
     >>> table = uncertainty_sets(imrc.datasets.load("random_walk", tasks=5), RunSettings(), 2, (0, 1), 1)
     >>> table["set"].tolist()[:4]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
-from imrc.core.change import backward_change, forward_change, printed_change, squared_differences
+from imrc.core.change import backward_change, forward_changes, printed_change, squared_differences
 from imrc.core.influence import score_changes
 from imrc.core.learner import Learner, TaskEstimate
 from imrc.core.log_loss_rules import LogLossRules, Used
@@ -23,6 +23,7 @@ from imrc.core.trackers import Tracked
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
 from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import Headline
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
 from imrc.solvers.log_loss import INTERCEPT_SCALE, scaled
 from imrc.tasks import TaskSequence
@@ -127,7 +128,7 @@ def _component_weights(settings: IMRCSettings, drawn: _Drawn, task: int) -> Floa
     )
     k, m = tau.shape
     squared, W = squared_differences(tau), int(settings.W)
-    d = np.stack([s[0], *(forward_change(squared, j, W) for j in range(1, k))])
+    d = forward_changes(squared, W)
     units = np.broadcast_to(np.eye(k)[:, :, None], (k, k, m)).copy()
     forward, s_fwd = track_forward(units, np.broadcast_to(s[:, None], units.shape).copy(), d)
     if task == k - 1:
@@ -250,8 +251,8 @@ def rule_uses(
         for j in heaviest[weights[heaviest] >= LEAST_WEIGHT] if refits else ():
             if j == task == 0:
                 continue  # nothing labelled would be left before it
-            difference = _wrong(drawn, _learnt(learner_settings, drawn, task, rule, int(j))[1]) - wrong
-            change[j], se[j] = difference.mean(), difference.std(ddof=1) / np.sqrt(len(difference))
+            found = Headline.of(_wrong(drawn, _learnt(learner_settings, drawn, task, rule, int(j))[1]) - wrong)
+            change[j], se[j] = found.mean, found.stderr
         samples = _samples(sequence, drawn, used, estimate)
     tasks = pd.DataFrame(
         {
@@ -267,17 +268,7 @@ def rule_uses(
 
 
 def uses_sentences(uses: RuleUses) -> list[str]:
-    """State where the weight of a rule lies, and which task it could least do without.
-
-    Parameters
-    ----------
-    uses : RuleUses
-        From `rule_uses`.
-
-    Returns
-    -------
-    list of str
-    """
+    """State where the weight of a rule lies, and which task it could least do without."""
     table, own = uses.tasks, uses.task
     weight = table["weight"].to_numpy()
     said = f"{100 * weight[own]:.0f} % of its weight on its own samples"
@@ -301,19 +292,7 @@ def uses_sentences(uses: RuleUses) -> list[str]:
 
 
 def sample_rows(uses: RuleUses, sequence: TaskSequence) -> pd.DataFrame:
-    """Return the samples that pull most with their columns as they stand, words for the numbers behind them.
-
-    Parameters
-    ----------
-    uses : RuleUses
-        From `rule_uses`.
-    sequence : TaskSequence
-        The same tasks.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return the samples that pull most with their columns as they stand, words for the numbers behind them."""
     names = sequence.feature_names or tuple(f"feature {i + 1}" for i in range(sequence.n_features))
     at = uses.samples
     X = np.array([sequence[task - 1].X[row] for task, row in zip(at["task"], at["row"], strict=True)])

@@ -12,11 +12,12 @@ import pandas as pd
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
 from imrc.diagnostics import assess
+from imrc.evaluation.pairing import RunDifference
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import half_width, mean_interval
-from imrc.evaluation.splits import held_out, repetition_seeds
+from imrc.evaluation.significance import interval_columns, mean_interval
+from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
 
@@ -61,22 +62,9 @@ def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
 def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
     """Return rows per block to try: from a quarter of the present tasks to four times them, as far as they can be run.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks as they are cut now.
-    settings : RunSettings
-        Of the run.
-    scale : bool
-        Whether n grows with the block, so that as many rows are labelled in all.
+    With `scale` n grows with the block, so that as many rows are labelled in all. The sizes rise; the present one, the
+    mean over tasks, is among them if it can be cut.
 
-    Returns
-    -------
-    list of int
-        Rising; the present size, the mean over tasks, is among them if it can be cut.
-
-    Examples
-    --------
     >>> import imrc
     >>> block_sizes(imrc.datasets.load("random_walk", tasks=12), RunSettings(n=10))
     [75, 150, 300, 600, 1200]
@@ -96,23 +84,7 @@ def _samples(size: int, present: int, settings: RunSettings, *, scale: bool) -> 
 
 
 def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> RunSettings:
-    """Return the settings of a run on blocks of a size.
-
-    Parameters
-    ----------
-    size : int
-        Rows of a block.
-    sequence : TaskSequence
-        The tasks as they are cut now.
-    settings : RunSettings
-        Of the run; its n belongs to the present size.
-    scale : bool
-        Whether n grows with the block.
-
-    Returns
-    -------
-    RunSettings
-    """
+    """Return the settings of a run on blocks of a size; n belongs to the present one and grows with `scale`."""
     n = _samples(size, round(float(sequence.sizes.mean())), settings, scale=scale)
     return replace(_plain(settings), n=n)
 
@@ -120,19 +92,6 @@ def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, sc
 def in_blocks(sequence: TaskSequence, size: int) -> TaskSequence:
     """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        Tasks in the order in which they arrived.
-    size : int
-        Rows of a block.
-
-    Returns
-    -------
-    TaskSequence
-
-    Examples
-    --------
     >>> import imrc
     >>> len(in_blocks(imrc.datasets.load("random_walk", tasks=4, samples=100), 150))
     2
@@ -157,26 +116,11 @@ def over_blocks(
     scale: bool = True,
     tick: Tick | None = None,
 ) -> pd.DataFrame:
-    """Run and diagnose the same rows in blocks of several sizes.
+    """Run and diagnose the same rows in blocks of several sizes, n scaled as in `block_sizes`.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks as they are cut now.
-    settings : RunSettings
-        Of the run; its n belongs to the present size.
-    sizes : sequence of int
-        Rows of a block.
-    scale : bool
-        Whether n grows with the block, so that as many rows are labelled in all.
-    tick : callable or None
-        Called with the share done several times a second; what it raises ends the runs.
-
-    Returns
-    -------
-    DataFrame
-        One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error of all tasks at the last step),
-        `stderr`, `half` (of the width of the 95 % interval over repetitions), `finding` and `title` of the verdict.
+    `tick` is called with the share done several times a second; what it raises ends the runs. One row per size and
+    rule: `size`, `tasks`, `n`, `rule`, `value` (mean error of all tasks at the last step), `stderr`, `half` (of the
+    width of the 95 % interval over repetitions), `finding` and `title` of the verdict.
     """
     rows = []
     for number, size in enumerate(sizes):
@@ -188,18 +132,13 @@ def over_blocks(
             tick_here()
         verdict = assess(cut, features=settings.features, seed=settings.seed).verdict
         for rule in COMPARED:
-            found = errors[rule].mean(axis=1)
-            repetitions = len(found)
-            stderr = float(found.std(ddof=1) / np.sqrt(repetitions)) if repetitions > 1 else float("nan")
             rows.append(
                 {
                     "size": size,
                     "tasks": len(cut),
                     "n": here.n,
                     "rule": rule,
-                    "value": float(found.mean()),
-                    "stderr": stderr,
-                    "half": float(half_width(stderr, repetitions)),
+                    **interval_columns(errors[rule].mean(axis=1)),
                     "finding": verdict.finding,
                     "title": verdict.title,
                 }
@@ -208,19 +147,7 @@ def over_blocks(
 
 
 def blocks_sentence(table: pd.DataFrame, present: int) -> str:
-    """State which block size has the fewest errors, and whether the verdict depends on it, in Markdown.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `over_blocks`.
-    present : int
-        Rows of a task now.
-
-    Returns
-    -------
-    str
-    """
+    """State which block size has the fewest errors, and whether the verdict depends on it, in Markdown."""
     main = table[table["rule"] == "forward_backward"].set_index("size")
     best = int(main["value"].idxmin())
     # Other blocks are other tasks: nothing is paired, so both errors count.
@@ -251,36 +178,19 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
 class Changed:
     """Errors of the same tasks on the same draws, as they are and otherwise.
 
-    Attributes
-    ----------
-    tasks : ndarray of int
-        The tasks compared, from 0.
-    before, after : dict of str to ndarray of shape (repetitions, tasks)
-        By rule, the error of each task at the last step: as they are, and with what was changed.
+    By rule, (repetitions, tasks), at the last step.
     """
 
-    tasks: np.ndarray
+    tasks: np.ndarray  # the tasks compared, from 0
     before: dict[str, Floats]
     after: dict[str, Floats]
 
-    def difference(self, rule: str) -> tuple[float, float, float]:
-        """Return how much the mean error rises, with its paired 95 % t interval over repetitions.
-
-        Parameters
-        ----------
-        rule : {"single", "forward", "forward_backward"}
-            Which rule.
-        """
-        return mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1))
+    def difference(self, rule: str) -> RunDifference:
+        """Return how much the mean error rises, with its paired 95 % t interval over repetitions."""
+        return RunDifference(*mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1)))
 
     def gains(self, rule: str) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Return by how much a rule's error is below single-task learning, as they are and otherwise, with intervals.
-
-        Parameters
-        ----------
-        rule : {"forward", "forward_backward"}
-            Which rule.
-        """
+        """Return by how much a rule's error is below single-task learning, before and after, with intervals."""
         before, after = (
             mean_interval(errors["single"].mean(axis=1) - errors[rule].mean(axis=1))
             for errors in (self.before, self.after)
@@ -288,13 +198,7 @@ class Changed:
         return before, after
 
     def by_task(self, rule: str) -> pd.DataFrame:
-        """Return by how much the error of each task rises: columns task (from 1), value, low, high.
-
-        Parameters
-        ----------
-        rule : {"single", "forward", "forward_backward"}
-            Which rule.
-        """
+        """Return by how much the error of each task rises: columns task (from 1), value, low, high."""
         gap = self.after[rule] - self.before[rule]
         found = [mean_interval(gap[:, j]) for j in range(gap.shape[1])]
         return pd.DataFrame(found, columns=["value", "low", "high"]).assign(task=self.tasks + 1)
@@ -303,27 +207,8 @@ class Changed:
 def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
     """Learn the tasks in random order, each repetition in another one, on the same rows as in their own order.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks, at least 3.
-    settings : RunSettings
-        Of the run.
-    tick : callable or None
-        Called with the share done several times a second; what it raises ends the runs.
+    The intervals of its differences hold the chance of draws and of orders. `tick` as in `over_blocks`.
 
-    Returns
-    -------
-    Changed
-        The intervals of its differences hold the chance of draws and of orders.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than 3 tasks.
-
-    Examples
-    --------
     >>> import imrc
     >>> found = shuffled(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2))
     >>> found.after["forward"].shape
@@ -336,8 +221,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
     before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
     after = {rule: np.empty_like(errors) for rule, errors in before.items()}
     for r, seed in enumerate(repetition_seeds(settings.seed, repetitions)):
-        key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _ORDER_KEY))
-        order = np.random.default_rng(key).permutation(k)
+        order = np.random.default_rng(task_seed(seed, _ORDER_KEY)).permutation(k)
         moved = replace(sequence, tasks=tuple(sequence[int(j)] for j in order), truth=None)
         found = _final_errors(moved, settings, order.tolist(), [r], _at(tick, (1 + r) / (1 + repetitions)))
         for rule, errors in found.items():
@@ -346,31 +230,10 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
 
 
 def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Changed:
-    """Learn all tasks but one, on the same rows as with it.
+    """Learn all tasks but one (`task`, from 0), on the same rows as with it; the result is of those that stay.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks, at least 3.
-    settings : RunSettings
-        Of the run.
-    task : int
-        Which is left out, from 0.
-    tick : callable or None
-        Called with the share done several times a second; what it raises ends the runs.
+    `tick` as in `over_blocks`.
 
-    Returns
-    -------
-    Changed
-        Of the tasks that stay.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than 3 tasks, or the task is not among them.
-
-    Examples
-    --------
     >>> import imrc
     >>> found = without(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2), 1)
     >>> found.tasks.tolist()
@@ -387,33 +250,19 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
     return Changed(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 
-def _rise(found: tuple[float, float, float]) -> str:
-    value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in found)
-    return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found[1]) else "")
-
-
-def _is_clear(found: tuple[float, float, float]) -> bool:
-    return found[1] > 0 or found[2] < 0
+def _rise(found: RunDifference) -> str:
+    value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in (found.mean, found.low, found.high))
+    return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found.low) else "")
 
 
 def shuffled_sentence(found: Changed) -> str:
-    """State whether the order of the tasks carries something, in Markdown.
-
-    Parameters
-    ----------
-    found : Changed
-        From `shuffled`.
-
-    Returns
-    -------
-    str
-    """
+    """State whether the order of the tasks carries something, in Markdown."""
     rise = found.difference("forward_backward")
     if len(found.before["single"]) < 2:
         head = "**One repetition cannot tell whether the order matters.**"
-    elif not _is_clear(rise):
+    elif not rise.clear:
         head = "**The order carries nothing that errors show:** in random order they are the same but for noise."
-    elif rise[0] > 0:
+    elif rise.mean > 0:
         head = "**The order carries something:** in random order there are more errors."
     else:
         head = "**In random order there are fewer errors:** neighbours in time are not the best teachers here."
@@ -425,40 +274,14 @@ def shuffled_sentence(found: Changed) -> str:
 
 
 def without_sentence(found: Changed, task: int) -> str:
-    """State whether the other tasks miss one that was left out, in Markdown.
-
-    Parameters
-    ----------
-    found : Changed
-        From `without`.
-    task : int
-        Which was left out, from 0.
-
-    Returns
-    -------
-    str
-    """
+    """State whether the other tasks miss one that was left out, in Markdown."""
     rise = found.difference("forward_backward")
     if len(found.before["single"]) < 2:
         head = f"**One repetition cannot tell whether task {task + 1} is missed.**"
-    elif not _is_clear(rise):
+    elif not rise.clear:
         head = f"**The others do without task {task + 1}:** their errors are the same but for noise."
-    elif rise[0] > 0:
+    elif rise.mean > 0:
         head = f"**Task {task + 1} helps the others:** without it they make more errors."
     else:
         head = f"**Task {task + 1} harms the others:** without it they make fewer errors."
     return f"{head} {RULES['forward_backward']}: {_rise(rise)} on average over the tasks that stay."
-
-
-__all__ = [
-    "Changed",
-    "block_sizes",
-    "blocks_sentence",
-    "in_blocks",
-    "over_blocks",
-    "settings_for",
-    "shuffled",
-    "shuffled_sentence",
-    "without",
-    "without_sentence",
-]

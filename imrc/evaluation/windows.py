@@ -35,8 +35,6 @@ TIMED_STEPS = (1, 2, 3, 4, 5)
 def window_starts(tasks: int) -> NDArray[np.int64]:
     """Return the first tasks, from 0, of the windows that are learnt: all, or `STARTS` evenly spaced ones.
 
-    Examples
-    --------
     >>> window_starts(4).tolist(), len(window_starts(1000))
     ([0, 1, 2, 3], 100)
     """
@@ -46,8 +44,6 @@ def window_starts(tasks: int) -> NDArray[np.int64]:
 def lengths_shown(longest: int) -> tuple[int, ...]:
     """Return the lengths k for which a curve has points: every k up to 10, then ever sparser ones.
 
-    Examples
-    --------
     >>> lengths_shown(30)
     (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 20, 25, 30)
     """
@@ -62,23 +58,11 @@ def window_errors(
     """Return the error of sequences of k consecutive tasks, each learnt from its own beginning.
 
     The error of a sequence is the mean over its steps of the mean over the tasks seen. One run from each first task
-    gives it for every k: what happens up to step k does not depend on later tasks.
+    gives it for every k: what happens up to step k does not depend on later tasks. `progress` is called with (tasks
+    learnt, tasks in all) after every step.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        What to run.
-    progress : callable, optional
-        Called with (tasks learnt, tasks in all) after every step.
-
-    Returns
-    -------
-    errors : dict of str to ndarray of shape (repetitions, longest)
-        Per rule: mean over windows of k = 1, 2, ... tasks.
-    windows : ndarray of shape (longest,)
-        How many windows of each length there were.
+    Errors are by rule, (repetitions, longest): the mean over windows of k = 1, 2, ... tasks; the second result
+    (longest,) says how many windows of each length there were.
     """
     sequence, settings = settings.fit_to(sequence), replace(settings, k=None)
     starts = window_starts(len(sequence))
@@ -108,31 +92,13 @@ def window_table(
 ) -> pd.DataFrame:
     """Return errors against the number of consecutive tasks k and against n, averaged over all windows.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        What to run; its n is not looked at.
-    sizes : sequence of int
-        Samples per task; those the tasks are too small for are left out.
-    progress : callable, optional
-        Called with (what is running, tasks learnt, tasks in all).
+    Sizes n the tasks are too small for are left out; if all are, that is a ValueError. `progress` is called with (what
+    is running, tasks learnt, tasks in all).
 
-    Returns
-    -------
-    DataFrame
-        One row per n, k and rule: dataset, n, k, method, rule, windows, error, stderr, half (of the width of the 95 %
-        interval), ratio (error divided by that of single-task learning), ratio_stderr, ratio_half, repetitions. Spreads
-        are over repetitions, NaN with one.
+    One row per n, k and rule: dataset, n, k, method, rule, windows, error, stderr, half (of the width of the 95 %
+    interval), ratio (error divided by that of single-task learning), ratio_stderr, ratio_half, repetitions. Spreads are
+    over repetitions, NaN with one.
 
-    Raises
-    ------
-    ValueError
-        If the tasks are too small for every n.
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
     >>> table = window_table(sequence, RunSettings(repetitions=1, preset="paper"), [5])
@@ -187,25 +153,10 @@ def growth_table(
 ) -> pd.DataFrame:
     """Return the running time of learning k tasks, for several n and 1 to 5 backward steps.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        What to run; its n, b and repetitions are not looked at: one repetition is timed, alone.
-    sizes : sequence of int
-        Samples per task; those the tasks are too small for are left out.
-    progress : callable, optional
-        Called with (what is running, tasks learnt, tasks in all).
+    Of the settings n, b and repetitions are not looked at: one repetition is timed, alone. Sizes and `progress` as in
+    `window_table`. One row per n, b and k: dataset, n, b, k, seconds (processor seconds of learning the first k tasks,
+    all three rules together).
 
-    Returns
-    -------
-    DataFrame
-        One row per n, b and k: dataset, n, b, k, seconds (processor seconds of learning the first k tasks, all three
-        rules together).
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=7, samples=60)
     >>> table = growth_table(sequence, RunSettings(preset="paper"), [5])

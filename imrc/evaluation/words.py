@@ -31,8 +31,6 @@ UNTUNED = (
 def with_error(headline: Headline) -> str:
     """Return mean ± standard error; the mean alone if there was one repetition.
 
-    Examples
-    --------
     >>> with_error(Headline(0.405, 0.0134, 0.006))
     '.405 ± .006'
     """
@@ -42,8 +40,6 @@ def with_error(headline: Headline) -> str:
 def interval_words(difference: Difference) -> str:
     """Return a difference with the interval it is judged by; the difference alone if there was one repetition.
 
-    Examples
-    --------
     >>> interval_words(Difference(-0.066, 0.02, 0.006, -0.0801, -0.052, 0.001, clear=True))
     '−.066 (−.080 to −.052)'
     """
@@ -56,8 +52,6 @@ def interval_words(difference: Difference) -> str:
 def samples_text(worth: EffectiveSamples) -> str:
     """Return effective samples with their interval, as every page, report and table shows them.
 
-    Examples
-    --------
     >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
     ('21.6 (19.9 to 23.4)', '10.0')
     """
@@ -68,8 +62,6 @@ def samples_text(worth: EffectiveSamples) -> str:
 def interval_text(worth: EffectiveSamples) -> str:
     """Return the interval of effective samples, or why there is none.
 
-    Examples
-    --------
     >>> [interval_text(EffectiveSamples(21.6, low, 23.4, 10.0)) for low in (19.9, 23.39, float("nan"))]
     ['19.9 to 23.4', 'the same in all repetitions', 'one repetition']
     """
@@ -82,8 +74,6 @@ def interval_text(worth: EffectiveSamples) -> str:
 def borrowing_note(worth: EffectiveSamples) -> str:
     """State in how many steps borrowing was switched off; empty if it never was.
 
-    Examples
-    --------
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
     'Borrowing was switched off in 75 % of the steps; tasks count there with their own samples.'
     """
@@ -98,14 +88,7 @@ def borrowing_note(worth: EffectiveSamples) -> str:
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
     """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
 
-    Parameters
-    ----------
-    run, theorem : EffectiveSamples
-        From `effective_samples` and `theorem_4`.
-    full : float
-        What Theorem 4 gives with all succeeding tasks.
-    result : RunResult
-        The run.
+    `full` is what Theorem 4 gives with all succeeding tasks.
     """
     learner, n = result.settings.learner, result.settings.n
     estimate = (
@@ -128,15 +111,6 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
 def order_in_use(settings: RunSettings, result: RunResult | None = None) -> str:
     """Return which order of change the learner uses, and where it chooses itself, how often each.
 
-    Parameters
-    ----------
-    settings : RunSettings
-        What is run.
-    result : RunResult, optional
-        The run, for the shares.
-
-    Examples
-    --------
     >>> order_in_use(RunSettings()), order_in_use(RunSettings(n=50, overrides={"order": "auto"}))
     ('random walk (1)', 'chosen at each step, from 50 samples a task (auto)')
     """
@@ -155,19 +129,8 @@ def order_in_use(settings: RunSettings, result: RunResult | None = None) -> str:
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
     """Return a script that reproduces a run.
 
-    Parameters
-    ----------
-    dataset : str
-        Name for `imrc.datasets.load`, or the path of a file.
-    tasks : int
-        Number of tasks.
-    settings : RunSettings
-        What was run.
-    file_options : mapping, optional
-        Options of `imrc.datasets.read_table` for a file.
+    `dataset` is a name for `imrc.datasets.load`, or the path of a file with options of `imrc.datasets.read_table`.
 
-    Examples
-    --------
     >>> print(as_python("identical", 5, RunSettings(n=4)))
     import imrc
     <BLANKLINE>
@@ -209,8 +172,6 @@ def model_as_python(
 ) -> str:
     """Return a script that fits a model on all samples, keeps it and predicts, with the parameters of `as_python`.
 
-    Examples
-    --------
     >>> print(model_as_python("identical", 5, RunSettings(b=2)))
     import imrc
     import joblib
@@ -246,8 +207,6 @@ def model_as_python(
 def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
     """Return the command that reproduces a run, with the parameters of `as_python`.
 
-    Examples
-    --------
     >>> print(as_command("identical", 5, RunSettings(n=4, preset="paper", overrides=(("lambda0", 0.5),))))
     imrc run identical -k 5 -n 4 -b 3 -W 2 --preset paper --repetitions 10 --seed 0 --lambda0 0.5
     """
@@ -283,18 +242,15 @@ def _feature_code(spec: FeatureSpec) -> str:
     return f"FeatureSpec({values})".replace("'", '"')
 
 
-def comparison_summary(table: pd.DataFrame, title: str) -> str:
-    """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
-    title : str
-        Name of the dataset.
-    """
+def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:
+    """Return the methods without the oracle, the best of them, and the reference."""
     fair = table[table["method"] != "oracle"]
-    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+    return fair, fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
+
+
+def comparison_summary(table: pd.DataFrame, title: str) -> str:
+    """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown."""
+    fair, best, reference = _fair(table)
     numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
     first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
@@ -313,32 +269,23 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
 
 
 def winner_sentence(table: pd.DataFrame) -> str:
-    """Say by how much the method with the fewest errors wins over the reference, and at what cost; empty if it is it.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
-    """
-    fair = table[table["method"] != "oracle"]
-    best, reference = fair.iloc[0], table[table["verdict"] == "reference"].iloc[0]
-    if best["method"] == reference["method"]:
-        if len(fair) < 2:
-            return ""
-        best, reference, verb = reference, fair.iloc[1], "makes fewer errors than the next,"
-        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(reference["verdict"], "")
-        low, high = -reference["high"], -reference["low"]
-    else:
-        verb = "makes fewer errors than"
-        gap = {"no clear difference": "; that may be noise", "untested": ""}.get(best["verdict"], "")
-        low, high = best["low"], best["high"]
-    difference = best["error"] - reference["error"]
+    """Say by how much the method with the fewest errors beats the reference, at what cost; empty if it is it."""
+    fair, best, reference = _fair(table)
+    is_reference = best["method"] == reference["method"]
+    if is_reference and len(fair) < 2:
+        return ""
+    other = fair.iloc[1] if is_reference else reference
+    verb = "makes fewer errors than the next," if is_reference else "makes fewer errors than"
+    tested = other if is_reference else best
+    gap = {"no clear difference": "; that may be noise", "untested": ""}.get(tested["verdict"], "")
+    low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
+    difference = best["error"] - other["error"]
     interval = f" ({signed(low)} to {signed(high)})" if math.isfinite(low) else ""
-    text = f"{best['title']} {verb} {reference['title']}: {signed(difference)}{interval}{gap}. "
+    text = f"{best['title']} {verb} {other['title']}: {signed(difference)}{interval}{gap}. "
     costs = [
-        _times(best[column], reference[column], noun)
+        _times(best[column], other[column], noun)
         for column, noun in (("seconds", "time per task"), ("state", "memory"))
-        if reference[column] > 0 and best[column] > 0
+        if other[column] > 0 and best[column] > 0
     ]
     return (text + (f"It takes {' and '.join(costs)}." if costs else "")).replace("-", "−")
 
@@ -346,8 +293,6 @@ def winner_sentence(table: pd.DataFrame) -> str:
 def _times(cost: float, other: float, noun: str) -> str:
     """Return a cost as a multiple of another.
 
-    Examples
-    --------
     >>> [_times(cost, 10.0, "memory") for cost in (30.0, 2.5, 10.5)]
     ['3.0 times the memory', '1/4.0 of the memory', 'about the same memory']
     """
@@ -358,13 +303,7 @@ def _times(cost: float, other: float, noun: str) -> str:
 
 
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison for display: values with their uncertainty, columns with titles.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
-    """
+    """Return the comparison for display: values with their uncertainty, columns with titles."""
     import pandas as pd
 
     rows = list(table.to_dict("records"))

@@ -57,24 +57,12 @@ _PULLED_IN_BEYOND = 8.0
 
 @dataclass(frozen=True)
 class _Blend:
-    """Random Fourier features beside linear ones, for one kind of columns; chosen on the seeds for tuning.
+    """Random Fourier features beside linear ones, for one kind of columns; chosen on the seeds for tuning."""
 
-    Attributes
-    ----------
-    frequencies : int
-        Frequencies for each one asked for.
-    distance : float
-        Length scale of the random features in median distances.
-    linear : float
-        Share of the linear features in the mean squared norm of both together.
-    orthogonal : bool
-        Whether frequencies are orthogonal in blocks: in many dimensions the same kernel with less error.
-    """
-
-    frequencies: int
-    distance: float
-    linear: float
-    orthogonal: bool
+    frequencies: int  # for each one asked for
+    distance: float  # length scale of the random features in median distances
+    linear: float  # share of the linear features in the mean squared norm of both together
+    orthogonal: bool  # in blocks, frequencies are: in many dimensions the same kernel with less error
 
 
 _NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -152,15 +153,7 @@ class Way:
 
 def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the smallest whole number in [low, high] from which on `reached` holds, None if it never does."""
-    if not reached(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return low + bisect_left(range(low, high), True, key=reached) if reached(high) else None
 
 
 def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:

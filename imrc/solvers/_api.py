@@ -10,20 +10,9 @@ from numpy.typing import ArrayLike
 
 from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc._types import Floats
-from imrc.solvers._batch import Instances, prepare_instances, run_subgradient
+from imrc.solvers._batch import prepare_instances, run_subgradient
 from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
-from imrc.solvers._solution import Solution, subset_values
-
-__all__ = [
-    "METHODS",
-    "Method",
-    "Solution",
-    "evaluate_objective",
-    "objective",
-    "solve",
-    "solve_subgradient",
-    "with_intercept",
-]
+from imrc.solvers._solution import Solution, objective, subset_values
 
 Method = Literal["subgradient", "exact"]
 METHODS: tuple[Method, ...] = ("subgradient", "exact")
@@ -35,20 +24,6 @@ def with_intercept(X: Floats) -> Floats:
     out[:, 0] = 1.0
     out[:, 1:] = X
     return out
-
-
-def solve_subgradient(
-    X1: Floats | Instances,
-    tau: Floats,
-    lam: Floats,
-    n_classes: int,
-    max_iter: int,
-    start: Floats,
-    candidate: Floats,
-) -> Solution:
-    """Run the compiled method on trusted input; X1 has the intercept column, vectors are flat."""
-    instances = X1 if isinstance(X1, Instances) else prepare_instances(X1)
-    return run_subgradient(instances, tau, lam, n_classes, max_iter, start, candidate)
 
 
 def _starting_points(warm_start: Solution | ArrayLike | None, tau: Floats) -> tuple[Floats, Floats]:
@@ -78,12 +53,6 @@ def certify(solution: Solution, X1: Floats, tau: Floats, lam: Floats) -> Solutio
     if bound is None:
         return replace(solution, status=f"{solution.status}; no lower bound: {reason}")
     return replace(solution, lower_bound=bound, gap=solution.value - bound)
-
-
-def objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats, n_classes: int) -> float:
-    """Objective of (3) at `mu` on trusted input."""
-    worst = subset_values(X1 @ mu.reshape(n_classes, -1).T).max()
-    return float(1.0 - tau @ mu + lam @ np.abs(mu) + worst)
 
 
 def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
@@ -135,7 +104,7 @@ def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLi
     mu = np.ascontiguousarray(mu, dtype=np.float64)
     if mu.shape != tau.shape:
         raise ValueError(f"mu must have shape {tau.shape}; got {mu.shape}.")
-    return objective(with_intercept(X), tau, lam, mu, n_classes)
+    return objective(tau, lam, mu, subset_values(with_intercept(X) @ mu.reshape(n_classes, -1).T).max())
 
 
 def solve(
@@ -216,5 +185,5 @@ def solve(
     X1 = with_intercept(X)
     if method == "exact":
         return _finite(solve_exact(prepare_exact(X1), tau, lam, n_classes, box, candidate))
-    solution = _finite(solve_subgradient(X1, tau, lam, n_classes, max_iter, start, candidate))
+    solution = _finite(run_subgradient(prepare_instances(X1), tau, lam, n_classes, max_iter, start, candidate))
     return certify(solution, X1, tau, lam) if lower_bound else solution

@@ -25,8 +25,6 @@ GRAM_NUMBERS = 8_000_000
 def incremental_pays(n: int) -> bool:
     """Whether updating the scores is faster than computing them, as measured (tests/benchmarks/README.md).
 
-    Examples
-    --------
     >>> incremental_pays(10), incremental_pays(40)
     (False, True)
     """
@@ -141,17 +139,13 @@ def run_subgradient(
 
 
 def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solution:
+    tau, start = problem.tau, problem.start
+    last, best = (np.zeros_like(tau), np.zeros_like(tau)) if start is None else (start.last, start.mu)
     if method == "exact":
         from imrc.solvers._exact import prepare_exact, solve_exact
 
-        start = None if problem.start is None else problem.start.mu
-        return solve_exact(prepare_exact(problem.instances.X1), problem.tau, problem.lam, n_classes, start=start)
-    zeros = np.zeros_like(problem.tau) if problem.start is None else None
-    start = zeros if problem.start is None else problem.start.last
-    candidate = zeros if problem.start is None else problem.start.mu
-    assert start is not None  # noqa: S101 - narrows the type
-    assert candidate is not None  # noqa: S101 - narrows the type
-    return run_subgradient(problem.instances, problem.tau, problem.lam, n_classes, max_iter, start, candidate)
+        return solve_exact(prepare_exact(problem.instances.X1), tau, problem.lam, n_classes, start=best)
+    return run_subgradient(problem.instances, tau, problem.lam, n_classes, max_iter, last, best)
 
 
 _lock = threading.Lock()

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.solvers._solution import Solution, subset_values
+from imrc.solvers._solution import Solution, objective, subset_values
 
 Integers = NDArray[np.int64]
 
@@ -74,8 +74,9 @@ class _Outcome:
     iterations: int
     empty: bool
 
-    def solved(self, tolerance: float = GAP) -> bool:
-        return self.value - self.bound <= tolerance * max(1.0, abs(self.value))
+    @property
+    def solved(self) -> bool:
+        return self.value - self.bound <= GAP * max(1.0, abs(self.value))
 
 
 def prepare_exact(X1: Floats) -> _Prepared:
@@ -172,11 +173,8 @@ def _highs(
     bound = 1.0 - weights.max(axis=0).sum()
     bound -= float(np.maximum(np.abs((weights @ rows).ravel() - middle) - width, 0.0) @ prices)
     mu = np.clip(mu, -prices, prices).reshape(n_classes, p) / prepared.scale
-    return _Outcome(mu, _objective(prepared.X1[used], tau, lam, mu), float(bound), iterations, False)
-
-
-def _objective(X1: Floats, tau: Floats, lam: Floats, mu: Floats) -> float:
-    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + subset_values(X1 @ mu.T).max())
+    value = objective(tau, lam, mu, subset_values(prepared.X1[used] @ mu.T).max())
+    return _Outcome(mu, value, float(bound), iterations, False)
 
 
 def _generate(
@@ -197,7 +195,7 @@ def _generate(
         iterations += part.iterations
         first = np.flatnonzero(part.mu)
         worst = subset_values(prepared.X1 @ part.mu.T)
-        value = float(1.0 + (lam * np.abs(part.mu)).sum() - (tau * part.mu).sum() + worst.max())
+        value = objective(tau, lam, part.mu, worst.max())
         if value < best_value:
             best, best_value = part.mu, value
         bound = max(bound, part.bound)
@@ -222,7 +220,7 @@ def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, f
             outcome = _highs(prepared, np.arange(len(prepared.X1)), tau, lam, prices, first, presolve)
         else:
             outcome = _generate(prepared, tau, lam, box, first, presolve)
-        if outcome.empty or outcome.solved():
+        if outcome.empty or outcome.solved:
             return outcome
         outcomes.append(outcome)
         first = first[:0]
@@ -264,7 +262,7 @@ def solve_exact(
         note = f" over |mu| <= {box:g}: the uncertainty set restricted to X is empty, without a box there is no optimum"
         outcome = _attempt(prepared, tau, lam, box, first)
         iterations += outcome.iterations
-    converged = outcome.solved()
+    converged = outcome.solved
     mu = outcome.mu.ravel()
     return Solution(
         mu=mu,

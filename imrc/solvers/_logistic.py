@@ -102,22 +102,12 @@ def _gradient(matrix, primal, residual, penalty, a, gradient, image):  # type: i
 
 @njit(cache=True, nogil=True)
 def fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tolerance):  # type: ignore[no-untyped-def]
-    """Limited-memory BFGS.
+    """Limited-memory BFGS; returns coefficients, value, iterations, norm of the gradient.
 
-    Parameters
-    ----------
-    matrix : (N, N) Gram matrix, or (N, p) samples if primal; intercept included.
-    primal : bool.
-    targets : (C, N) coefficients of tau: tau = sum_i targets[c, i] x_i in block c.
-    weights : (N,) weights of the samples in the data term, summing to 1.
-    penalty : float, positive: penalty / 2 |mu|^2.
-    start : (C, N) or (C, p) coefficients to start from; they sum to zero over classes.
-    max_iter : int.
-    tolerance : float, stop when the norm of the gradient is below it.
-
-    Returns
-    -------
-    Coefficients, value, iterations, norm of the gradient.
+    matrix: (N, N) Gram matrix, or (N, p) samples if primal, intercept included. targets (C, N): tau = sum_i targets[c,
+    i] x_i in block c. weights (N,) of the samples in the data term, summing to 1. The penalty is penalty / 2 |mu|^2.
+    start: (C, N) or (C, p), coefficients that sum to zero over classes. It stops when the norm of the gradient is below
+    the tolerance.
     """
     classes, size = targets.shape
     q = start.shape[1]

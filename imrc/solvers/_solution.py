@@ -14,13 +14,16 @@ def subset_values(scores: Floats) -> Floats:
 
     Their largest is the max term of problem (3), in NumPy; `_subgradient._worst` is its compiled form.
 
-    Examples
-    --------
     >>> subset_values(np.array([[0.75, 0.75], [2.0, 0.0]])).tolist()
     [0.25, 1.0]
     """
     ordered = np.sort(scores, axis=1)[:, ::-1]
     return np.asarray(((np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, scores.shape[1] + 1)).max(axis=1))
+
+
+def objective(tau: Floats, lam: Floats, mu: Floats, worst: float) -> float:
+    """Return the objective of problem (3) where its max term is `worst`; tau, lam and mu have one shape."""
+    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + worst)
 
 
 @dataclass(frozen=True, eq=False)

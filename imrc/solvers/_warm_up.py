@@ -26,9 +26,9 @@ def _log_loss() -> None:
     solve_log_loss(np.ones((2, 2)), np.array([0, 1]), np.full(2, 0.5), 1.0, np.zeros((2, 2)), primal=True, max_iter=2)
 
 
-STAGES: dict[Kernels, tuple[tuple[str, Callable[[], None], float], ...]] = {
-    "subgradient": (("subgradient method", _subgradient, 4.5),),
-    "log loss": (("rule for log loss", _log_loss, 6.5),),
+STAGES: dict[Kernels, tuple[str, Callable[[], None], float]] = {
+    "subgradient": ("subgradient method", _subgradient, 4.5),
+    "log loss": ("rule for log loss", _log_loss, 6.5),
 }
 """Per group: name, what to call, seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
 
@@ -61,7 +61,7 @@ def warm_up(
     (0.0, 1.0)
     """
     started = time.perf_counter()
-    stages = [stage for group in kernels for stage in STAGES[check_choice("kernels", group, tuple(STAGES))]]
+    stages = [STAGES[check_choice("kernels", group, tuple(STAGES))] for group in kernels]
     total = sum(weight for _, _, weight in stages)
     done = 0.0
     for name, stage, weight in stages:

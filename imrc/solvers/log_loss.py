@@ -29,24 +29,11 @@ TOLERANCE = 3e-3
 
 @dataclass(frozen=True, eq=False)
 class LogLossSolution:
-    """Solution of one problem.
+    """Solution of one problem."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (C, N) or (C, D + 1)
-        Coefficients of the samples (dual), or of the scaled features (primal); see `parameters`.
-    value : float
-        Minimax log loss in nats, penalty included.
-    iterations : int
-        Iterations done.
-    gradient_norm : float
-        Norm of the gradient at the end.
-    """
-
-    coefficients: Floats
-    value: float
+    coefficients: Floats  # (C, N) of the samples (dual), or (C, D + 1) of the scaled features (primal)
+    value: float  # minimax log loss in nats, penalty included
     iterations: int
-    gradient_norm: float
 
 
 def scaled(X1: Floats) -> Floats:
@@ -81,31 +68,11 @@ def solve_log_loss(
 ) -> LogLossSolution:
     """Minimise weighted log loss plus ``penalty / 2 |mu|^2`` by limited-memory BFGS.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (N, D + 1) or (N, N)
-        `scaled` samples (primal), or their Gram matrix (dual).
-    y : ndarray of shape (N,)
-        Classes 0..C-1.
-    weights : ndarray of shape (N,)
-        Not negative, summing to 1.
-    penalty : float
-        Positive.
-    start : ndarray of shape (C, D + 1) or (C, N)
-        Coefficients to start from; they sum to zero over the classes, as those of every solution do.
-    primal : bool
-        Which form; the primal one is faster with fewer features than samples.
-    max_iter : int
-        Iterations at most.
-    tolerance : float
-        Stop when the norm of the gradient is below this.
+    The matrix holds `scaled` samples (N, D + 1) if primal, which is faster with fewer features than samples, or else
+    their Gram matrix. y (N,) are classes 0..C-1; the weights are not negative and sum to 1. `start` (C, D + 1) or (C,
+    N) are coefficients that sum to zero over the classes, as those of every solution do. It stops when the norm of the
+    gradient is below the tolerance.
 
-    Returns
-    -------
-    LogLossSolution
-
-    Examples
-    --------
     >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
     >>> solution = solve_log_loss(X, np.array([0, 1]), np.array([0.5, 0.5]), 1.0, np.zeros((2, 2)), primal=True)
     >>> float(solution.coefficients[1, 1].round(2))
@@ -115,14 +82,6 @@ def solve_log_loss(
 
     targets = np.zeros((len(start), len(y)))
     targets[y, np.arange(len(y))] = weights
-    solved = fit_log_loss(
-        np.ascontiguousarray(matrix),
-        primal,
-        targets,
-        weights,
-        penalty,
-        np.ascontiguousarray(start),
-        max_iter,
-        tolerance,
-    )
-    return LogLossSolution(solved[0], float(solved[1]), int(solved[2]), float(solved[3]))
+    matrix, start = np.ascontiguousarray(matrix), np.ascontiguousarray(start)
+    solved = fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tolerance)
+    return LogLossSolution(solved[0], float(solved[1]), int(solved[2]))

@@ -15,14 +15,15 @@ from imrc.tables._columns import MAX_LISTED, Column
 from imrc.tables._dates import Period
 from imrc.tables._open import Table
 from imrc.tables._text import MAX_CELLS
-from imrc.tasks import LEAST_FREQUENT, ColumnKind, Task, TaskSequence
+from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS: tuple[Period, ...] = get_args(Period)
 
-MAX_TASKS = 2000
+CATEGORIES = (1, 200)
+"""Fewest and most 0/1 columns that can be asked for of one column of words."""
 MAX_FEATURES = 2000
 MAX_CLASSES = 50
 SMALLEST_TASK = 4
@@ -217,7 +218,7 @@ def cut_table(
     >>> cut.sequence.labels, cut.sequence.class_counts().tolist()
     (('2000', '2001', '2002'), [[2, 2], [2, 2], [2, 2]])
     """
-    max_categories = check_int("max_categories", max_categories, 1, 200)
+    max_categories = check_int("max_categories", max_categories, *CATEGORIES)
     max_missing = check_real("max_missing", max_missing, 0.0, 1.0)
     min_samples = check_int("min_samples", min_samples, 2)
     block = None if block is None else check_int("block", block, 2)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from imrc.tables._columns import Column
-from imrc.tables._cut import MAX_CLASSES, MAX_TASKS, suggested_period
+from imrc.tables._cut import MAX_CLASSES, suggested_period
 from imrc.tables._dates import Period
 from imrc.tables._open import Table
+from imrc.tasks import MAX_TASKS
 
 _LABEL_WORDS = (
     *("label", "class", "target", "y", "outcome", "category", "fault", "default", "result", "state", "status", "churn"),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
-from imrc.core.change import backward_change, forward_change, squared_differences
+from imrc.core.change import backward_change, forward_changes, squared_differences
 from imrc.core.learner import RULES
 from imrc.core.rates import RateFilter
 from imrc.core.recursions import revise, track_forward
@@ -88,9 +88,8 @@ def track(world: World, b: int = 3, knowledge: str = "known") -> Tracks:
         tracks = _tracked(tau, np.full_like(tau, 2.0 / world.n), d, lambda i, _: d[i], b)
     else:
         squared = squared_differences(tau)
-        d = np.stack([np.zeros_like(tau[0]), *(forward_change(squared, j, 2) for j in range(1, len(tau)))])
         s = world.variance.reshape(tau.shape) * 2.0 / world.n
-        tracks = _tracked(tau, s, d, lambda i, last: backward_change(squared, i, last, 2), b)
+        tracks = _tracked(tau, s, forward_changes(squared, 2), lambda i, last: backward_change(squared, i, last, 2), b)
     shape = world.average.shape
     return {rule: (mean.reshape(shape), mse.reshape(shape)) for rule, (mean, mse) in tracks.items()}
 

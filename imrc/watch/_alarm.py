@@ -125,6 +125,7 @@ class Alarm:
 
     def _p_value(self, rows: Floats, classes: Ints, n: int) -> float:
         """Return the p-value of "the last n rows are any n of them", uniform by randomised ties."""
+        from imrc.diagnostics._identical import class_moments
         from imrc.diagnostics._kernels import group_sums
         from imrc.watch._kernels import subset_statistics
 
@@ -132,9 +133,8 @@ class Alarm:
         # Centre and scale are those of all rows together, whichever task they belong to.
         X1 = np.column_stack([np.ones(total), rows - rows.mean(axis=0)])
         count = int(classes.max()) + 1
-        mean, square = (group_sums(part, classes, count) / total for part in (X1, X1 * X1))
-        variance = square - mean**2
-        weights = np.where(variance > 1e-12 * np.maximum(square, 1e-300), 1.0 / np.maximum(variance, 1e-300), 0.0)
+        mean, variance = class_moments(X1, classes, count)
+        weights = 1.0 / np.maximum(variance, 1e-300)
         observed = group_sums(X1[total - n :], classes[total - n :], count)
         statistic = float(((observed - n * mean) ** 2 * weights).sum())
         # A subset and the rows it leaves out have the same statistic: the smaller one is drawn.

@@ -12,6 +12,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
+from imrc.tables._cut import CATEGORIES
 from pages.ui import state, streamlit_private
 from pages.ui.words import plain
 
@@ -262,8 +263,7 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
         )
         most = left.number_input(
             "0/1 columns per category, at most",
-            1,
-            200,
+            *CATEGORIES,
             key=_remembered("own_most", 20),
             help="The most frequent values of a category get a 0/1 column each; the others share one.",
         )

@@ -30,7 +30,7 @@ from scipy.sparse import block_array, csr_array, eye_array, kron
 
 import imrc
 from imrc.solvers import prepare_instances, warm_up
-from imrc.solvers._api import solve_subgradient
+from imrc.solvers._batch import run_subgradient
 from imrc.solvers._exact import prepare_exact, solve_exact
 from imrc.tasks import Task, TaskSequence
 from tests.benchmarks.numpy_reference import subgradient_numpy
@@ -94,7 +94,9 @@ def subgradient() -> None:
             return subgradient_numpy(X1, tau, lam, zeros, zeros, K)
 
         def ours(X1=X1, tau=tau, lam=lam, zeros=zeros):
-            return solve_subgradient(X1, tau.ravel(), lam.ravel(), len(tau), K, zeros.ravel(), zeros.ravel())
+            return run_subgradient(
+                prepare_instances(X1), tau.ravel(), lam.ravel(), len(tau), K, zeros.ravel(), zeros.ravel()
+            )
 
         best, value, last, _ = plain()
         solution = ours()
@@ -127,7 +129,7 @@ def classes() -> None:
         instances = prepare_instances(X1)
 
         def ours(instances=instances, tau=tau, lam=lam, zeros=zeros):
-            return solve_subgradient(instances, tau.ravel(), lam.ravel(), len(tau), K, zeros, zeros)
+            return run_subgradient(instances, tau.ravel(), lam.ravel(), len(tau), K, zeros, zeros)
 
         ours()
         (fast,) = fastest(ours, repeats=8)
@@ -177,7 +179,7 @@ def contestants(n, features, n_classes):
 
     def iterations(step):
         a, b = moved[step % 20]
-        return solve_subgradient(instances, a.ravel(), b.ravel(), n_classes, K, zeros, zeros).value
+        return run_subgradient(instances, a.ravel(), b.ravel(), n_classes, K, zeros, zeros).value
 
     return linear_program, cold, warm, iterations
 

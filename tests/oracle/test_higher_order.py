@@ -65,9 +65,8 @@ def model_of(seed, m):
         2: lambda: higher_order.levels(np.stack([d, d[::-1] / 4], axis=1)),
         3: lambda: higher_order.levels(np.stack([d, 0 * d], axis=1)),
         4: lambda: higher_order.mean_reverting(generator.uniform(0.1, 0.95, m), d),
-        5: lambda: higher_order.autoregressive_changes([generator.uniform(0.1, 0.8)], d),
-        6: lambda: higher_order.seasonal(generator.uniform(2.5, 9.0, m), d, d[::-1] / 3),
-        7: lambda: higher_order.differences(1, 0 * d),
+        5: lambda: higher_order.seasonal(generator.uniform(2.5, 9.0, m), d, d[::-1] / 3),
+        6: lambda: higher_order.differences(1, 0 * d),
     }
     return made[seed % len(made)]()
 

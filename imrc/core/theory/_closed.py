@@ -13,6 +13,7 @@ overflows for large j and cancels for small x.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -285,8 +286,7 @@ def smallest_b(
     check_choice("of", of, ("backward", "total"))
     share = check_real("share", share, 0.0, 1.0, low_open=True)
     j = check_int("j", j, 1)
-    samples, x = _ratio(check_real("n", n), check_real("d2", d2), check_real("sigma2", sigma2))
-    del samples
+    _, x = _ratio(check_real("n", n), check_real("d2", d2), check_real("sigma2", sigma2))
     if k is None:
         if share == 1.0 or float(x) == 0.0:
             raise ValueError("Without k the full gain is a limit: d2 must be above 0 and share below 1.")
@@ -297,11 +297,4 @@ def smallest_b(
         limit = high = check_int("k", k, j) - j
     before = float(_forward(j, x)) - 1.0 if of == "total" else 0.0
     target = share * (before + float(_gain(limit, x))) - before
-    low = 0
-    while low < high:  # the gain grows with b
-        middle = (low + high) // 2
-        if float(_gain(middle, x)) >= target:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(range(high), True, key=lambda b: float(_gain(b, x)) >= target)  # the gain grows with b
