@@ -304,25 +304,7 @@ def sequence_from_blocks(
     labels: Iterable[str] | None = None,
     **kwargs: Any,  # noqa: ANN401 - passed on to TaskSequence, which checks them
 ) -> TaskSequence:
-    """Cut rows into consecutive tasks of `block` rows; rows left over at the end are dropped.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Instances in the order in which they arrived.
-    y : array-like of shape (n_samples,)
-        Labels.
-    block : int
-        Rows per task, at least 1 and at most n_samples.
-    labels : iterable of str, optional
-        One name per task.
-    **kwargs
-        Passed on to `TaskSequence`.
-
-    Returns
-    -------
-    TaskSequence
-        ``n_samples // block`` tasks.
+    """Cut rows in order of arrival into tasks of `block` rows; rows left over at the end are dropped.
 
     Examples
     --------

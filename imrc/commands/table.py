@@ -84,13 +84,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
 
 
 def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, tuple[str, ...]]:
-    """Return what to measure for one table, and the datasets that are not on this computer.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a value out of range, or if none of the requested datasets is here.
-    """
+    """Return what to measure for one table, and the datasets that are not on this computer."""
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
     request = TableRequest(

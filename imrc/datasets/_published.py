@@ -30,25 +30,10 @@ _LIMIT = 512 << 20
 
 
 def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
-    """Return columns of strings as a matrix of numbers.
+    """Return columns of strings as a matrix of numbers, (n_rows, n_columns).
 
-    Parameters
-    ----------
-    columns : sequence of pyarrow string arrays
-        The cells.
-    names : sequence of str
-        Names of the columns, for messages.
-    first_row : int
-        Number of the first row, for messages.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-
-    Raises
-    ------
-    DataError
-        For a cell that is not a finite number; the message names its row and column.
+    Raises DataError for a cell that is not a finite number; the message names its row, counted from `first_row`, and
+    column.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -221,27 +206,10 @@ Labels = Literal["1,2,3", "2", "types"]
 
 
 def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels = "1,2,3") -> TaskSequence:
-    """Cartographic variables and cover types of forest.
+    """Cartographic variables and cover types of forest, 54 features; only rows of the first `tasks` are read.
 
-    Parameters
-    ----------
-    entry : CatalogueEntry
-        Facts and files.
-    tasks : int, optional
-        The first so many tasks; only their rows are read. None: all.
-    labels : {"1,2,3", "2", "types"}
-        Class 1: the cover types named, against the others; or all seven types. The paper says two classes and not
-        which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
-
-    Returns
-    -------
-    TaskSequence
-        54 features.
-
-    Raises
-    ------
-    ValueError
-        For other labels, or more tasks than there are.
+    Class 1 are the cover types named in `labels`, against the others; or there are all seven. The paper says two
+    classes and not which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
     """
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows

@@ -56,23 +56,11 @@ _VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
-    """Return the cells of the table of errors for one n.
+    """Return the cells of the table of errors for one n, with an `error` of `SCORE_KINDS`; the printed one is the same.
 
-    Parameters
-    ----------
-    n : {10, 50, 100, 150}
-        Samples per task.
-    error : {"average", "released"}
-        Definition of our error, see `imrc.evaluation.comparison.SCORE_KINDS`. The printed value is the same.
-    methods : sequence of str
-        Of `METHODS`, and references, which have no printed value.
-
-    Returns
-    -------
-    DataFrame
-        One row per dataset of the paper and method, and per stand-in measured: dataset, title (of the dataset), column
-        (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
-        minus printed), why (ours or the printed value is missing, else empty).
+    One row per dataset of the paper and method, and per stand-in measured: dataset, title (of the dataset), column
+    (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
+    minus printed), why (ours or the printed value is missing, else empty). References have no printed value.
     """
     return _frame(_error_rows(kept.table("errors"), n, error, methods))
 
@@ -271,10 +259,7 @@ def backward_sentence(error: ErrorKind = "average") -> str:
 def transfer_sentence(measured: pd.DataFrame) -> str:
     """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error.
 
-    Parameters
-    ----------
-    measured : DataFrame
-        Columns dataset, n, method and error, with the three rules of preset ``paper``.
+    `measured` has columns dataset, n, method and error, with the three rules of preset ``paper``.
     """
     rules = [_PAPER, *_RULES]
     both = measured.pivot_table(index=["dataset", "n"], columns="method", values="error").reindex(columns=rules)

@@ -61,29 +61,10 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class TableRequest:
-    """What to measure.
+    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings.
 
-    Attributes
-    ----------
-    kind : {"errors", "window", "backward", "time", "characteristics", "tasks", "growth"}
-        Which table; `KINDS` says what they hold.
-    names : tuple of str
-        Datasets.
-    sizes : tuple of int
-        Training samples per task.
-    methods : tuple of str
-        "imrc:<preset>" and names of `imrc.baselines.registry`; `methods_named` makes them of words.
-    error : {"average", "newest", "own", "released"}
-        Which error; `imrc.evaluation.comparison.SCORE_KINDS` has the definitions.
-    k : int or None
-        Number of tasks; None: the dataset's.
-    settings : RunSettings
-        Everything else: b, W, representation, repetitions, seed.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name or a value out of range.
+    `methods` are "imrc:<preset>" and names of `imrc.baselines.registry`, which `methods_named` makes of words; `error`
+    is of `imrc.evaluation.comparison.SCORE_KINDS`; k None means the dataset's.
     """
 
     kind: Kind = "errors"
@@ -108,17 +89,8 @@ class TableRequest:
 def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> tuple[str, ...]:
     """Return the methods that words stand for: IMRC with each preset first, then the others, each once.
 
-    Parameters
-    ----------
-    words : sequence of str
-        "imrc", "published" (the seven methods), "references", "all", or names of the registry with or without profile.
-    presets : sequence of str
-        Presets of IMRC, which is always there.
-
-    Raises
-    ------
-    ValueError
-        For an unknown word; the message lists what there is.
+    Words are "imrc", which is always there, "published" (the seven methods), "references", "all", or names of the
+    registry with or without profile.
 
     Examples
     --------
@@ -190,19 +162,7 @@ class Runs:
         progress: Progress,
         announce: Callable[[str], None],
     ) -> list[RunResult]:
-        """Return the results of `run_methods`, of which only those not there yet are run.
-
-        Parameters
-        ----------
-        sequence : TaskSequence
-            As `imrc.datasets.load` gives it with the seed of the settings.
-        settings : RunSettings
-            What to run.
-        methods : sequence of str
-            As for `run_methods`.
-        progress, announce : callable
-            As for `measure`.
-        """
+        """Return the results of `run_methods`, of which only those not there yet are run."""
         place = (sequence.name, len(sequence), settings)
         new = [name for name in methods if (*place, name) not in self._results]
         results = run_methods(sequence, settings, new, progress=progress, announce=announce)
@@ -220,34 +180,14 @@ def measure(
     """Measure a table of the paper.
 
     Every dataset and n is run as page *Against others* does it: all methods share draws and representation, and the
-    repetitions run side by side on the cores there are.
+    repetitions run side by side on the cores there are. `progress` is called with (what is running, steps done, steps
+    in all) after every step, `announce` with one sentence when a method will probably take longer than a minute; `runs`
+    are what other tables have run already, and get what this one runs.
 
-    Parameters
-    ----------
-    request : TableRequest
-        What to measure.
-    progress : callable, optional
-        Called with (what is running, steps done, steps in all) after every step.
-    announce : callable, optional
-        Called with one sentence when a method will probably take longer than a minute, see `run_methods`.
-    runs : Runs, optional
-        What other tables have run already; what this one runs is added.
-
-    Returns
-    -------
-    DataFrame
-        One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
-        (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest,
-        released, seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap
-        (ours minus printed), gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed
-        and versions.
-
-    Raises
-    ------
-    NotAvailableError
-        If a dataset is not on this computer.
-    ValueError
-        If n is too large for a dataset.
+    One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
+    (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest, released,
+    seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap (ours minus printed),
+    gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed and versions.
     """
     import pandas as pd
 

@@ -11,18 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Line:
-    """One line of Algorithm 1.
+    """One line of Algorithm 1, in Markdown; its depth is 1 inside the loop over earlier tasks.
 
-    Attributes
-    ----------
-    text : str
-        What the line says, in Markdown.
-    depth : int
-        1 inside the loop over earlier tasks, else 0.
-    equation : str
-        Equation of the paper it uses, or empty.
-    functions : tuple of str
-        Dotted names of the functions that do it; empty for input, output and the loop's head.
+    `functions` are dotted names of those that do it; there are none for input, output and the loop's head.
     """
 
     text: str
@@ -86,20 +77,10 @@ ALGORITHM: tuple[Line, ...] = (
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the flow diagram.
+    """One box of the flow diagram: what comes out of it, in HTML, and the dotted name of the function that does it.
 
-    Attributes
-    ----------
-    text : str
-        What comes out of it, in HTML.
-    column, row : int
-        Where it stands: column 0 has tasks seen before, column 1 the new task; rows count from the top.
-    after : tuple of str
-        Keys of the boxes whose results it takes.
-    function : str
-        Dotted name of the function that does it, of those in `ALGORITHM`; empty for what is given.
-    rule : str
-        Rule whose colour it has, or empty.
+    Column 0 has tasks seen before, column 1 the new task; rows count from the top. `after` are keys of the boxes whose
+    results it takes, `rule` is that whose colour it has.
     """
 
     text: str
@@ -268,11 +249,6 @@ NOTATION: tuple[tuple[str, str, str, str, str, str], ...] = (
 
 def function(name: str) -> Callable[..., Any]:
     """Return the function a dotted name stands for.
-
-    Raises
-    ------
-    ModuleNotFoundError, AttributeError
-        If there is none.
 
     Examples
     --------

@@ -18,19 +18,7 @@ def _tables() -> dict[str, Any]:
 
 
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation per method; empty where the paper prints nothing.
-
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10, 50, 100 and 150.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Keys are names of the registry, and "imrc" for the paper's own method.
+    """Return mean and standard deviation per method of the registry, and "imrc"; empty where the paper prints nothing.
 
     Examples
     --------
@@ -48,11 +36,6 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
 
     Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
     paper's.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table` or `imrc.evaluation.compared.tables_by_cell`.
     """
     nothing = (math.nan, math.nan)
     shown = [
@@ -71,21 +54,9 @@ _SETTINGS_SIZES = (10, 100)
 
 
 def printed_error_of(dataset: str, n: int, setting: str) -> float:
-    """Return the error the paper prints for IMRC with another window or number of backward steps.
+    """Return the error the paper prints for IMRC with another W or b; NaN where it prints nothing.
 
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10 and 100.
-    setting : str
-        "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2).
-
-    Returns
-    -------
-    float
-        NaN where the paper prints nothing.
+    `setting` is "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2); n is 10 or 100.
 
     Examples
     --------
@@ -98,14 +69,7 @@ def printed_error_of(dataset: str, n: int, setting: str) -> float:
 def printed_seconds(dataset: str, n: int, what: str) -> float:
     """Return the running time per task the paper prints, in seconds; NaN where it prints nothing.
 
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10 and 100.
-    what : str
-        "b1" to "b5": IMRC with so many backward steps; or "gem", "mer", "ella", "ewc".
+    `what` is "b1" to "b5", IMRC with so many backward steps, or "gem", "mer", "ella", "ewc"; n is 10 or 100.
 
     Examples
     --------

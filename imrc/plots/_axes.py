@@ -28,14 +28,7 @@ def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[str, Any]:
     """Return tick settings for an axis of tasks: their dates or names if they have some, else whole numbers.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Names of the tasks on the axis, in order.
-    first : int
-        Number of the first of them.
-    ticks : int
-        About how many names there is room for.
+    `first` is the number of the first task; there is room for about `ticks` names.
 
     Examples
     --------
@@ -64,16 +57,8 @@ def _step(width: float, ticks: int) -> float:
 def decimals(values: ArrayLike, *, ticks: int = 6, zero: bool = False, sign: bool = False) -> dict[str, Any]:
     """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
 
-    Parameters
-    ----------
-    values : array-like
-        Everything that must be inside, ends of intervals included; what is not finite is left out.
-    ticks : int
-        Largest number of steps.
-    zero : bool
-        Start at 0.
-    sign : bool
-        For differences: + and − before them.
+    All finite values, ends of intervals included, are inside; in at most `ticks` steps, from 0 with `zero`, with + and
+    − for differences with `sign`.
 
     Examples
     --------

@@ -81,23 +81,8 @@ def line_ends(
 ) -> list[dict[str, Any]]:
     """Return annotations that name curves at their right ends, moved apart where they would cover each other.
 
-    Parameters
-    ----------
-    ends : iterable of End
-        The curves.
-    limits : (float, float)
-        Range of the vertical axis.
-    height : int
-        Of the plot, in pixels.
-    panel : int
-        In which panel; they count from 1.
-    width : int
-        Longest line of a name, in letters.
-
-    Returns
-    -------
-    list of dict
-        For `chart` and `panels`, in their order from bottom to top.
+    `limits` are those of the vertical axis, `height` is that of the plot in pixels; a line of a name has at most
+    `width` letters. They are in order from bottom to top.
 
     Examples
     --------
@@ -144,15 +129,7 @@ def _apart(wanted: Sequence[float], needs: Sequence[float]) -> list[float]:
 
 
 def move_ends_apart(figure: go.Figure, height: int) -> None:
-    """Move the names of `line_ends` apart again, in place, in panels of another height.
-
-    Parameters
-    ----------
-    figure : Figure
-        From `chart` or `panels`.
-    height : int
-        Of each panel, in pixels.
-    """
+    """Move the names of `line_ends` apart again, in place, where panels now have another height in pixels."""
     for axis_name in {label.yref for label in figure.layout.annotations if label.name == _END}:
         labels = [label for label in figure.layout.annotations if label.name == _END and label.yref == axis_name]
         needs = [(1 + label.text.count("<br>")) * _LINE_PX / height for label in labels]
@@ -198,30 +175,11 @@ def chart(
     ends: Sequence[dict[str, Any]] = (),
     **layout: Any,  # noqa: ANN401 - Plotly's properties
 ) -> go.Figure:
-    """Return a figure from its traces and axes.
+    """Return a figure from its traces (with their type) and axes (from `axis`).
 
-    The legend stands between title and plot, and has its room there.
-
-    Parameters
-    ----------
-    traces : sequence of dict
-        With their type.
-    x, y : dict
-        From `axis`.
-    title, height, subtitle, legend
-        Of the figure.
-    order : str or None
-        Of the entries of the legend, where Plotly's own is not right.
-    below, above : int
-        Pixels below the plot, and above it without the legend, where the usual ones are too few.
-    ends : sequence of dict
-        From `line_ends`: names of curves, beside the plot.
-    **layout
-        Further properties.
-
-    Returns
-    -------
-    Figure
+    The legend stands between title and plot, and has its room there; `order` is that of its entries where Plotly's own
+    is not right. `below` and `above`: pixels below the plot, and above it without the legend, where the usual ones are
+    too few. `ends`: names of curves, from `line_ends`.
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
@@ -277,30 +235,10 @@ def panels(
     share_y: bool = False,
     **layout: Any,  # noqa: ANN401 - of `chart`
 ) -> go.Figure:
-    """Return a figure with one row of panels.
+    """Return a figure with one row of panels, from traces that `on_panel` put there and one pair of axes each.
 
-    Parameters
-    ----------
-    traces : sequence of dict
-        With their type and, from `on_panel`, their axes.
-    titles : sequence of str
-        Of the panels, from left to right.
-    x_axes, y_axes : sequence of dict
-        From `axis`, one per panel.
-    gap : float
-        Between two panels, as a share of the width.
-    above : int
-        Pixels above the panels.
-    title_size : int
-        Of the titles of the panels.
-    share_y : bool
-        All panels have the vertical axis of the first.
-    **layout
-        As for `chart`.
-
-    Returns
-    -------
-    Figure
+    `gap` is the share of the width between two panels, `above` the pixels above them; with `share_y` all have the
+    vertical axis of the first. `layout` as for `chart`.
     """
     width = (1.0 - gap * (len(titles) - 1)) / len(titles)
     axes: dict[str, Any] = {}

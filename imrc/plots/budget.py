@@ -24,19 +24,7 @@ def _against_k(result: RunResult) -> pd.DataFrame:
 
 
 def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
-    """Return two panels: error against n, and error of a run that ends after k tasks.
-
-    Parameters
-    ----------
-    by_n : DataFrame
-        From `imrc.evaluation.budget.budget_table`.
-    result : RunResult
-        The run whose tasks are counted.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return two panels: error against n, of `budget_table`, and error of a run that ends after k tasks."""
     by_k = _against_k(result)
     # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
     number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"

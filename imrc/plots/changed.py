@@ -22,19 +22,7 @@ _LONGEST = 30
 
 
 def changed_panels(result: Changed, first: int = 0) -> go.Figure:
-    """Return three of the largest changes over the tasks, with what no change would be.
-
-    Parameters
-    ----------
-    result : Changed
-        From `imrc.diagnostics.what_changed`.
-    first : int
-        Row of the table in the first panel.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return three of the largest changes over the tasks, from row `first` on, with what no change would be."""
     rows = range(first, min(first + PER_ROW, len(result.table)))
     traces, titles = Traces(), []
     for number, row in enumerate(rows, start=1):
@@ -93,15 +81,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
 def changed_images(result: Changed) -> go.Figure | None:
     """Return the average image of each class in the first and the last third of the tasks, and the difference.
 
-    Parameters
-    ----------
-    result : Changed
-        Of a sequence of images.
-
-    Returns
-    -------
-    Figure or None
-        None if the columns are no square images.
+    None if the columns are no square images.
     """
     side = image_side(result.columns)
     if side is None:

@@ -84,18 +84,7 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
-    """Return the numbers of `preset_table` in full: one row per error, rule and preset, mean and standard error apart.
-
-    Parameters
-    ----------
-    paper, other : RunResult
-        As for `preset_table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns error, rule, preset, mean, stderr.
-    """
+    """Return the numbers of `preset_table` in full: columns error, rule, preset, mean, stderr."""
     return pd.DataFrame(
         [
             {"error": kind, "rule": rule, "preset": run.settings.preset, "mean": one.mean, "stderr": one.stderr}
@@ -108,15 +97,7 @@ def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
 
 
 def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:
-    """Return the errors of two presets on the same draws side by side, ready to show.
-
-    Parameters
-    ----------
-    paper, other : RunResult
-        Runs of the paper's preset and of another one with the same seed.
-    title : str
-        Name of the other preset.
-    """
+    """Return the errors of two presets on the same draws side by side, ready to show; `title` names the other."""
     rows = [
         {
             "Error": words,

@@ -21,17 +21,7 @@ _AXIS = {
 
 
 def decision_chart(decision: Decision) -> go.Figure:
-    """Return errors of the strategies with their 95 % intervals, the simplest at the top.
-
-    Parameters
-    ----------
-    decision : Decision
-        From `imrc.evaluation.decide`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return errors of the strategies with their 95 % intervals, the simplest at the top."""
     titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 18))) for one in decision.strategies]
     mean = np.array([one.error.mean for one in decision.strategies])
     half = np.nan_to_num(np.array([one.high - one.error.mean for one in decision.strategies]))

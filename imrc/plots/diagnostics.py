@@ -34,17 +34,7 @@ def _ratio_text(result: Assessment) -> str:
 
 
 def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
-    """Return averaged partial autocorrelations side by side, as in the last figure of the paper.
-
-    Parameters
-    ----------
-    panels : mapping of str to PartialAutocorrelation
-        Titles of the panels and what they show.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return averaged partial autocorrelations by title side by side, as in the last figure of the paper."""
     traces = Traces()
     for number, pacf in enumerate(panels.values(), start=1):
         shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
@@ -99,17 +89,7 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
 
 
 def variogram_chart(result: Assessment) -> go.Figure:
-    """Return the variogram with what independent orders and the fitted random walk would give.
-
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 2 tasks.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the variogram with what independent orders and the fitted random walk would give."""
     curve = result.variogram
     traces, limits = Traces(), {}
     if curve is not None:
@@ -167,15 +147,7 @@ def _blocks(distance: Floats) -> tuple[Floats, int]:
 def distance_heatmap(result: Assessment) -> go.Figure:
     """Return squared distances of all pairs of tasks minus noise; the diagonal stays blank.
 
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 2 tasks.
-
-    Returns
-    -------
-    Figure
-        Above 200 tasks, averages over blocks of tasks.
+    Above 200 tasks, averages over blocks of tasks.
     """
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
@@ -211,19 +183,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
 
 
 def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
-    """Return the change at each step with the common estimate n rho, and where single steps would lie.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.diagnostics.tracks.step_changes`.
-    result : Assessment
-        The same sequence.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the change at each step (`step_changes`) with the common estimate n ρ, and where steps would lie."""
     traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     few = len(x) <= 150
@@ -269,15 +229,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
 def model_gaps(result: Assessment) -> go.Figure:
     """Return the BIC of the best model of each kind minus that of the best overall.
 
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 5 tasks.
-
-    Returns
-    -------
-    Figure
-        Gaps on a root scale, so that small ones stay visible beside huge ones.
+    On a root scale, so that small gaps stay visible beside huge ones.
     """
     gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
     named = {result.verdict.name, result.verdict.second}
@@ -324,19 +276,7 @@ def model_gaps(result: Assessment) -> go.Figure:
 
 
 def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
-    """Return one component over the tasks: averages with error bars, forward and smoothed bands.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.diagnostics.tracks.component_tracks`.
-    name : str
-        Name of the component, for the axis.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return one component over the tasks, of `component_tracks`: averages with bars, forward and smoothed bands."""
     traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     few = len(x) <= 150

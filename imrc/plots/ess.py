@@ -54,25 +54,11 @@ def ess_curve_table(
     *,
     after: int | None = None,
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2, and what the next task is worth.
+    """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ², and what the next task is worth.
 
-    Parameters
-    ----------
-    pairs : sequence of (int, int)
-        Tasks j and numbers of tasks k, counted from 1.
-    low, high : float
-        Range of n d^2 / sigma^2.
-    points : int
-        Points per curve, log-spaced.
-    after : int or None
-        Tasks learnt before the next one; None: without the next task.
-
-    Returns
-    -------
-    DataFrame
-        Columns rule, j, k, ratio (n d^2 / sigma^2), ess (ESS / n). One forward curve per j, one forward and backward
-        curve per pair; rule "next" is the next task before any of its samples, "ceiling" what it stays below
-        however many tasks there were.
+    Columns rule, j, k, ratio (n d² / σ², log-spaced from `low` to `high`), ess (ESS / n). One forward curve per j, one
+    forward and backward curve per pair. With `after` tasks learnt, rule "next" is the next task before any of its
+    samples, "ceiling" what it stays below however many tasks there were.
 
     Examples
     --------
@@ -95,20 +81,10 @@ def ess_curve_table(
 
 
 def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d^2 / sigma^2 on logarithmic axes, regimes marked.
+    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, regimes marked.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ess_curve_table`.
-    own : OwnRatio or None
-        The sequence's own ratio, drawn as a line with its interval.
-    reached : EffectiveSamples or None
-        What a run reached: drawn at the own ratio, beside what the theorems promise there.
-
-    Returns
-    -------
-    Figure
+    The sequence's own ratio is a line with its interval; what a run reached is drawn there, beside what the theorems
+    promise.
     """
     traces = Traces()
     ahead = table[table["rule"].isin(["next", "ceiling"])]
@@ -248,15 +224,7 @@ def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[st
 
 
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
-    """Return one row per task: task (from 1), label and the three parts of its effective sample size.
-
-    Parameters
-    ----------
-    parts : array-like of shape (k, 3)
-        From `imrc.core.theory.ess_parts`.
-    labels : sequence of str
-        Names of the tasks.
-    """
+    """Return one row per task: task (from 1), label and its `ess_parts`, an array of shape (k, 3)."""
     values = np.asarray(parts, dtype=np.float64)
     table = pd.DataFrame(values, columns=list(PARTS))
     table.insert(0, "task", np.arange(1, len(values) + 1))
@@ -268,15 +236,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     """Return stacked effective sample sizes by task: own, from preceding, from succeeding tasks.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ess_parts_table`.
-
-    Returns
-    -------
-    Figure
-        Bars up to 120 tasks, areas above.
+    Bars up to 120 tasks, areas above.
     """
     traces = Traces()
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
@@ -317,26 +277,10 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return effective sample sizes as tasks arrive, and as b grows.
+    """Return effective sample sizes as tasks arrive, and as b grows to at most `largest_b`, at a ratio n d² / σ².
 
-    Parameters
-    ----------
-    n : float
-        Samples per task.
-    ratio : float
-        n d^2 / sigma^2.
-    k, b : int
-        Number of tasks and backward steps.
-    largest_b : int
-        Largest b of the second table.
-
-    Returns
-    -------
-    by_k : DataFrame
-        Columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
-        b).
-    by_b : DataFrame
-        Columns b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
+    The first has columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
+    b); the second b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)
@@ -377,24 +321,9 @@ def ess_growth(
     share: float = 0.95,
     run: EffectiveSamples | None = None,
 ) -> go.Figure:
-    """Return how the effective sample size grows with the number of tasks and with b.
+    """Return how the effective sample size grows with the number of tasks and with b, from `ess_growth_table`.
 
-    Parameters
-    ----------
-    by_k, by_b : DataFrame
-        From `ess_growth_table`.
-    n : float
-        Samples per task, drawn as reference.
-    b : int
-        The b in use.
-    share : float
-        Share of the full gain that counts as enough.
-    run : EffectiveSamples or None
-        What a run reached with these tasks and this b: drawn beside what Theorem 4 gives.
-
-    Returns
-    -------
-    Figure
+    `share` of the full gain counts as enough; what a run reached with these tasks and this b stands beside Theorem 4.
     """
     traces = Traces()
     names = {
@@ -487,17 +416,8 @@ def _mark_run(traces: Traces, run: EffectiveSamples, places: dict[int, float]) -
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     """Return the bound of Theorem 3, minimax risk and error of each task as multiples of the risk of guessing.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns task, label, single, forward, forward_backward (bounds), risk, error.
-    trivial : float
-        1 - 1/C, above which a bound says nothing.
-
-    Returns
-    -------
-    Figure
-        Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
+    `table` has columns task, label, single, forward, forward_backward (bounds), risk, error; `trivial` is 1 - 1/C.
+    Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
     """
     traces = Traces()
     for rule, dash in DASHES.items():
@@ -542,21 +462,7 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
 
 
 def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
-    """Parse pairs (j, k) typed by a visitor.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Two whole numbers each, separated by a comma, a semicolon or spaces.
-    largest : int
-        Largest k.
-
-    Returns
-    -------
-    pairs : list of (int, int)
-        Those with 1 <= j <= k <= `largest`.
-    wrong : list of str
-        The others, shortened.
+    """Return the pairs 1 <= j <= k <= `largest` typed by a visitor, and the texts that are none, shortened.
 
     Examples
     --------
@@ -576,17 +482,7 @@ def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tu
 
 
 def run_parts(result: RunResult) -> Floats:
-    """Own, preceding and succeeding samples of each task at the last step of a run, means over repetitions.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    ndarray of shape (k, 3)
-    """
+    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3)."""
     own, forward, both = (
         result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
     )

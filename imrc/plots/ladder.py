@@ -19,19 +19,10 @@ _TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backw
 
 
 def ladder_table(result: RunResult) -> pd.DataFrame:
-    """Return one row per task: columns task (from 1), label, and for each rule its error at the last step.
+    """Return one row per task: its error at the last step for each rule, with standard error.
 
-    Forward learning never touches a task again, so its error is that of the step at which the task was learnt.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    DataFrame
-        Columns task, label, test_samples, and mean and standard error per rule: single, single_stderr and so on.
+    Forward learning never touches a task again, so its error is that of the step at which the task was learnt. Columns
+    task (from 1), label, test_samples, single, single_stderr and so on.
     """
     table = pd.DataFrame(
         {"task": np.arange(1, result.n_tasks + 1), "label": result.labels, "test_samples": result.test_samples}
@@ -44,17 +35,7 @@ def ladder_table(result: RunResult) -> pd.DataFrame:
 def ladder_chart(table: pd.DataFrame, marked: int | None = None) -> go.Figure:
     """Return one rung per task, from the error when it was learnt to the error now, with the error alone beside it.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ladder_table`.
-    marked : int or None
-        Task, from 1, whose rung is marked.
-
-    Returns
-    -------
-    Figure
-        ``customdata`` holds the task from 1.
+    ``customdata`` holds the task from 1; that of `marked` is marked.
     """
     tasks = table["task"].to_numpy()
     few = len(tasks) <= 60

@@ -14,19 +14,7 @@ _X = {"n": "samples n per task", "k": "tasks k", "b": "backward steps b"}
 
 
 def plan_chart(table: pd.DataFrame, plan: Plan) -> go.Figure:
-    """Return three panels: effective samples as n, k or b varies, with the band of the rate, the plan and the wish.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.planning.plan_table`.
-    plan : Plan
-        The same plan.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return three panels: effective samples as n, k or b varies, with the band of the rate, the plan and the wish."""
     traces = Traces()
     colour = COLOURS["forward_backward" if plan.of == "mean" else "forward"]
     name = f"effective samples of {PLACES[plan.of]}"

@@ -20,15 +20,7 @@ _WRITTEN = 0.1
 def power_chart(power: Power) -> go.Figure:
     """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
 
-    Parameters
-    ----------
-    power : Power
-        From `imrc.diagnostics.verdict_power`.
-
-    Returns
-    -------
-    Figure
-        The kind named in the verdict is in bold.
+    The kind named in the verdict is in bold.
     """
     table = power.table
     here = power.verdict.split(" or ")

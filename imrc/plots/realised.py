@@ -15,17 +15,7 @@ from imrc.plots._style import COLOURS, NAMES, rgba
 def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
     """Return promised and realised effective samples of each rule with their 95 % intervals.
 
-    Parameters
-    ----------
-    found : sequence of Realised
-        From `imrc.evaluation.realised_samples`.
-    n : int
-        Samples per task.
-
-    Returns
-    -------
-    Figure
-        What is beyond the grid is said beside the row.
+    What is beyond the grid is said beside the row.
     """
     traces = Traces()
     names, notes = [], []

@@ -12,17 +12,7 @@ from imrc.plots._style import COLOURS, DASHES, NAMES, band
 
 
 def reliability_chart(table: pd.DataFrame) -> go.Figure:
-    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.calibration.reliability_table`, with at least one row.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
     traces = Traces()
     traces.add(
         x=[0.0, 1.0],

@@ -17,17 +17,7 @@ _HEIGHT = 96
 
 
 def pictogram(scenario: ScenarioName) -> go.Figure:
-    """Return four tasks in a row, and the next one: filled where learnt from, ringed where tested, arrows where helped.
-
-    Parameters
-    ----------
-    scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        What is shown.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return four tasks and the next one: filled where learnt from, ringed where tested, arrows where helped."""
     check_choice("scenario", scenario, SCENARIO_NAMES)
     tasks = list(range(1, _TASKS + 1))
     last = _TASKS + 1 if scenario == "next_task" else _TASKS

@@ -21,17 +21,7 @@ _SCREEN_PX = 520
 
 
 def untitled(figure: go.Figure) -> tuple[str, str]:
-    """Take the title out of a figure, in place; return it and its unit as plain texts.
-
-    Parameters
-    ----------
-    figure : Figure
-        One of this package.
-
-    Returns
-    -------
-    title, unit : str
-        For a heading, which wraps and can be listened to.
+    """Take the title out of a figure, in place; return it and its unit as plain texts, for a heading.
 
     Examples
     --------
@@ -53,16 +43,6 @@ def _stacked(figure: go.Figure) -> go.Figure:
     """Put the panels of a figure with one row below each other, in place; return the figure.
 
     Figures with a single panel, or with several rows, stay as they are.
-
-    Parameters
-    ----------
-    figure : Figure
-        From `imrc.plots._panels.panels`, or any other of this package.
-
-    Returns
-    -------
-    Figure
-        The same object.
     """
     named = panel_titles(figure)
     x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
@@ -101,19 +81,7 @@ def _stacked(figure: go.Figure) -> go.Figure:
 
 
 def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
-    """Make a figure taller, in place, where its legend needs more rows than on a page; return the figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        With its legend above the plot.
-    width : int
-        Pixels a row of the legend has.
-
-    Returns
-    -------
-    Figure
-    """
+    """Make a figure taller, in place, where its legend needs more rows of `width` pixels than on a page."""
     if not figure.layout.showlegend or figure.layout.legend.y is None:
         return figure
     more = LEGEND_PX * (legend_rows(figure.data, width) - legend_rows(figure.data))

@@ -30,16 +30,9 @@ STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
 class Samples:
     """One image per class and task.
 
-    Attributes
-    ----------
-    grid : ndarray of shape (classes * (side + 1), tasks * (side + 1))
-        The images beside each other, classes below each other, NaN between them; 0 to 1.
-    side : int
-        Width and height of an image in pixels.
-    labels, classes : tuple of str
-        Names of the tasks and classes shown.
-    tasks : int
-        How many tasks there are.
+    `grid`, of shape (classes * (side + 1), tasks * (side + 1)) without the last gaps, has the images from 0 to 1 beside
+    each other, classes below each other, NaN between them; `tasks` is how many tasks there are, `labels` and `classes`
+    name those shown.
     """
 
     grid: NDArray[np.float64]
@@ -62,15 +55,6 @@ def image_side(names: tuple[str, ...]) -> int | None:
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
     """Return one image of each of two classes per task; None if the inputs are no square images.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-
-    Returns
-    -------
-    Samples or None
 
     Examples
     --------
@@ -140,19 +124,7 @@ def image_strip(samples: Samples) -> go.Figure:
 
 
 def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: tuple[str, ...]) -> go.Figure:
-    """Return the shares of the classes by task as small bars.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (tasks, classes)
-        From `shares_of`.
-    labels, classes : tuple of str
-        Names of the tasks and of the classes.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the shares of the classes by task, (tasks, classes) from `shares_of`, as small bars."""
     order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
     tasks = np.arange(1, len(shares) + 1)
     bars = [

@@ -61,19 +61,7 @@ def _ends(values: dict[str, float], limits: tuple[float, float], panel: int = 1)
 
 
 def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> go.Figure:
-    """Return one task's samples with the boundaries that several tries learnt, and the best one.
-
-    Parameters
-    ----------
-    samples, boundaries : ndarray
-        From `imrc.teaching.try_one_task`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return samples of `try_one_task` with the boundaries of several tries, and the best; large for a projector."""
     traces = Traces()
     x: list[float | None] = []
     y: list[float | None] = []
@@ -132,25 +120,9 @@ def sequence_chart(
     rules: tuple[str, ...] = ("single", "forward"),
     large: bool = False,
 ) -> go.Figure:
-    """Return what is known when a task has just arrived: one average of every task so far, and what it is worth.
+    """Return what is known when task `newest`, from 0, has just arrived: an average of every task, and its worth.
 
-    Parameters
-    ----------
-    world : World
-        From `imrc.teaching.simulate`; its first sequence is shown.
-    newest : int
-        Task that has just arrived, from 0.
-    b : int
-        Backward steps.
-    rules : tuple of str
-        Rules shown.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-        With axes that are the same for every `newest`.
+    Of the first sequence of the world; axes are the same for every `newest`.
     """
     k = len(world.truth)
     newest = check_int("newest", newest, 0, k - 1)
@@ -214,20 +186,7 @@ def sequence_chart(
 def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: bool = False) -> go.Figure:
     """Return errors above the best possible against drift.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.drift_table`; without rows the chart shows one drift only.
-    now : DataFrame
-        From `imrc.teaching.summary`, for the drift chosen.
-    drift : float
-        The drift chosen.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
+    `table` is from `drift_table` (without rows one drift only is shown), `now` from `summary`, for the drift chosen.
     """
     traces = Traces()
     ends: dict[str, float] = {}
@@ -275,20 +234,10 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
 
 
 def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
-    """Return the centres of many boxes around the truth: those whose box holds it, and those whose box does not.
+    """Return the centres of the boxes of `box_table` around the truth: those that hold it and those that do not.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.box_table`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-        One panel per rule; the square is the box of the middle size, drawn around the truth: a centre inside it has a
-        box that holds the truth.
+    One panel per rule; the square is the box of the middle size, drawn around the truth: a centre inside it has a box
+    that holds the truth.
     """
     traces, titles = Traces(), []
     reach = 1.05 * float(max(table["off_1"].abs().max(), table["off_2"].abs().max()))
@@ -344,19 +293,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
 
 
 def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
-    """Return errors above the best possible, task by task.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.task_table`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return errors above the best possible, task by task, from `task_table`."""
     traces = Traces()
     ends: dict[str, float] = {}
     for rule, name in NAMES.items():

@@ -24,17 +24,7 @@ _GAP = 1
 
 
 def uses_chart(uses: RuleUses) -> go.Figure:
-    """Return the weight of every task in a rule, and by how much its error changes without the task.
-
-    Parameters
-    ----------
-    uses : RuleUses
-        From `imrc.evaluation.rule_uses`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the weight of every task in a rule, and by how much its error changes without the task."""
     table = uses.tasks
     start = int(np.argmax(table["weight"].to_numpy() >= _SEEN))
     table = table.iloc[start:]
@@ -93,19 +83,9 @@ def uses_chart(uses: RuleUses) -> go.Figure:
 
 
 def pull_images(uses: RuleUses, sequence: TaskSequence) -> go.Figure | None:
-    """Return pictures of the samples that pull most at a rule, the strongest first.
+    """Return pictures of the samples that pull most at a rule with log loss, the strongest first.
 
-    Parameters
-    ----------
-    uses : RuleUses
-        From `imrc.evaluation.rule_uses`, for log loss.
-    sequence : TaskSequence
-        The same tasks.
-
-    Returns
-    -------
-    Figure or None
-        None if the inputs are no square images, or no samples are named.
+    None if the inputs are no square images, or no samples are named.
     """
     side = image_side(sequence.feature_names)
     count = len(uses.samples)

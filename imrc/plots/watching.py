@@ -21,20 +21,9 @@ _LEAST, _MOST = 1e-2, 1e8
 
 
 def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figure:
-    """Return what is known when a task has arrived; axes are those of the whole sequence, so that it can be played.
+    """Return what `watch_story` knows when a task (from 1) has arrived; `alpha` bounds the chance of any false alarm.
 
-    Parameters
-    ----------
-    story : DataFrame
-        From `imrc.watch.watch_story`.
-    task : int
-        The newest task, from 1.
-    alpha : float
-        Bound on the probability of any false alarm.
-
-    Returns
-    -------
-    Figure
+    Axes are those of the whole sequence, so that it can be played.
     """
     seen = story[story["task"] <= task]
     x, alarm = seen["task"], first_alarm(seen, alpha)

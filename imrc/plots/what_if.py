@@ -17,19 +17,7 @@ from imrc.plots.curves import curve, limits
 
 
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
-    """Return the error of each rule against the size of the blocks, the present one marked.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.what_if.over_blocks`.
-    present : int
-        Rows of a task now.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the error of each rule against the size of the blocks (`over_blocks`), the rows of a task now marked."""
     by_size = table.assign(x=table["size"])
     sizes = sorted(table["size"].unique())
     traces = [
@@ -58,17 +46,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
 
 
 def gains_chart(found: Changed) -> go.Figure:
-    """Return the gain over a single task in the order of arrival and in random order, with intervals.
-
-    Parameters
-    ----------
-    found : Changed
-        From `imrc.evaluation.what_if.shuffled`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the gain over a single task in the order of arrival and in random order, with intervals."""
     traces = Traces()
     inside = [0.0]
     names = []
@@ -120,21 +98,7 @@ def gains_chart(found: Changed) -> go.Figure:
 
 
 def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure:
-    """Return by how much the error of every other task rises without one, with intervals.
-
-    Parameters
-    ----------
-    found : Changed
-        From `imrc.evaluation.what_if.without`.
-    task : int
-        Which was left out, from 0.
-    labels : sequence of str
-        Names of all tasks.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return by how much the error of every other task rises without one (from 0), with intervals."""
     traces = Traces()
     inside = [0.0]
     for rule, shift in zip(BORROWING, (-0.12, 0.12), strict=True):

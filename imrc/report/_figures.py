@@ -19,15 +19,7 @@ _STORY = 2
 
 @dataclass(frozen=True)
 class Section:
-    """Charts of one topic.
-
-    Attributes
-    ----------
-    title : str
-        Heading.
-    figures : tuple of (str, Figure)
-        Stem of the file a chart is saved as, and the chart.
-    """
+    """Charts of one topic, each with the stem of the file it is saved as."""
 
     title: str
     figures: tuple[tuple[str, go.Figure], ...]
@@ -91,25 +83,7 @@ def sections(
     decision: Decision,
     references: RunResult | None,
 ) -> list[Section]:
-    """Return the charts of a report by topic.
-
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    diagnosis : Assessment or None
-        Of the same sequence.
-    compared : sequence of RunResult
-        Runs of compared methods on the same draws; may be empty.
-    decision : Decision
-        Of the run.
-    references : RunResult or None
-        Of the decision.
-
-    Returns
-    -------
-    list of Section
-    """
+    """Return the charts of a report by topic."""
     out = [
         Section("Errors", tuple(_errors(result, decision, references))),
         Section("Effective sample size", tuple(_effective(result, diagnosis))),

@@ -22,15 +22,7 @@ _VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute of the header.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    values : tuple of str
-        The values of a nominal attribute; empty for the others.
-    """
+    """One attribute of the header; the values of a nominal one, none of the others."""
 
     name: str
     values: tuple[str, ...] = ()
@@ -38,15 +30,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class ArffTable:
-    """What an ARFF file holds.
-
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-        The header.
-    table : TextTable
-        One column of strings per attribute; "?" is a missing value.
-    """
+    """What an ARFF file holds: its header and a column of strings per attribute; "?" is a missing value."""
 
     attributes: tuple[Attribute, ...]
     table: TextTable
@@ -132,14 +116,9 @@ def _from_sparse(body: bytes, attributes: list[Attribute]) -> tuple[pa.Array, ..
 
 
 def parse_arff(data: bytes) -> ArffTable:
-    r"""Parse ARFF text (UTF-8 bytes).
+    r"""Parse ARFF text (UTF-8 bytes); raise DataError that names the line or row that cannot be read.
 
     A row with a stray comma at its end is mended (one published file has such a row).
-
-    Raises
-    ------
-    DataError
-        If header or rows cannot be read; the message names line or row.
 
     Examples
     --------

@@ -61,16 +61,9 @@ _ZERO = r"^0{4}-00-00|^00?[./-]00?[./-]0000"
 
 @dataclass(frozen=True)
 class Moments:
-    """A column of dates.
+    """A column of dates: seconds since 1970, NaN where a cell is missing, and what was decided, in words.
 
-    Attributes
-    ----------
-    seconds : ndarray of float
-        Seconds since 1970; NaN where a cell is missing.
-    period : str
-        "value", or the period each cell stands for: "week", "month" or "quarter".
-    notes : tuple of str
-        What was decided, in words.
+    `period` is "value", or the period each cell stands for: "week", "month" or "quarter".
     """
 
     seconds: NDArray[np.float64]
@@ -189,10 +182,7 @@ def _fits(words: pa.Array) -> tuple[int, Flags]:
 def read_dates(name: str, cells: pa.Array, missing: Flags, mostly: float) -> Moments | None:
     """Return the column as moments, or None if too few cells are dates.
 
-    Raises
-    ------
-    DataError
-        If a column of dates has one that does not exist, such as the 31st of April; the message names row and column.
+    Raises DataError if it has a date that does not exist, such as the 31st of April; the message names row and column.
 
     Examples
     --------

@@ -45,14 +45,9 @@ _SURE_OF_POINTS = (
 
 @dataclass(frozen=True)
 class Figures:
-    """What a column of text holds, as far as numbers are concerned.
+    """What a column of text holds in numbers, NaN where a cell is missing or none, and what was decided, in words.
 
-    Attributes
-    ----------
-    values : ndarray of float or None
-        The numbers, NaN where a cell is missing or none; None if these are not numbers.
-    notes : tuple of str
-        What was decided, in words.
+    The values are None if these are not numbers.
     """
 
     values: NDArray[np.float64] | None

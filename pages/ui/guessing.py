@@ -19,12 +19,7 @@ def _turn(of: Hashable) -> None:
 def ask(result: Assessment, of: Hashable) -> bool:
     """Offer to guess the kind of change; return whether the verdict stays hidden for now.
 
-    Parameters
-    ----------
-    result : Assessment
-        The diagnosis.
-    of : hashable
-        What was diagnosed: the verdict on another sequence is hidden again.
+    That on another sequence, `of`, is hidden again.
     """
     place = st.container()
     if not place.toggle(

@@ -284,20 +284,8 @@ def _measured(
 ) -> pd.DataFrame | None:
     """Return a table for the visitor's own choice: one that is there, or measured after a click, with progress.
 
-    Parameters
-    ----------
-    kind : str
-        Which table.
-    make : callable
-        `window_table` or `growth_table`.
-    sequence : TaskSequence
-        The tasks.
-    runs : sequence of RunSettings
-        What is run for each n, for the estimate of time and memory; the first is handed on.
-    sizes : sequence of int
-        Values of n.
-    times : float
-        How many times as long as those runs it takes.
+    `runs` are what is run for each n, for the estimate of time and memory; the first is handed on. It takes so many
+    `times` as long as those.
     """
     settings = runs[0]
     key = (kind, sequence.fingerprint, settings, tuple(sizes))

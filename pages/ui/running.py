@@ -138,14 +138,8 @@ def _judged(result: RunResult, settings: RunSettings) -> RunResult:
 def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice: from the store, or computed now with progress and a Stop button.
 
-    A run that was stopped gives what it reached, or None if it did not finish a single task.
-
-    Parameters
-    ----------
-    choice : Choice
-        What to run.
-    **changes
-        Fields of its settings to replace.
+    `changes` replace fields of its settings. A run that was stopped gives what it reached, or None if it did not finish
+    a single task.
     """
     visit = state.visit()
     asked = replace(choice.settings, **changes)
@@ -168,13 +162,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
 
 
 def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of the last Run, see `result_of`.
-
-    Parameters
-    ----------
-    **changes
-        Fields of the settings to replace, for a second run beside the visitor's own.
-    """
+    """Return the result of the last Run, or of a second one beside it with other settings, see `result_of`."""
     visit = state.visit()
     result = result_of(visit.choice, **changes)
     if visit.show_result is not None and result is not None and not changes:

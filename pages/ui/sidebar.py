@@ -250,13 +250,7 @@ def _most_tasks(name: str) -> int:
 
 
 def show(settings: bool) -> None:
-    """Draw the sidebar.
-
-    Parameters
-    ----------
-    settings : bool
-        Whether the page shows a run, so that its settings have an effect.
-    """
+    """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
     visit = state.visit()
     visit.show_result = None
     with st.sidebar:

@@ -21,13 +21,7 @@ _LISTED = 1000
 
 
 def _path() -> Path | None:
-    """Return where results are kept, None if nothing is there.
-
-    Raises
-    ------
-    OSError, RuntimeError
-        If that cannot be found out: a folder that may not be entered, or a user without a home.
-    """
+    """Return where results are kept, None if nothing is there."""
     path = default_store_path()
     return path if path.is_file() else None
 
