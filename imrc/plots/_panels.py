@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from imrc.plots._style import LEGEND_PX, MARGIN, TITLE_PX
+from imrc.plots._style import COLOURS, LEGEND_PX, MARGIN, STROKE, TITLE_PX, rgba
 from imrc.plots._themes import LIGHT
 
 _PAGE_PX = 900
@@ -49,6 +50,51 @@ class Traces(list[dict[str, Any]]):
     def add(self, *, kind: str = "scatter", panel: int = 1, **properties: Any) -> None:  # noqa: ANN401 - Plotly's properties
         """Add a trace to a panel, which count from 1."""
         self.append(on_panel({"type": kind, **properties}, panel))
+
+    def band(
+        self,
+        x: NDArray[Any],
+        low: NDArray[Any],
+        high: NDArray[Any],
+        colour: str,
+        alpha: float,
+        **own: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Add a filled band between two curves: its outline, without line and hover."""
+        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "mode": "lines"}
+        self.add(**outline, fill="toself", fillcolor=rgba(colour, alpha), line={"width": 0}, hoverinfo="skip", **own)
+
+    def straight(
+        self,
+        x: Sequence[Any],
+        y: Sequence[Any],
+        name: str | None = None,
+        colour: str | None = COLOURS["reference"],
+        *,
+        width: float = 1.5,
+        dash: str | None = "dash",
+        **own: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Add a straight line to read others against, such as a level or a border, without hover; no colour: ink."""
+        line = {"color": colour, "width": width, "dash": dash}
+        self.add(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", **own)
+
+
+def bars(above: Any, below: Any = None, *, colour: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - array-likes
+    """Return error bars without ends, of the same length on both sides unless two are given; no colour: ink."""
+    sides = {"array": above} if below is None else {"array": above, "arrayminus": below}
+    return {"type": "data", **sides, "color": colour, "width": 0, **own}
+
+
+def names_axis(names: Sequence[str], text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's
+    """Return a vertical axis of names, the first at the top."""
+    return axis(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
+
+
+def image_cells(grid: NDArray[np.float64], **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+    """Return a trace of small images, values from 0 to 1, nothing where NaN."""
+    shown = {"zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False}
+    return {"type": "heatmap", "z": grid, "colorscale": STROKE, **shown, **own}
 
 
 def band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -183,6 +229,7 @@ def chart(
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
+    margin |= layout.pop("margin", {})
     if ends:
         longest = max(len(line) for end in ends for line in end["text"].partition("</span> ")[2].split("<br>"))
         margin["r"] = 26 + round(6.4 * longest)

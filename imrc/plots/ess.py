@@ -19,7 +19,7 @@ from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._panels import Traces, axis, bars, chart, panels
 from imrc.plots._style import COLOURS, DASHES, DATA, NAMES, rgba
 from imrc.wording import decimal
 
@@ -126,17 +126,12 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         )
     borders = [1.0 / max(tasks) ** 2, 1.0]
     for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
-        traces.add(
-            x=[border, border],
-            y=[bottom, top],
-            mode="lines",
-            name=f"border of regimes, {name}",
-            showlegend=False,
-            line={"color": COLOURS["reference"], "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-        )
+        said = f"border of regimes, {name}"
+        traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
     if own is not None and reached is not None and reached.own > 0:
-        _mark_reached(traces, float(np.clip(own.value, low, high)), reached)
+        name = f"this run: {reached.mean:,.1f} samples, mean of all tasks"
+        marker = {"symbol": "diamond", "size": 12}
+        _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
     return chart(
         traces,
         axis(
@@ -159,22 +154,18 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
     )
 
 
-def _mark_reached(traces: Traces, x: float, reached: EffectiveSamples) -> None:
-    """Draw what a run reached, in units of its own samples."""
-    known = math.isfinite(reached.low)
+def _mark_run(traces: Traces, run: EffectiveSamples, x: float, *, unit: float = 1.0, **own: Any) -> None:  # noqa: ANN401
+    """Draw what a run reached, with its interval, in units of so many samples."""
+    interval = None
+    if math.isfinite(run.low):
+        interval = bars([(run.high - run.mean) / unit], [(run.mean - run.low) / unit], width=None)
     traces.add(
         x=[x],
-        y=[reached.mean / reached.own],
+        y=[run.mean / unit],
         mode="markers",
-        name=f"this run: {reached.mean:,.1f} samples, mean of all tasks",
-        marker={"symbol": "diamond", "size": 12, "color": COLOURS["truth"]},
-        error_y={
-            "type": "data",
-            "array": [(reached.high - reached.mean) / reached.own if known else 0.0],
-            "arrayminus": [(reached.mean - reached.low) / reached.own if known else 0.0],
-            "color": COLOURS["truth"],
-        },
-        hovertemplate=f"this run: {samples_text(reached)}<extra></extra>",
+        error_y=interval,
+        hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
+        **own,
     )
 
 
@@ -198,7 +189,7 @@ def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: 
         y=[bottom, top],
         mode="lines",
         name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
-        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        line={"width": 2, "dash": "dash"},
         hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
 
@@ -251,19 +242,10 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             "hovertemplate": text + "<extra></extra>",
         }
         if few:
-            traces.add(
-                kind="bar",
-                marker={"color": colour, "line": {"width": 0}},
-                **common,
-            )
+            traces.add(kind="bar", marker={"color": colour, "line": {"width": 0}}, **common)
         else:
-            traces.add(
-                mode="lines",
-                stackgroup="parts",
-                line={"width": 0, "color": colour},
-                fillcolor=rgba(colour, 0.85),
-                **common,
-            )
+            area = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
+            traces.add(mode="lines", stackgroup="parts", **area, **common)
     return chart(
         traces,
         axis("task", **task_ticks(table["label"].tolist())),
@@ -354,30 +336,17 @@ def ess_growth(
         panel=2,
     )
     for column, last in ((1, float(by_k["k"].max())), (2, float(max(by_b["b"].max(), 1)))):
-        traces.add(
-            x=[0, last],
-            y=[n, n],
-            mode="lines",
-            name=f"{NAMES['single']}: n = {n:g}",
-            legendgroup="single",
-            showlegend=column == 1,
-            line={"color": COLOURS["single"], "width": 2, "dash": "dot"},
-            hoverinfo="skip",
-            panel=column,
-        )
-    if run is not None:
-        _mark_run(traces, run, {1: float(by_k["k"].max()), 2: float(b)})
+        shown: dict[str, Any] = {"legendgroup": "single", "showlegend": column == 1, "panel": column}
+        name = f"{NAMES['single']}: n = {n:g}"
+        traces.straight([0, last], [n, n], name, COLOURS["single"], width=2, dash="dot", **shown)
+    for column, x in ((1, float(by_k["k"].max())), (2, float(b))) if run is not None else ():
+        name = f"this run, forward and backward: {samples_text(run)}"
+        shown = {"legendgroup": "run", "showlegend": column == 1, "panel": column}
+        _mark_run(traces, run, x, name=name, marker={"symbol": "diamond", "size": 10}, **shown)
     enough = enough_steps(by_b, share)
     if enough is not None and len(by_b) > 1:
-        traces.add(
-            x=[enough, enough],
-            y=[0, float(by_b["ess"].max())],
-            mode="lines",
-            name=f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %"),
-            line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
-            hoverinfo="skip",
-            panel=2,
-        )
+        name = f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %")
+        traces.straight([enough, enough], [0, float(by_b["ess"].max())], name, None, panel=2)
     return panels(
         traces,
         ("As tasks arrive", f"With b steps back (now {b})"),
@@ -390,27 +359,6 @@ def ess_growth(
         title="Do more tasks and more backward steps still help?",
         height=400,
     )
-
-
-def _mark_run(traces: Traces, run: EffectiveSamples, places: dict[int, float]) -> None:
-    """Draw what the run reached, with its interval, into the panels of a figure."""
-    bars = None
-    if math.isfinite(run.low):
-        above, below = run.high - run.mean, run.mean - run.low
-        bars = {"type": "data", "array": [above], "arrayminus": [below], "color": COLOURS["truth"]}
-    for column, x in places.items():
-        traces.add(
-            x=[x],
-            y=[run.mean],
-            mode="markers",
-            name=f"this run, forward and backward: {samples_text(run)}",
-            legendgroup="run",
-            showlegend=column == 1,
-            marker={"symbol": "diamond", "size": 10, "color": COLOURS["truth"]},
-            error_y=bars,
-            hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
-            panel=column,
-        )
 
 
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
@@ -435,18 +383,12 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
             y=table[column] / trivial,
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": 8, "color": COLOURS["truth"]},
+            marker={"symbol": symbol, "size": 8},
             customdata=[decimal(value) for value in table[column]],
             hovertemplate="task %{x}: %{customdata}<extra>" + name + "</extra>",
         )
-    traces.add(
-        x=[float(table["task"].min()), float(table["task"].max())],
-        y=[1.0, 1.0],
-        mode="lines",
-        name=f"guessing, {decimal(trivial, 2)}: a bound above says nothing",
-        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    ends = [float(table["task"].min()), float(table["task"].max())]
+    traces.straight(ends, [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: a bound above says nothing")
     bounds, lowest = table[list(DASHES)].to_numpy(), table[["risk", "error"]].to_numpy()
     scale: dict[str, Any] = {"rangemode": "tozero"}
     if np.nanmin(lowest) > 0 and np.nanmax(bounds) > 3 * trivial:

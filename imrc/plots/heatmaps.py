@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 from imrc._checks import check_choice
 from imrc.plots._axes import task_ticks, whole_numbers
 from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES
+from imrc.plots._style import SHORT_NAMES
+from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.ladder import marked_row
 from imrc.plots.tables import QUANTITIES, Quantity
 
@@ -27,6 +28,8 @@ _BAR: dict[Quantity, str] = {
     "difference": "difference to single task",
     "risk": "minimax risk",
 }
+BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
+"""Colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
 _CLICKABLE = 1900
 """Up to this many cells each gets a marker, so that a click can select its task."""
 
@@ -90,6 +93,7 @@ def error_heatmaps(
     columns = len(column_at)
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     low, high = _range(tables, quantity)
+    scale = DIFFERENCE if quantity == "difference" else SCALE
     clickable = len(first) <= _CLICKABLE
     traces = []
     for number, table in enumerate(tables.values(), start=1):
@@ -103,7 +107,7 @@ def error_heatmaps(
             "z": grid,
             "x": column_at,
             "y": row_at,
-            "coloraxis": "coloraxis",
+            "coloraxis": scale,
             "hoverongaps": False,
             "xgap": 1 if columns <= 30 else 0,
             "ygap": 1 if tasks <= 30 else 0,
@@ -146,23 +150,7 @@ def error_heatmaps(
         legend=False,
         above=86,
         below=104,
-        coloraxis={
-            "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
-            "cmin": low,
-            "cmax": high,
-            # Below the panels: on a narrow page a bar at the side would take up the width of a panel.
-            "colorbar": {
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.6,
-                "x": 0.5,
-                "y": 0.0,
-                "yref": "container",
-                "yanchor": "bottom",
-                "tickformat": ".2f",
-                "nticks": 6,
-            },
-        },
+        **{scale: {"cmin": low, "cmax": high, "colorbar": {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}}},
         shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals, whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, chart, panels
-from imrc.plots._style import COLOURS, NAMES, band
+from imrc.plots._style import COLOURS, NAMES
 
 _BY_SIZE = ("solid", "dash", "dot", "dashdot")
 """Line styles of several n: colours are those of the rules everywhere."""
@@ -77,7 +78,7 @@ def _line(
 ) -> None:
     if np.isfinite(half).all() and len(x) > 1:
         low, high = (y - half).to_numpy(), (y + half).to_numpy()
-        traces.add(**band(x.to_numpy(), low, high, colour, 0.13), showlegend=False, panel=panel, legendgroup=name)
+        traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)
     said = [f" ± {value:.3f}" if np.isfinite(value) else "" for value in half]
     traces.add(
         x=x,
@@ -94,17 +95,8 @@ def _line(
 
 
 def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
-    traces.add(
-        x=list(x),
-        y=[1.0, 1.0],
-        mode="lines",
-        name=NAMES["single"],
-        legendgroup="single",
-        showlegend=panel == 1,
-        line={"color": COLOURS["single"], "width": 1.5, "dash": "dot"},
-        hoverinfo="skip",
-        panel=panel,
-    )
+    shown: dict[str, Any] = {"legendgroup": "single", "showlegend": panel == 1, "panel": panel}
+    traces.straight(x, [1.0, 1.0], NAMES["single"], COLOURS["single"], dash="dot", **shown)
 
 
 def growth_curves(table: pd.DataFrame) -> go.Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from imrc.diagnostics.power import KIND_NAMES, Power
-from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import Traces, axis, chart, names_axis
 
 _ANSWERS = {
     "named": ("this kind", "#0072B2"),
@@ -45,7 +45,7 @@ def power_chart(power: Power) -> go.Figure:
     return chart(
         traces,
         axis("of 100 simulated sequences the diagnosis names", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
-        axis("really", type="category", categoryorder="array", categoryarray=names[::-1]),
+        names_axis(names, "really"),
         title="How often would each kind be recognised?",
         height=150 + 32 * len(names),
         order="normal",

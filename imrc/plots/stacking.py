@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from imrc.plots._panels import legend_rows, move_ends_apart, panel_titles
 from imrc.plots._style import LEGEND_PX, TITLE_PX
+from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.describing import plain_text
 
 PHONE_PX = 640
@@ -68,9 +69,9 @@ def _stacked(figure: go.Figure) -> go.Figure:
         x.domain = [0.0, 1.0]
         y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
         title.update(x=0.5, y=top)
-    bar = figure.layout.coloraxis.colorbar
-    if bar.orientation == "h":
-        bar.update(len=0.9, nticks=5)
+    for scale in {SCALE, DIFFERENCE} & set(figure.layout):
+        if figure.layout[scale].colorbar.orientation == "h":
+            figure.layout[scale].colorbar.update(len=0.9, nticks=5)
     margin = figure.layout.margin
     height = inner + (margin.t or 0) + (margin.b or 0)
     if figure.layout.legend.y is not None:

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from imrc._checks import check_int
 from imrc._types import Floats
 from imrc.plots._axes import whole_numbers
-from imrc.plots._panels import End, Traces, axis, chart, line_ends, panels
-from imrc.plots._style import COLOURS, DASHES, NAMES, band
+from imrc.plots._panels import End, Traces, axis, bars, chart, line_ends, panels
+from imrc.plots._style import COLOURS, DASHES, NAMES
 from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 _HEIGHT, _LARGE_HEIGHT = 410, 385
@@ -47,16 +47,13 @@ def _sized(figure: go.Figure, large: bool) -> go.Figure:
     return figure
 
 
-def _note(text: str, x: float, y: float, colour: str, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+def _note(text: str, x: float, y: float, colour: str | None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": 13, "color": colour}, **own}
 
 
 def _ends(values: dict[str, float], limits: tuple[float, float], panel: int = 1) -> list[dict[str, Any]]:
     """Return the names of lines, beside the plot at the height of their last points."""
-    names = {**NAMES, "truth": "truth"}
-    # Black would not be seen on a dark page.
-    colours = {**COLOURS, "truth": COLOURS["reference"]}
-    ends = [End(names[rule], colours[rule], y) for rule, y in values.items()]
+    ends = [End(NAMES.get(rule, rule), COLOURS.get(rule, COLOURS["reference"]), y) for rule, y in values.items()]
     return line_ends(ends, limits, _HEIGHT - _AROUND_PX, panel=panel, width=12)
 
 
@@ -75,14 +72,7 @@ def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> 
     grey = {"color": COLOURS["single"], "width": 1}
     traces.add(x=x, y=y, mode="lines", name="boundaries learnt", line=grey, opacity=0.7, hoverinfo="skip")
     traces.add(x=x[:2], y=y[:2], mode="lines", name="from these samples", line={**grey, "width": 4, "dash": "dot"})
-    traces.add(
-        x=[0.0, 0.0],
-        y=[-20.0, 20.0],
-        mode="lines",
-        name="best possible",
-        line={"color": COLOURS["truth"], "width": 3, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    traces.straight([0.0, 0.0], [-20.0, 20.0], "best possible", None, width=3)
     for (name, colour, symbol), points in zip(CLASSES, samples.reshape(2, -1, 2), strict=True):
         traces.add(
             x=points[:, 0],
@@ -94,7 +84,7 @@ def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> 
         )
     (right, top), middle = _REACH, SEPARATION / 2.0
     notes = [
-        _note("best possible", 0.0, top, COLOURS["truth"], xanchor="left", xshift=6, yanchor="top"),
+        _note("best possible", 0.0, top, None, xanchor="left", xshift=6, yanchor="top"),
         *(
             _note(name, side * (middle + 2.0), -top, colour, yanchor="bottom")
             for side, (name, colour, _) in zip((-1.0, 1.0), CLASSES, strict=True)
@@ -135,14 +125,14 @@ def sequence_chart(
         y=truth[: newest + 1],
         mode="lines",
         name="truth",
-        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        line={"width": 2, "dash": "dash"},
         hovertemplate="task %{x}: %{y:.2f}<extra>truth</extra>",
     )
     for rule in rules:
         mean, half = found[rule][0][:, 0, 2], np.sqrt(found[rule][1][:, 0, 2])
         alone = rule == "single"
         if not alone:
-            traces.add(**band(tasks, mean - half, mean + half, COLOURS[rule], 0.2), name=f"{NAMES[rule]}, box")
+            traces.band(tasks, mean - half, mean + half, COLOURS[rule], 0.2, name=f"{NAMES[rule]}, box")
         traces.add(
             x=tasks,
             y=mean,
@@ -150,7 +140,7 @@ def sequence_chart(
             name=NAMES[rule],
             marker={"color": COLOURS[rule], "size": 8 if alone else 5},
             line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-            error_y={"type": "data", "array": half, "color": COLOURS[rule], "width": 0, "visible": alone},
+            error_y=bars(half, colour=COLOURS[rule], visible=alone),
             hovertemplate="task %{x}: %{y:.2f}<extra>" + NAMES[rule] + "</extra>",
         )
         traces.add(
@@ -196,13 +186,8 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
         errors = 100.0 * line["avoidable"]
         point = 100.0 * float(now.set_index("rule").loc[rule, "avoidable"])
         if len(line):
-            half = 196.0 * line["avoidable_se"].to_numpy()
-            traces.add(
-                **band(
-                    line["drift"].to_numpy(), (errors - half).to_numpy(), (errors + half).to_numpy(), COLOURS[rule], 0.2
-                ),
-                name=f"{name}, band",
-            )
+            low, high = ((errors + side * line["avoidable_se"]).to_numpy() for side in (-196.0, 196.0))
+            traces.band(line["drift"].to_numpy(), low, high, COLOURS[rule], 0.2, name=f"{name}, band")
             traces.add(
                 x=line["drift"],
                 y=errors,
@@ -272,7 +257,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
             y=[0.0],
             mode="markers",
             name="truth",
-            marker={"color": COLOURS["truth"], "size": 11, "symbol": "cross"},
+            marker={"size": 11, "symbol": "cross"},
             hoverinfo="skip",
             panel=panel,
         )
@@ -301,9 +286,7 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
         errors, half = (
             part[column].to_numpy() * scale for column, scale in (("avoidable", 100), ("avoidable_se", 196))
         )
-        traces.add(
-            **band(part["task"].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2), name=f"{name}, band"
-        )
+        traces.band(part["task"].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2, name=f"{name}, band")
         traces.add(
             x=part["task"],
             y=errors,

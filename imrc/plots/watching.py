@@ -43,14 +43,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
         hovertemplate="task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
         **named,
     )
-    traces.add(
-        x=ends,
-        y=[1.0 / alpha] * 2,
-        mode="lines",
-        name=f"alarm, from {1.0 / alpha:g}",
-        line={"color": _ALARM, "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
         at = seen["task"].to_numpy() == alarm
         traces.add(
