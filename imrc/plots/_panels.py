@@ -61,7 +61,11 @@ class Traces(list[dict[str, Any]]):
         **own: Any,  # noqa: ANN401 - as above
     ) -> None:
         """Add a filled band between two curves: its outline, without line and hover."""
-        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "mode": "lines"}
+        outline: dict[str, Any] = {
+            "x": np.concatenate([x, x[::-1]]),
+            "y": np.concatenate([high, low[::-1]]),
+            "mode": "lines",
+        }
         self.add(**outline, fill="toself", fillcolor=rgba(colour, alpha), line={"width": 0}, hoverinfo="skip", **own)
 
     def straight(
@@ -89,6 +93,11 @@ def bars(above: Any, below: Any = None, *, colour: str | None = None, **own: Any
 def names_axis(names: Sequence[str], text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's
     """Return a vertical axis of names, the first at the top."""
     return axis(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
+
+
+def colour_axis(name: str, low: float, high: float, bar: dict[str, Any]) -> dict[str, Any]:
+    """Return the layout of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""
+    return {name: {"cmin": low, "cmax": high, "colorbar": bar}}
 
 
 def image_cells(grid: NDArray[np.float64], **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from imrc.diagnostics.changed import KIND_TITLES, Changed, moves
 from imrc.plots._axes import task_ticks
-from imrc.plots._panels import Traces, axis, image_cells, panels
+from imrc.plots._panels import Traces, axis, colour_axis, image_cells, panels
 from imrc.plots._style import DATA
 from imrc.plots._themes import DIFFERENCE
 from imrc.plots.task_pictures import image_side
@@ -116,5 +116,5 @@ def changed_images(result: Changed) -> go.Figure | None:
         title="What do the classes look like early and late?",
         height=110 + 150 * len(classes),
         legend=False,
-        **{DIFFERENCE: {"cmin": -most, "cmax": most, "colorbar": bar}},
+        **colour_axis(DIFFERENCE, -most, most, bar),
     )

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from imrc._types import Floats
 from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import Traces, axis, bars, chart
+from imrc.plots._panels import Traces, axis, bars, chart, colour_axis
 from imrc.plots._panels import panels as in_a_row
 from imrc.plots._style import COLOURS, DATA
 from imrc.plots._themes import SCALE
@@ -170,7 +170,7 @@ def distance_heatmap(result: Assessment) -> go.Figure:
         title="Which tasks are alike?",
         height=460,
         legend=False,
-        **{SCALE: {"cmin": 0.0, "cmax": top, "colorbar": bar}},
+        **colour_axis(SCALE, 0.0, top, bar),
     )
 
 

@@ -244,7 +244,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
         if few:
             traces.add(kind="bar", marker={"color": colour, "line": {"width": 0}}, **common)
         else:
-            area = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
+            area: dict[str, Any] = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
             traces.add(mode="lines", stackgroup="parts", **area, **common)
     return chart(
         traces,
@@ -339,10 +339,10 @@ def ess_growth(
         shown: dict[str, Any] = {"legendgroup": "single", "showlegend": column == 1, "panel": column}
         name = f"{NAMES['single']}: n = {n:g}"
         traces.straight([0, last], [n, n], name, COLOURS["single"], width=2, dash="dot", **shown)
-    for column, x in ((1, float(by_k["k"].max())), (2, float(b))) if run is not None else ():
-        name = f"this run, forward and backward: {samples_text(run)}"
-        shown = {"legendgroup": "run", "showlegend": column == 1, "panel": column}
-        _mark_run(traces, run, x, name=name, marker={"symbol": "diamond", "size": 10}, **shown)
+        if run is not None:
+            shown |= {"legendgroup": "run", "name": f"this run, forward and backward: {samples_text(run)}"}
+            marker = {"symbol": "diamond", "size": 10}
+            _mark_run(traces, run, last if column == 1 else float(b), marker=marker, **shown)
     enough = enough_steps(by_b, share)
     if enough is not None and len(by_b) > 1:
         name = f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %")

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import axis, on_panel, panels
+from imrc.plots._panels import axis, colour_axis, on_panel, panels
 from imrc.plots._style import SHORT_NAMES
 from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.ladder import marked_row
@@ -150,7 +150,7 @@ def error_heatmaps(
         legend=False,
         above=86,
         below=104,
-        **{scale: {"cmin": low, "cmax": high, "colorbar": {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}}},
+        **colour_axis(scale, low, high, {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}),
         shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )

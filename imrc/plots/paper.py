@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from imrc.plots._axes import decimals
-from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import Traces, axis, chart, colour_axis
 from imrc.plots._style import COLOURS, DIVERGING
 from imrc.plots._themes import DIFFERENCE
 from imrc.plots.compare import METHOD_COLOURS
@@ -144,7 +144,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         legend=False,
         above=top,
         below=64,
-        **{DIFFERENCE: {"cmin": -full, "cmax": full, "colorbar": bar}},
+        **colour_axis(DIFFERENCE, -full, full, bar),
     )
 
 

@@ -55,6 +55,14 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     return event if selecting else None
 
 
+def clicked(name: str) -> Any:  # noqa: ANN401 - whatever the figure gives its points
+    """Return the data of the point clicked in a chart, None if there is none; known before the chart is drawn."""
+    event = st.session_state.get(name)
+    points = event.selection.points if event else []
+    data = points[0].get("customdata") if points else None
+    return data[0] if isinstance(data, list) else data
+
+
 def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401
     """Show a table with a button that saves it as a file of this name; `options` are for `st.dataframe`."""
     st.dataframe(frame, hide_index=True, **options)

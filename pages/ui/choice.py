@@ -33,23 +33,8 @@ WITH_ORDER = ("recommended", "recommended_01")
 """Presets with other kinds of change than the random walk: one gain for all components."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
-CHOICE_NAMES = frozenset(
-    (
-        *NUMBERS,
-        "dataset",
-        "scenario",
-        "features",
-        "frequencies",
-        "sigma2",
-        "preset",
-        "lambda0",
-        "instances",
-        "solver",
-        "max_iter",
-        "order",
-    )
-)
-"""Names a choice has in a link."""
+CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "order", "scenario", *NUMBERS)
+"""Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
 
 
 def _exact(value: object) -> str:

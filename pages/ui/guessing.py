@@ -8,6 +8,7 @@ import streamlit as st
 
 from imrc.diagnostics import Assessment
 from imrc.diagnostics.words import GUESSES, guess_sentence
+from pages.ui import controls
 
 _REVEALED = "guess_revealed"
 
@@ -22,11 +23,11 @@ def ask(result: Assessment, of: Hashable) -> bool:
     That on another sequence, `of`, is hidden again.
     """
     place = st.container()
-    if not place.toggle(
+    if not controls.toggle(
         "Guess first",
-        key="guess_first",
-        bind="query-params",
-        help="For teaching: hides the verdict, here and in the link, until you have looked at the evidence and chosen.",
+        "guess_first",
+        "For teaching: hides the verdict, here and in the link, until you have looked at the evidence and chosen.",
+        place=place,
     ):
         st.session_state[_REVEALED] = None
         return False

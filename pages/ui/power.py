@@ -9,7 +9,7 @@ import streamlit as st
 from imrc.diagnostics import Assessment, Power, verdict_power
 from imrc.diagnostics.power import KIND_NAMES, LEAST_TASKS, power_rows, power_sentences
 from imrc.plots.power import power_chart
-from pages.ui import charts, queue, state
+from pages.ui import charts, controls, queue, state
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store, server_budget
 
@@ -33,11 +33,10 @@ def asked(result: Assessment) -> bool:
     return (
         result.k >= LEAST_TASKS
         and result.change is not None
-        and st.toggle(
+        and controls.toggle(
             "How reliable is this?",
-            key="power",
-            bind="query-params",
-            help=f"Simulates {SIMULATIONS} sequences like this one of each kind and counts what the diagnosis says of "
+            "power",
+            f"Simulates {SIMULATIONS} sequences like this one of each kind and counts what the diagnosis says of "
             "them. Takes about a minute, once; switching off stops it.",
         )
     )

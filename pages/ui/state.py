@@ -19,7 +19,7 @@ from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
 from pages.ui import data
-from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, Choice, fit_to_dataset, from_values
+from pages.ui.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
@@ -29,22 +29,6 @@ PIN = "pin"
 
 _LINK_ARRIVES_S = 1.0
 """A browser has shown a new link by then. Until then a click may still bring the link before."""
-
-WIDGETS = (
-    "dataset",
-    "features",
-    "preset",
-    "frequencies",
-    "sigma2",
-    "lambda0",
-    "instances",
-    "solver",
-    "max_iter",
-    "order",
-    "scenario",
-    *NUMBERS,
-)
-"""Keys of the widgets of the sidebar that make up a choice."""
 
 RunKey = tuple[str, RunSettings]
 
@@ -240,7 +224,7 @@ def write_link() -> None:
 
 def widget_values() -> dict[str, Any]:
     """Return what the widgets of the sidebar hold."""
-    return {name: st.session_state[name] for name in WIDGETS}
+    return {name: st.session_state[name] for name in CHOICE_NAMES}
 
 
 def wanted_values() -> dict[str, Any]:
@@ -251,7 +235,7 @@ def wanted_values() -> dict[str, Any]:
     return values
 
 
-def keep_widgets(names: Iterable[str] = WIDGETS) -> None:
+def keep_widgets(names: Iterable[str] = CHOICE_NAMES) -> None:
     """Keep what widgets of the sidebar hold through a run of the script that may not draw them."""
     st.session_state.update({name: st.session_state[name] for name in names})
 

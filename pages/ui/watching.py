@@ -11,7 +11,7 @@ import imrc
 from imrc.evaluation import RunResult
 from imrc.plots.watching import watch_chart
 from imrc.watch import arrival_sentences, watch_story
-from pages.ui import charts, links, player
+from pages.ui import charts, controls, links, player
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store, server_budget
 from pages.ui.running import continual_result
@@ -40,11 +40,8 @@ def watch(choice: Choice, sequence: imrc.TaskSequence) -> None:
     if len(sequence) < 3:
         st.info("Watching needs at least 3 tasks.", icon=":material/info:")
         return
-    if not st.toggle(
-        "Watch",
-        key="watch",
-        bind="query-params",
-        help="Tasks arrive one after the other: what an alarm says of each, and what learning it changes.",
+    if not controls.toggle(
+        "Watch", "watch", "Tasks arrive one after the other: what an alarm says of each, and what learning it changes."
     ):
         return
     run = continual_result()

@@ -11,7 +11,7 @@ import imrc
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
-from pages.ui import charts, links, queue, running
+from pages.ui import charts, controls, links, queue, running
 from pages.ui.keeping import Store, server_budget
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
@@ -71,14 +71,11 @@ def _found(
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Show the answer to the question chosen."""
-    question = st.radio(
+    question = controls.switch(
         "What if there were …",
-        list(QUESTIONS),
-        horizontal=True,
-        key="what_if",
-        bind="query-params",
-        format_func=QUESTIONS.get,
-        help="The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
+        QUESTIONS,
+        "what_if",
+        "The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
         "their own, with the settings of this one.",
     )
     head, settings = sequence.head(result.n_tasks), result.settings
@@ -95,14 +92,11 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
 
 
 def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    labels = st.radio(
+    labels = controls.switch(
         "Labels",
-        list(_LABELS),
-        horizontal=True,
-        key="what_if_labels",
-        bind="query-params",
-        format_func=_LABELS.get,
-        help="As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
+        _LABELS,
+        "what_if_labels",
+        "As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
         "the sidebar in every block: smaller blocks then have more labels in all.",
     )
     scale = labels == "all"
