@@ -79,36 +79,43 @@ def _counts(y: NDArray[Any]) -> dict[str, Any]:
     return {"rows": len(y), "class_counts": dict(zip(values.tolist(), counts.tolist(), strict=True))}
 
 
-def _blocks(
-    entry: CatalogueEntry,
-    X: Floats,
-    y: NDArray[Any],
-    names: Sequence[str],
-    **changes: Any,  # noqa: ANN401
-) -> TaskSequence:
+def _whole(entry: CatalogueEntry, X: Floats, y: NDArray[Any], names: Sequence[str]) -> TaskSequence:
+    """Cut a whole file into tasks; DataError if it is not of the published size."""
     if X.shape != (entry.samples, entry.features):
         raise DataError(
             f"{entry.title}: expected {entry.samples:,} rows and {entry.features} features, "
             f"found {X.shape[0]:,} and {X.shape[1]}."
         )
-    X.flags.writeable = False
+    return _blocks(entry, X, y, names, _counts(y))
+
+
+def _blocks(
+    entry: CatalogueEntry,
+    X: Floats,
+    y: NDArray[Any],
+    names: Sequence[str],
+    facts: Mapping[str, Any],
+    **more: Any,  # noqa: ANN401 - of TaskSequence
+) -> TaskSequence:
+    # Read-only arrays are sliced by the tasks instead of copied.
+    X.flags.writeable = y.flags.writeable = False
     return sequence_from_blocks(
         X,
         y,
         entry.task_rows,
         name=entry.name,
-        classes=np.unique(y),
         description=entry.summary,
         feature_names=tuple(names),
-        info={**info_of(entry), **_counts(y), **changes},
+        info={**info_of(entry), **facts},
         column_kinds=entry.column_kinds,
+        **more,
     )
 
 
 def _label_last(entry: CatalogueEntry, columns: Sequence[pa.Array], names: Sequence[str]) -> TaskSequence:
     """Cut a table of numbers whose last column is the label."""
     values = numbers(columns, [*names, "label"])
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+    return _whole(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
 
 
 def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[str], TextTable]:
@@ -122,13 +129,12 @@ def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[
 def power_supply(entry: CatalogueEntry) -> TaskSequence:
     """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
     arff = parse_arff(_only(entry)[1])
-    names = [attribute.name for attribute in arff.attributes]
-    values = numbers(arff.table.columns, names)
+    values = numbers(arff.table.columns, arff.names)
     hours = values[:, -1]
     if not np.isin(hours, np.arange(24)).all():
         raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
     y = np.where(hours < 12, "am", "pm")
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
+    return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, arff.names[:-1])
 
 
 def usenet1(entry: CatalogueEntry) -> TaskSequence:
@@ -162,7 +168,7 @@ def spam(entry: CatalogueEntry) -> TaskSequence:
         names, table = _csv(data, header=not re.fullmatch(rb"[01,.]+", first))
     else:
         arff = parse_arff(data)
-        names, table = [attribute.name for attribute in arff.attributes], arff.table
+        names, table = arff.names, arff.table
     return _label_last(entry, table.columns, names[:-1])
 
 
@@ -224,19 +230,8 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
         classes, y = np.arange(2), np.isin(types, chosen).astype(np.int64)
         words = f"cover type{'s' * (len(chosen) > 1)} {labels.replace(',', ', ')}"
         label, names = f"{words} or another", ("other cover types", words)
-    X = values[:, :-1].astype(np.float64)
-    X.flags.writeable = y.flags.writeable = False
-    return sequence_from_blocks(
-        X,
-        y,
-        entry.task_rows,
-        name=entry.name,
-        classes=classes,
-        description=entry.summary,
-        feature_names=_COVERTYPE,
-        info={**info_of(entry), **(_counts(y) if tasks is None else {}), "label": label, "class_names": names},
-        column_kinds=entry.column_kinds,
-    )
+    facts = {**(_counts(y) if tasks is None else {}), "label": label, "class_names": names}
+    return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=classes)
 
 
 def weather(entry: CatalogueEntry) -> TaskSequence:
@@ -252,13 +247,13 @@ def weather(entry: CatalogueEntry) -> TaskSequence:
 def electricity(entry: CatalogueEntry) -> TaskSequence:
     """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
     arff = parse_arff(_only(entry)[1])
-    names = [attribute.name for attribute in arff.attributes]
+    names = arff.names
     X = numbers(arff.table.columns[:-1], names[:-1])
     y = np.array([cell.strip("'\" ") for cell in arff.table.columns[-1].to_pylist()])
     unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
     if unknown.size:
         raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")
-    return _blocks(entry, X, y, names[:-1])
+    return _whole(entry, X, y, names[:-1])
 
 
 def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
@@ -279,18 +274,7 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
     rows = entry.task_rows
     labels = [f"{age[j * rows]}–{age[(j + 1) * rows - 1]} years" for j in range(len(X) // rows)]
     names = [f"pixel {r},{c}" for r in range(32) for c in range(32)]
-    X.flags.writeable = False
-    return sequence_from_blocks(
-        X,
-        gender,
-        rows,
-        labels=labels,
-        name=entry.name,
-        description=entry.summary,
-        feature_names=tuple(names),
-        info={**info_of(entry), **_counts(gender)},
-        column_kinds=entry.column_kinds,
-    )
+    return _blocks(entry, X, gender, names, _counts(gender), labels=labels)
 
 
 READERS: Mapping[str, Callable[..., TaskSequence]] = {

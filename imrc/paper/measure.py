@@ -191,24 +191,22 @@ def measure(
     """
     import pandas as pd
 
+    progress, announce = progress or (lambda *_: None), announce or (lambda _: None)
     if request.kind == "characteristics":
         return _characteristics(request, progress)
     frames, runs = [], runs or Runs()
     cells = [(name, n) for name in request.names for n in request.sizes]
     sequence, loaded = None, ""
     for position, (name, n) in enumerate(cells, start=1):
-        if progress is not None:
-            progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
+        progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
         if sequence is None or loaded != name:
             sequence, loaded = _load(request, name), name
 
         def show(title: str, step: int, total: int, where: str = f"[{position}/{len(cells)}] {name}, n = {n}") -> None:
-            if progress is not None:
-                progress(f"{where}: {title}", step, total)
+            progress(f"{where}: {title}", step, total)
 
         def say(text: str, where: str = f"{name}, n = {n}") -> None:
-            if announce is not None:
-                announce(f"{where}: {text}")
+            announce(f"{where}: {text}")
 
         if request.kind in ("tasks", "growth"):
             frames.append(_curve_rows(request, n, sequence, show))
@@ -234,14 +232,13 @@ def _curve_rows(request: TableRequest, n: int, sequence: TaskSequence, progress:
     return pd.concat([make(sequence, own, [n], progress=progress).assign(preset=own.preset) for own in settings])
 
 
-def _characteristics(request: TableRequest, progress: Progress | None) -> pd.DataFrame:
+def _characteristics(request: TableRequest, progress: Progress) -> pd.DataFrame:
     """Return what the datasets hold as they are read here: one row each, printed values beside it."""
     import pandas as pd
 
     rows = []
     for position, name in enumerate(request.names, start=1):
-        if progress is not None:
-            progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
+        progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
         sequence = _load(request, name)
         # The share of the rarest class within a task: the error of the best constant answer, for two classes.
         shares = sequence.class_counts() / sequence.sizes[:, None]

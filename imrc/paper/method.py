@@ -194,55 +194,17 @@ def lines_of(function: str) -> str:
     )
 
 
-NOTATION: tuple[tuple[str, str, str, str, str, str], ...] = (
-    (
-        "Mean vector",
-        r"$\tau_j$",
-        r"$\tau_j^{\rightharpoonup}$",
-        r"$\tau_j^{\leftharpoondown k}$",
-        r"$\tau_j^{\rightleftharpoons k}$",
-        "`IMRC.mean_`, `tau`",
-    ),
-    (
-        "Confidence vector",
-        r"$\lambda_j$",
-        r"$\lambda_j^{\rightharpoonup}$",
-        r"$\lambda_j^{\leftharpoondown k}$",
-        r"$\lambda_j^{\rightleftharpoons k}$",
-        "`lam`, √ of `IMRC.mse_`",
-    ),
-    (
-        "MSE vector",
-        r"$s_j$",
-        r"$s_j^{\rightharpoonup}$",
-        r"$s_j^{\leftharpoondown k}$",
-        r"$s_j^{\rightleftharpoons k}$",
-        "`IMRC.mse_`, `s`",
-    ),
-    (
-        "Effective sample size",
-        r"$n_j$",
-        r"$n_j^{\rightharpoonup}$",
-        r"$n_j^{\leftharpoondown k}$",
-        r"$n_j^{\rightleftharpoons k}$",
-        "`RunResult.ess`",
-    ),
-    (
-        "Uncertainty set",
-        r"$\mathcal{U}_j$",
-        r"$\mathcal{U}_j^{\rightharpoonup}$",
-        r"$\mathcal{U}_j^{\leftharpoondown k}$",
-        r"$\mathcal{U}_j^{\rightleftharpoons k}$",
-        "`tau` ± `lam`",
-    ),
-    (
-        "Minimax risk",
-        r"$R(\mathcal{U}_j)$",
-        r"$R(\mathcal{U}_j^{\rightharpoonup})$",
-        r"$R(\mathcal{U}_j^{\leftharpoondown k})$",
-        r"$R(\mathcal{U}_j^{\rightleftharpoons k})$",
-        "`IMRC.risk_`, `RunResult.risks`",
-    ),
+_SYMBOLS = (
+    ("Mean vector", r"\tau_j@", "`IMRC.mean_`, `tau`"),
+    ("Confidence vector", r"\lambda_j@", "`lam`, √ of `IMRC.mse_`"),
+    ("MSE vector", r"s_j@", "`IMRC.mse_`, `s`"),
+    ("Effective sample size", r"n_j@", "`RunResult.ess`"),
+    ("Uncertainty set", r"\mathcal{U}_j@", "`tau` ± `lam`"),
+    ("Minimax risk", r"R(\mathcal{U}_j@)", "`IMRC.risk_`, `RunResult.risks`"),
+)
+_MARKS = ("", r"^{\rightharpoonup}", r"^{\leftharpoondown k}", r"^{\rightleftharpoons k}")
+NOTATION = tuple(
+    (what, *(f"${symbol.replace('@', mark)}$" for mark in _MARKS), here) for what, symbol, here in _SYMBOLS
 )
 """The paper's table of notation: what, for single-task, forward, backward, forward and backward; its name here."""
 

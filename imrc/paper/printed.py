@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @cache
-def _tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.paper").joinpath("printed_errors.toml").read_text(encoding="utf-8"))
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("imrc.paper").joinpath(f"printed_{name}.toml").read_text(encoding="utf-8"))
 
 
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
@@ -27,7 +27,7 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     >>> printed_errors("rotated_digits", 10)
     {}
     """
-    cell = _tables().get(f"n{n}", {}).get(dataset, {})
+    cell = _tables("errors").get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
 
@@ -43,11 +43,6 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
         for row in table.itertuples()
     ]
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
-
-
-@cache
-def _settings_tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.paper").joinpath("printed_settings.toml").read_text(encoding="utf-8"))
 
 
 _SETTINGS_SIZES = (10, 100)
@@ -80,13 +75,13 @@ def printed_seconds(dataset: str, n: int, what: str) -> float:
 
 
 def _pair(table: str, dataset: str, n: int, key: str) -> float:
-    values = _settings_tables()[table].get(dataset, {}).get(key)
+    values = _tables("settings")[table].get(dataset, {}).get(key)
     return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
 
 
 def printed_datasets() -> tuple[str, ...]:
     """Return the names of the paper's datasets, in the order of its tables."""
-    return tuple(_tables()["n10"])
+    return tuple(_tables("errors")["n10"])
 
 
 STAND_INS = {
@@ -99,7 +94,7 @@ on all of it: a row of its own, without print."""
 
 def datasets_with_settings() -> tuple[str, ...]:
     """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
-    return tuple(_settings_tables()["error"])
+    return tuple(_tables("settings")["error"])
 
 
 PRINTED_AVERAGE_N = 10
@@ -114,7 +109,7 @@ def printed_average_seconds() -> dict[str, float]:
     >>> printed_average_seconds()["condor"]
     0.184
     """
-    return {method: float(value) for method, value in _settings_tables()["average_seconds"].items()}
+    return {method: float(value) for method, value in _tables("settings")["average_seconds"].items()}
 
 
 def printed_characteristics(dataset: str) -> dict[str, int]:
@@ -125,4 +120,4 @@ def printed_characteristics(dataset: str) -> dict[str, int]:
     >>> printed_characteristics("german")
     {'classes': 2, 'samples': 1000, 'tasks': 3}
     """
-    return dict(zip(("classes", "samples", "tasks"), _settings_tables()["characteristics"][dataset], strict=True))
+    return dict(zip(("classes", "samples", "tasks"), _tables("settings")["characteristics"][dataset], strict=True))

@@ -35,6 +35,11 @@ class ArffTable:
     attributes: tuple[Attribute, ...]
     table: TextTable
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes."""
+        return [attribute.name for attribute in self.attributes]
+
 
 def _unquote(text: str) -> str:
     text = text.strip()

@@ -167,7 +167,7 @@ def _read_text(data: bytes, name: str) -> _Raw:
         mended = arff.table.mended
         notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
         return _Raw(
-            [attribute.name for attribute in arff.attributes],
+            arff.names,
             [*arff.table.columns],
             f"ARFF, {encoding}",
             [*guessed, *notes],
@@ -247,9 +247,7 @@ def _read_parquet(data: bytes) -> _Raw:
         table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else empty)
         # Reading checks neither the letters of words nor where a dictionary points.
         table.validate(full=True)
-    except DataError:
-        raise
-    except MemoryError:
+    except (DataError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None
