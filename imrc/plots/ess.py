@@ -103,27 +103,11 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        traces.add(
-            x=part["ratio"],
-            y=part["ess"],
-            mode="lines",
-            name=name,
-            line={"color": shade, "width": 2.5, "dash": DASHES[str(rule)]},
-            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
-        )
+        _add_curve(traces, part, name, shade, DASHES[str(rule)])
     for rule, part in ahead.groupby("rule", sort=False):
-        count = int(part["k"].iloc[0])
-        name = _AHEAD[str(rule)].format(count=count)
-        colour = {"next": DATA, "ceiling": COLOURS["reference"]}[str(rule)]
-        seen = part[(part["ess"] >= bottom) & (part["ess"] <= top)]
-        traces.add(
-            x=seen["ratio"],
-            y=seen["ess"],
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.5, "dash": "dashdot" if rule == "next" else "dot"},
-            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
-        )
+        name = _AHEAD[str(rule)].format(count=int(part["k"].iloc[0]))
+        colour, dash = {"next": (DATA, "dashdot"), "ceiling": (COLOURS["reference"], "dot")}[str(rule)]
+        _add_curve(traces, part[(part["ess"] >= bottom) & (part["ess"] <= top)], name, colour, dash)
     borders = [1.0 / max(tasks) ** 2, 1.0]
     for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
         said = f"border of regimes, {name}"
@@ -151,6 +135,17 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         height=510,
         above=90,
         annotations=_regime_names(low, high, borders),
+    )
+
+
+def _add_curve(traces: Traces, part: pd.DataFrame, name: str, colour: str, dash: str) -> None:
+    traces.add(
+        x=part["ratio"],
+        y=part["ess"],
+        mode="lines",
+        name=name,
+        line={"color": colour, "width": 2.5, "dash": dash},
+        hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
     )
 
 

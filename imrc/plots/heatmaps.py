@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import axis, colour_axis, on_panel, panels
+from imrc.plots._panels import Traces, axis, colour_axis, panels
 from imrc.plots._style import SHORT_NAMES
 from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.ladder import marked_row
@@ -95,28 +95,28 @@ def error_heatmaps(
     low, high = _range(tables, quantity)
     scale = DIFFERENCE if quantity == "difference" else SCALE
     clickable = len(first) <= _CLICKABLE
-    traces = []
+    traces = Traces()
     for number, table in enumerate(tables.values(), start=1):
         grid = np.full((len(row_at), columns), np.nan)
         row, col = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
         grid[row, col] = table["value"]
         texts = np.full(grid.shape, "", dtype=object)
         texts[row, col] = _hover(table, unit)
-        cells = {
-            "type": "heatmap",
-            "z": grid,
-            "x": column_at,
-            "y": row_at,
-            "coloraxis": scale,
-            "hoverongaps": False,
-            "xgap": 1 if columns <= 30 else 0,
-            "ygap": 1 if tasks <= 30 else 0,
-        }
-        # Markers, where present, take the hover events; their texts need not be sent twice.
-        cells |= {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
-        traces.append(on_panel(cells, number))
+        traces.add(
+            kind="heatmap",
+            z=grid,
+            x=column_at,
+            y=row_at,
+            coloraxis=scale,
+            hoverongaps=False,
+            xgap=1 if columns <= 30 else 0,
+            ygap=1 if tasks <= 30 else 0,
+            # Markers, where present, take the hover events; their texts need not be sent twice.
+            **({"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}),
+            panel=number,
+        )
         if clickable:
-            traces.append(on_panel(_targets(table, column, texts[row, col]), number))
+            traces.add(**_targets(table, column, texts[row, col]), panel=number)
     text = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
     middle = (len(tables) - 1) // 2
     return panels(
@@ -160,7 +160,6 @@ def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> dict[str, A
     """Invisible markers over the cells: a heatmap itself cannot be selected from."""
     hidden = {"marker": {"opacity": 0}}
     return {
-        "type": "scatter",
         "x": table[column].to_numpy(),
         "y": table["task"].to_numpy(),
         "mode": "markers",

@@ -173,6 +173,23 @@ def sequence_chart(
     return _sized(figure, large)
 
 
+def _add_errors(traces: Traces, part: pd.DataFrame, rule: str, x: str, mode: str) -> float:
+    """Draw avoidable errors in 100 with their 95 % band against a column; return the last of them."""
+    name, errors = NAMES[rule], 100.0 * part["avoidable"].to_numpy()
+    half = 196.0 * part["avoidable_se"].to_numpy()
+    traces.band(part[x].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2, name=f"{name}, band")
+    traces.add(
+        x=part[x],
+        y=errors,
+        mode=mode,
+        name=name,
+        marker={"color": COLOURS[rule], "size": 5},
+        line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+        hovertemplate=x + " %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
+    )
+    return float(errors[-1])
+
+
 def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: bool = False) -> go.Figure:
     """Return errors above the best possible against drift.
 
@@ -183,19 +200,8 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
     last = max(DRIFTS[-1], drift)
     for rule, name in NAMES.items():
         line = table[table["rule"] == rule]
-        errors = 100.0 * line["avoidable"]
         point = 100.0 * float(now.set_index("rule").loc[rule, "avoidable"])
-        if len(line):
-            low, high = ((errors + side * line["avoidable_se"]).to_numpy() for side in (-196.0, 196.0))
-            traces.band(line["drift"].to_numpy(), low, high, COLOURS[rule], 0.2, name=f"{name}, band")
-            traces.add(
-                x=line["drift"],
-                y=errors,
-                mode="lines",
-                name=name,
-                line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-                hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
-            )
+        ends[rule] = _add_errors(traces, line, rule, "drift", "lines") if len(line) else point
         traces.add(
             x=[drift],
             y=[point],
@@ -204,7 +210,6 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
             marker={"color": COLOURS[rule], "size": 12},
             hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
         )
-        ends[rule] = float(errors.iloc[-1]) if len(line) else point
     top = 125.0 * float(now["avoidable"].max())
     figure = chart(
         traces,
@@ -281,22 +286,8 @@ def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
     """Return errors above the best possible, task by task, from `task_table`."""
     traces = Traces()
     ends: dict[str, float] = {}
-    for rule, name in NAMES.items():
-        part = table[table["rule"] == rule]
-        errors, half = (
-            part[column].to_numpy() * scale for column, scale in (("avoidable", 100), ("avoidable_se", 196))
-        )
-        traces.band(part["task"].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2, name=f"{name}, band")
-        traces.add(
-            x=part["task"],
-            y=errors,
-            mode="lines+markers",
-            name=name,
-            marker={"color": COLOURS[rule], "size": 5},
-            line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-            hovertemplate="task %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
-        )
-        ends[rule] = float(errors[-1])
+    for rule in NAMES:
+        ends[rule] = _add_errors(traces, table[table["rule"] == rule], rule, "task", "lines+markers")
     k, top = int(table["task"].max()), 112.0 * float(table["avoidable"].max())
     figure = chart(
         traces,

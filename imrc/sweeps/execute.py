@@ -178,10 +178,13 @@ def _cluster(address: str) -> Iterator[Workers]:
         client.close()
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    """Return what a cell gave, None if its worker ended."""
     try:
         return future.result()
-    except (BrokenExecutor, CancelledError):
+    except BrokenExecutor:
+        return None
+    except CancelledError:
         raise
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
         return Failure(f"{type(error).__name__}: {error}")
@@ -212,22 +215,17 @@ def _finished(
                     except BrokenExecutor:
                         lost.append(cell)
                 for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
-                    cell = running.pop(future)
-                    try:
-                        outcome = _outcome(future)
-                    except BrokenExecutor:
+                    cell, outcome = running.pop(future), _outcome(future)
+                    if outcome is None:
                         lost.append(cell)
                     else:
                         yield cell, outcome
-                    del future  # a future kept is an array kept
+                    del future, outcome  # what is kept here is an array kept
         # A dead worker takes all with it, and nobody knows which cell was to blame: each gets a worker of its own.
         for cell in lost:
             with _processes(1) as (executor, _):
-                try:
-                    outcome = _outcome(executor.submit(run, cell))
-                except BrokenExecutor:
-                    outcome = Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
-            yield cell, outcome
+                outcome = _outcome(executor.submit(run, cell))
+            yield cell, outcome or Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
 
 
 def run_sweep(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +64,12 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     return [replace(alone, preset=preset, overrides=_order(settings, preset)) for preset in PRESETS]
 
 
+def _jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
+    """Return the runs of IMRC and of the methods named."""
+    alone = replace(settings, overrides=(), scenario="continual")
+    return [*imrc_settings(settings), *(replace(alone, methods=(name,)) for name in names)]
+
+
 def _order(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
     order = settings.learner.order
     return (("order", order),) if order != 1 and preset in WITH_ORDER else ()
@@ -80,11 +86,7 @@ def rules_sentence(settings: RunSettings) -> str:
 
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
     """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
-    jobs = [
-        *imrc_settings(settings),
-        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in DEFAULT_METHODS),
-    ]
-    found = [store().get((sequence.fingerprint, job)) for job in jobs]
+    found = [store().get((sequence.fingerprint, job)) for job in _jobs(settings, DEFAULT_METHODS)]
     if not any(found[len(PRESETS) :]):
         return ()
     return tuple(data.named(result, sequence) for result in found if result is not None)
@@ -246,10 +248,7 @@ def compared_results(
     if st.session_state.get("compare_long", (None,))[0] != place:
         st.session_state["compare_long"] = (place, {})
     long = _estimates()
-    jobs = [
-        *imrc_settings(settings),
-        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in names),
-    ]
+    jobs = _jobs(settings, names)
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)
