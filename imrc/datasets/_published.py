@@ -118,12 +118,12 @@ def _label_last(entry: CatalogueEntry, columns: Sequence[pa.Array], names: Seque
     return _whole(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
 
 
-def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[str], TextTable]:
+def _csv(data: bytes, *, header: bool) -> tuple[list[str], TextTable]:
     table = parse_delimited(data, ",", header_lines=int(header))
-    if header:
-        names = [str(column[0]).strip() for column in table.columns]
-        table = TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
-    return list(names) or [f"x{j + 1}" for j in range(len(table.columns))], table
+    if not header:
+        return [f"x{j + 1}" for j in range(len(table.columns))], table
+    names = [str(column[0]).strip() for column in table.columns]
+    return names, TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
 
 
 def power_supply(entry: CatalogueEntry) -> TaskSequence:

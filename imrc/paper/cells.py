@@ -370,9 +370,9 @@ def measured_here() -> list[str]:
     return [datasets.entry(name).title for name in printed_datasets() if name in found]
 
 
-def sample_size_curve(dataset: str, error: ErrorKind = "average") -> pd.DataFrame:
+def sample_size_curve(dataset: str) -> pd.DataFrame:
     """Return the error of IMRC's rules against n: method, title, x, value, stderr, half, as figures take them."""
-    measured = kept.table("errors").query("dataset == @dataset and error_kind == @error")
+    measured = kept.table("errors").query("dataset == @dataset and error_kind == 'average'")
     part = measured[measured["method"].isin([_PAPER, *_RULES])].sort_values(["method", "n"])
     half = half_width(part["stderr"], part["repetitions"])
     return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"], half=half)[

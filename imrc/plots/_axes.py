@@ -54,11 +54,11 @@ def _step(width: float, ticks: int) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
 
 
-def decimals(values: ArrayLike, *, ticks: int = 6, zero: bool = False, sign: bool = False) -> dict[str, Any]:
+def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[str, Any]:
     """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
 
-    All finite values, ends of intervals included, are inside; in at most `ticks` steps, from 0 with `zero`, with + and
-    − for differences with `sign`.
+    All finite values, ends of intervals included, are inside; in at most `ticks` steps, with + and − for differences
+    with `sign`.
 
     Examples
     --------
@@ -70,13 +70,12 @@ def decimals(values: ArrayLike, *, ticks: int = 6, zero: bool = False, sign: boo
     found = np.asarray(values, dtype=np.float64).ravel()
     found = found[np.isfinite(found)]
     low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
-    low = min(low, 0.0) if zero else low
     width = max(high - low, 0.002)
     step = _step(width, ticks)
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     start, stop = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    if not zero or low < 0:  # no empty step where the values end shortly after a tick
-        start += int(low - start * step > 0.6 * step)
+    # No empty step where the values end shortly after a tick.
+    start += int(low - start * step > 0.6 * step)
     stop -= int(stop * step - high > 0.6 * step)
     marks = [round(i * step, 10) for i in range(start, stop + 1)]
     return {

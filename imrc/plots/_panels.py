@@ -61,12 +61,8 @@ class Traces(list[dict[str, Any]]):
         **own: Any,  # noqa: ANN401 - as above
     ) -> None:
         """Add a filled band between two curves: its outline, without line and hover."""
-        outline: dict[str, Any] = {
-            "x": np.concatenate([x, x[::-1]]),
-            "y": np.concatenate([high, low[::-1]]),
-            "mode": "lines",
-        }
-        self.add(**outline, fill="toself", fillcolor=rgba(colour, alpha), line={"width": 0}, hoverinfo="skip", **own)
+        own |= {"mode": "lines", "fill": "toself", "fillcolor": rgba(colour, alpha), "line": {"width": 0}}
+        self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
 
     def straight(
         self,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from imrc.wording import RULES, SHORT_RULES
 
 COLOURS = {
@@ -61,17 +58,6 @@ def rgba(colour: str, alpha: float) -> str:
     """
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
-
-
-def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
-    """Return the part of a hover text that gives ± half of a 95 % interval; nothing if there is none.
-
-    Examples
-    --------
-    >>> hover_spread(np.array([0.1])), hover_spread(np.array([np.nan]))
-    (' ± %{customdata:.3f}', '')
-    """
-    return f" ± %{{{place}:.3f}}" if np.isfinite(spread).any() else ""
 
 
 MARGIN = {"l": 56, "r": 16, "t": 56, "b": 52}

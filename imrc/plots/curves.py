@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.plots._axes import decimals, task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, chart, panels
-from imrc.plots._style import COLOURS, DASHES, NAMES, hover_spread
+from imrc.plots._style import COLOURS, DASHES, NAMES
 
 _NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
@@ -32,6 +32,7 @@ def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> No
     x, value, half = (table[column].to_numpy() for column in ("x", "value", "half"))
     own = rule in NAMES
     shown: dict[str, Any] = {"legendgroup": rule, "panel": panel}
+    spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
     if own and np.isfinite(half).all():
         said = f"{name}, confidence band"
         traces.band(x, value - half, value + half, colour, 0.16, name=said, showlegend=False, **shown)
@@ -44,7 +45,7 @@ def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> No
         line={"color": colour, "width": 2.5 if own else 1.5, "dash": _DASHES.get(rule, "solid")},
         marker={"size": 6},
         customdata=np.where(np.isfinite(half), half, 0.0),
-        hovertemplate="%{y:.3f}" + hover_spread(half) + "<extra>" + name + "</extra>",
+        hovertemplate="%{y:.3f}" + spread + "<extra>" + name + "</extra>",
         **shown,
     )
 

@@ -27,6 +27,10 @@ PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
 """Task j of k tasks: the pairs in the paper's figure."""
 
 BARS_UP_TO = 120
+_LARGEST_K = 1_000_000
+_LARGEST_B = 60
+_ENOUGH = 0.95
+"""Share of the full gain that counts as enough."""
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
@@ -253,8 +257,8 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     )
 
 
-def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return effective sample sizes as tasks arrive, and as b grows to at most `largest_b`, at a ratio n d² / σ².
+def ess_growth_table(n: float, ratio: float, k: int, b: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return effective sample sizes as tasks arrive, and as b grows to at most 60, at a ratio n d² / σ².
 
     The first has columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
     b); the second b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
@@ -277,16 +281,16 @@ def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60
         ],
         ignore_index=True,
     )
-    steps = np.arange(0, min(k - 1, largest_b) + 1)
+    steps = np.arange(0, min(k - 1, _LARGEST_B) + 1)
     mean = np.array([theory.ess_forward_backward(counts, np.minimum(k, counts + b_), n, d2).mean() for b_ in steps])
     full = theory.ess_forward_backward(counts, k, n, d2).mean() - newest.mean()
     share = (mean - newest.mean()) / full if full > 0 else np.ones_like(mean)
     return by_k, pd.DataFrame({"b": steps, "ess": mean, "share": share})
 
 
-def enough_steps(by_b: pd.DataFrame, share: float = 0.95) -> int | None:
-    """Return the smallest b in the table that reaches a share of the full gain, None if none does."""
-    reached = by_b.loc[by_b["share"] >= share - 1e-12, "b"]
+def enough_steps(by_b: pd.DataFrame) -> int | None:
+    """Return the smallest b in the table that reaches 95 % of the full gain, None if none does."""
+    reached = by_b.loc[by_b["share"] >= _ENOUGH - 1e-12, "b"]
     return int(reached.iloc[0]) if len(reached) else None
 
 
@@ -295,12 +299,11 @@ def ess_growth(
     by_b: pd.DataFrame,
     n: float,
     b: int,
-    share: float = 0.95,
     run: EffectiveSamples | None = None,
 ) -> go.Figure:
     """Return how the effective sample size grows with the number of tasks and with b, from `ess_growth_table`.
 
-    `share` of the full gain counts as enough; what a run reached with these tasks and this b stands beside Theorem 4.
+    What a run reached with these tasks and this b stands beside Theorem 4.
     """
     traces = Traces()
     names = {
@@ -338,9 +341,9 @@ def ess_growth(
             shown |= {"legendgroup": "run", "name": f"this run, forward and backward: {samples_text(run)}"}
             marker = {"symbol": "diamond", "size": 10}
             _mark_run(traces, run, last if column == 1 else float(b), marker=marker, **shown)
-    enough = enough_steps(by_b, share)
+    enough = enough_steps(by_b)
     if enough is not None and len(by_b) > 1:
-        name = f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %")
+        name = f"b = {enough} gives {100 * _ENOUGH:.0f} % of the backward gain"
         traces.straight([enough, enough], [0, float(by_b["ess"].max())], name, None, panel=2)
     return panels(
         traces,
@@ -398,8 +401,8 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     )
 
 
-def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the pairs 1 <= j <= k <= `largest` typed by a visitor, and the texts that are none, shortened.
+def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return the pairs 1 <= j <= k <= 1,000,000 typed by a visitor, and the texts that are none, shortened.
 
     Examples
     --------
@@ -411,7 +414,7 @@ def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tu
         pieces = text.replace(",", " ").replace(";", " ").split()
         digits = [piece for piece in pieces if piece.isascii() and piece.isdigit() and len(piece) <= 7]
         j, k = (int(digits[0]), int(digits[1])) if len(digits) == len(pieces) == 2 else (0, 0)
-        if 1 <= j <= k <= largest:
+        if 1 <= j <= k <= _LARGEST_K:
             pairs.append((j, k))
         else:
             wrong.append(text[:30])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -22,7 +22,6 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     name: str,
     alt: str,
     select: bool = False,
-    width: int | Literal["stretch"] = "stretch",
     **options: Any,  # noqa: ANN401
 ):
     """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
@@ -50,7 +49,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     selecting = select and not narrow
     selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
     event = st.plotly_chart(
-        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
+        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width="stretch", **selection
     )
     return event if selecting else None
 
