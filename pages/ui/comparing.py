@@ -20,7 +20,7 @@ from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
 from pages.ui import data, queue, state
 from pages.ui.choice import WITH_ORDER, order_in_words
-from pages.ui.running import ensure_compiled, store
+from pages.ui.running import ensure_compiled, stoppable, store
 
 LONG_S = 60.0
 """A method that would take longer than this, at the pace of its first task, is stopped there and waits for a click."""
@@ -262,14 +262,7 @@ def compared_results(
         ensure_compiled()
         began = time.monotonic()
         with slot.container():
-            bar = st.progress(0.0)
-            st.button(
-                "Stop",
-                icon=":material/stop:",
-                key=f"compare_stop_{settings.n}",
-                on_click=_stop,
-                args=(mine,),
-            )
+            bar = stoppable(f"compare_stop_{settings.n}", _stop, mine)
         for position, job in enumerate(missing):
             if show is not None:
                 show(there())
@@ -318,7 +311,6 @@ def _run(
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
 
-    # What is drawn is also where a Stop or a closed tab ends the run.
     with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)

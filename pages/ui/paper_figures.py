@@ -298,12 +298,10 @@ def _measured(
         return None
     running.ensure_compiled()
     with slot.container():
-        bar = st.progress(0.0)
-        st.button("Stop", icon=":material/stop:", key="measure-stop", on_click=_want, args=(None,))
+        bar = running.stoppable("measure-stop", _want, None)
     shown = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:
-        # Whatever is drawn here is also where a Stop or a closed tab ends it.
         nonlocal shown
         if time.monotonic() - shown > _SHOWN_EVERY_S:
             shown = time.monotonic()

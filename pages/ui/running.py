@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +59,13 @@ def ensure_compiled() -> None:
             warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens at the first start only."))
             state.done = True
     bar.empty()
+
+
+def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's
+    """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
+    bar = st.progress(0.0, text=text or None)
+    st.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
+    return bar
 
 
 def _stop(key: state.RunKey) -> None:
@@ -200,21 +208,14 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
     bar = None
 
     def show() -> None:
-        """Show how far the run is. Whatever is drawn here is also where a Stop or a closed tab ends the run."""
+        """Show how far the run is."""
         nonlocal bar
         elapsed, total, number = time.monotonic() - started, len(sequence), len(steps)
         if elapsed < _FIRST_SHOWN_S:
             return
         if bar is None:
             with slot.container():
-                bar = st.progress(0.0)
-                st.button(
-                    "Stop",
-                    icon=":material/stop:",
-                    key=f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}",
-                    on_click=_stop,
-                    args=(key,),
-                )
+                bar = stoppable(f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}", _stop, key)
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 

@@ -55,16 +55,8 @@ def _found(
             return None
         running.ensure_compiled()
         with queue.turn(sequence, settings):
-            bar = st.progress(0.0, text="Running …")
-            st.button(
-                "Stop", key="what_if_stop", icon=":material/stop:", on_click=_stop, args=(key,), help="Ends the runs."
-            )
-
-            # Whatever is drawn here is also where a Stop or a closed tab ends the runs.
-            def tick(share: float) -> None:
-                bar.progress(share, text=f"Running … {100 * share:.0f} %")
-
-            made = make(tick)
+            bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
+            made = make(lambda share: bar.progress(share, text=f"Running … {100 * share:.0f} %"))
     slot.empty()
     return _kept().put(key, made)
 

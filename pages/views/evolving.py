@@ -4,21 +4,9 @@ import streamlit as st
 
 from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
-from pages.ui import (
-    assessing,
-    changes,
-    charts,
-    controls,
-    data,
-    evidence,
-    formulas,
-    guessing,
-    power,
-    running,
-    state,
-    watching,
-)
+from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, running, state, watching
 from pages.ui.choice import OWN
+from pages.ui.controls import switch
 
 visit = state.visit()
 choice = visit.choice
@@ -56,7 +44,7 @@ if result.variogram is None:
 COMPARE = {"nothing": "nothing", "independent": "independent tasks", "random_walk": "a random walk"}
 panels = {title: result.pacf} if result.pacf is not None else {}
 if panels:
-    compare = controls.switch(
+    compare = switch(
         "Compare with",
         COMPARE,
         "evolving_compare",
