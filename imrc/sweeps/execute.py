@@ -142,16 +142,19 @@ def _cluster(address: str) -> Iterator[Workers]:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    seen_at = time.monotonic()
+    seen_at, gone = time.monotonic(), f"The scheduler at {address} is gone."
 
     @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
     def threads() -> int:
-        return sum(client.nthreads().values())
+        try:
+            return sum(client.nthreads().values())
+        except OSError as error:  # before the client itself has noticed
+            raise SchedulerError(gone) from error
 
     def slots() -> int:
         nonlocal seen_at
         if client.status != "running":
-            raise SchedulerError(f"The scheduler at {address} is gone.")
+            raise SchedulerError(gone)
         if threads() > 0:
             seen_at = time.monotonic()
         elif time.monotonic() > seen_at + _NO_WORKER_S:
@@ -173,7 +176,7 @@ def _cluster(address: str) -> Iterator[Workers]:
         # What the store says is none of the scheduler's business; a cell that nobody here took back is.
         if client.status == "running" and not isinstance(error, CancelledError):
             raise
-        raise SchedulerError(f"The scheduler at {address} is gone.") from error
+        raise SchedulerError(gone) from error
     finally:
         client.close()
 
