@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imrc.plots._style import COLOURS, LEGEND_PX, MARGIN, STROKE, TITLE_PX, rgba
 from imrc.plots._themes import LIGHT
@@ -66,8 +66,8 @@ class Traces(list[dict[str, Any]]):
 
     def straight(
         self,
-        x: Sequence[Any],
-        y: Sequence[Any],
+        x: ArrayLike,
+        y: ArrayLike,
         name: str | None = None,
         colour: str | None = COLOURS["reference"],
         *,

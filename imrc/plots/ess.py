@@ -241,7 +241,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             "hovertemplate": text + "<extra></extra>",
         }
         if few:
-            traces.add(kind="bar", marker={"color": colour, "line": {"width": 0}}, **common)
+            traces.add(kind="bar", marker={"color": colour}, **common)
         else:
             area: dict[str, Any] = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
             traces.add(mode="lines", stackgroup="parts", **area, **common)

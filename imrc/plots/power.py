@@ -34,7 +34,7 @@ def power_chart(power: Power) -> go.Figure:
             x=percent,
             y=names,
             name=name,
-            marker={"color": colour, "line": {"width": 0}},
+            marker={"color": colour},
             text=[f"{value:.0f}" if value >= 100 * _WRITTEN else "" for value in percent],
             textposition="inside",
             insidetextanchor="middle",

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from imrc.plots._axes import task_ticks
-from imrc.plots._panels import axis, chart, image_cells
+from imrc.plots._panels import Traces, axis, chart, image_cells
 from imrc.plots._style import COLOURS, rgba
 from imrc.plots.classes import CLASS_COLOURS
 from imrc.tasks import TaskSequence
@@ -112,20 +112,20 @@ def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: 
     """Return the shares of the classes by task, (tasks, classes) from `shares_of`, as small bars."""
     order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
     tasks = np.arange(1, len(shares) + 1)
-    bars = [
-        {
-            "type": "bar",
-            "x": tasks,
-            "y": 100 * shares[:, c],
-            "name": html.escape(classes[c]),
-            "marker": {"color": CLASS_COLOURS[i], "line": {"width": 0}},
-            "customdata": [html.escape(label) for label in labels],
-            "hovertemplate": "task %{customdata}: %{y:.0f} %<extra>" + html.escape(classes[c]) + "</extra>",
-        }
-        for i, c in enumerate(order)
-    ]
+    traces = Traces()
+    for c, colour in zip(order, CLASS_COLOURS, strict=False):
+        name = html.escape(classes[c])
+        traces.add(
+            kind="bar",
+            x=tasks,
+            y=100 * shares[:, c],
+            name=name,
+            marker={"color": colour},
+            customdata=[html.escape(label) for label in labels],
+            hovertemplate="task %{customdata}: %{y:.0f} %<extra>" + name + "</extra>",
+        )
     return chart(
-        bars,
+        traces,
         axis(None, showgrid=False, range=[0.5, len(shares) + 0.5], **task_ticks(labels, ticks=6)),
         axis(ticksuffix=" %", tickvals=[0, 50, 100], range=[0, 100]),
         title="What is a task?",

@@ -41,7 +41,7 @@ def uses_chart(uses: RuleUses) -> go.Figure:
             kind="bar",
             x=part["task"],
             y=100 * part["weight"],
-            marker={"color": COLOURS[colour], "line": {"width": 0}},
+            marker={"color": COLOURS[colour]},
             hovertemplate="task %{x} (%{customdata}): %{y:.1f} %<extra></extra>",
             **shown,
         )

@@ -63,7 +63,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
                 x=x[where],
                 y=seen["change"][where],
                 name=name,
-                marker={"color": colour, "line": {"width": 0}},
+                marker={"color": colour},
                 customdata=[one for one, there in zip(label, where, strict=True) if there],
                 hovertemplate="step to task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
                 panel=2,
