@@ -128,13 +128,13 @@ def _csv(data: bytes, *, header: bool) -> tuple[list[str], TextTable]:
 
 def power_supply(entry: CatalogueEntry) -> TaskSequence:
     """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
-    arff = parse_arff(_only(entry)[1])
-    values = numbers(arff.table.columns, arff.names)
+    names, table = parse_arff(_only(entry)[1])
+    values = numbers(table.columns, names)
     hours = values[:, -1]
     if not np.isin(hours, np.arange(24)).all():
         raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
     y = np.where(hours < 12, "am", "pm")
-    return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, arff.names[:-1])
+    return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
 
 
 def usenet1(entry: CatalogueEntry) -> TaskSequence:
@@ -167,8 +167,7 @@ def spam(entry: CatalogueEntry) -> TaskSequence:
         first = data.split(b"\n", 1)[0].strip()
         names, table = _csv(data, header=not re.fullmatch(rb"[01,.]+", first))
     else:
-        arff = parse_arff(data)
-        names, table = arff.names, arff.table
+        names, table = parse_arff(data)
     return _label_last(entry, table.columns, names[:-1])
 
 
@@ -246,10 +245,9 @@ def weather(entry: CatalogueEntry) -> TaskSequence:
 
 def electricity(entry: CatalogueEntry) -> TaskSequence:
     """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
-    arff = parse_arff(_only(entry)[1])
-    names = arff.names
-    X = numbers(arff.table.columns[:-1], names[:-1])
-    y = np.array([cell.strip("'\" ") for cell in arff.table.columns[-1].to_pylist()])
+    names, table = parse_arff(_only(entry)[1])
+    X = numbers(table.columns[:-1], names[:-1])
+    y = np.array([cell.strip("'\" ") for cell in table.columns[-1].to_pylist()])
     unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
     if unknown.size:
         raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")

@@ -163,17 +163,9 @@ def _read_text(data: bytes, name: str) -> _Raw:
         raise DataError("The file is empty.")
     head = utf8[:2000].lstrip().lower()
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
-        arff = parse_arff(utf8)
-        mended = arff.table.mended
-        notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
-        return _Raw(
-            arff.names,
-            [*arff.table.columns],
-            f"ARFF, {encoding}",
-            [*guessed, *notes],
-            mark=".",
-            marked=True,
-        )
+        names, parsed = parse_arff(utf8)
+        notes = [f"{parsed.mended:,} rows ended in one comma too many; it was removed."] if parsed.mended else []
+        return _Raw(names, [*parsed.columns], f"ARFF, {encoding}", [*guessed, *notes], mark=".", marked=True)
     if head.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
         raise DataError("This is a web page or XML, not a table. Save the table itself as CSV.")
     if head.startswith((b"{", b"[{")) and b":" in head:
