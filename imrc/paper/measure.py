@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -57,6 +58,8 @@ GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references"
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is running, steps done, steps in all)."""
+Results = Callable[[RunSettings, Sequence[str], Progress], list[RunResult]]
+"""Gives the runs of some methods on a sequence."""
 
 
 @dataclass(frozen=True)
@@ -157,10 +160,10 @@ class Runs:
     def of(
         self,
         sequence: TaskSequence,
+        announce: Callable[[str], None],
         settings: RunSettings,
         methods: Sequence[str],
         progress: Progress,
-        announce: Callable[[str], None],
     ) -> list[RunResult]:
         """Return the results of `run_methods`, of which only those not there yet are run."""
         place = (sequence.name, len(sequence), settings)
@@ -212,9 +215,8 @@ def measure(
             frames.append(_curve_rows(request, n, sequence, show))
             continue
         make = _error_rows if request.kind == "errors" else _setting_rows
-        rows = make(request, name, n, sequence, runs, show, say)
-        rows["tasks"] = len(sequence)
-        frames.append(rows)
+        rows = make(request, name, n, partial(runs.of, sequence, say), show)
+        frames.append(rows.assign(tasks=len(sequence)))
     if not frames:
         raise InputError("No dataset to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
@@ -258,30 +260,13 @@ def _characteristics(request: TableRequest, progress: Progress) -> pd.DataFrame:
     return _with_facts(pd.DataFrame(rows), request)
 
 
-def _error_rows(
-    request: TableRequest,
-    name: str,
-    n: int,
-    sequence: TaskSequence,
-    runs: Runs,
-    progress: Progress,
-    announce: Callable[[str], None],
-) -> pd.DataFrame:
+def _error_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
     settings = replace(request.settings, n=n)
-    results = runs.of(sequence, settings, request.methods, progress, announce)
-    scores = score_table(results).assign(dataset=name)
+    scores = score_table(results(settings, request.methods, progress)).assign(dataset=name)
     return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
 
 
-def _setting_rows(
-    request: TableRequest,
-    name: str,
-    n: int,
-    sequence: TaskSequence,
-    runs: Runs,
-    progress: Progress,
-    announce: Callable[[str], None],
-) -> pd.DataFrame:
+def _setting_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
@@ -292,11 +277,11 @@ def _setting_rows(
                 def show(title: str, step: int, total: int, setting: str = setting) -> None:
                     progress(f"{title}, {setting[0]} = {setting[1:]}", step, total)
 
-                (result,) = runs.of(sequence, settings, [method], show, announce)
+                (result,) = results(settings, [method], show)
                 rows.append(_setting_row(result, "forward_backward", "imrc", method, setting, request.error))
         elif request.kind == "time":
             settings = replace(request.settings, n=n)
-            (result,) = runs.of(sequence, settings, [method], progress, announce)
+            (result,) = results(settings, [method], progress)
             rows.append(_setting_row(result, method, method, method, "", request.error))
     return pd.DataFrame(rows).assign(dataset=name, n=n)
 
