@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -173,3 +174,13 @@ class Store(Generic[K, V]):
 
         value: V = self._budget.get_or_make((self._number, key), entry).value
         return value
+
+
+@st.cache_resource(show_spinner=False)
+def _store(what: str) -> Store[Any, Any]:
+    return Store(server_budget())
+
+
+def shared(what: str) -> Callable[[], Store[Any, Any]]:
+    """Return what gives the one store of this server for values of a kind, within the memory of all."""
+    return partial(_store, what)

@@ -35,7 +35,7 @@ from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_cur
 from imrc.plots.runs import run_heatmaps
 from pages.ui import assessing, charts, controls, data, queue, running, state
 from pages.ui.choice import OWN, PRESET_TITLES, order_in_words
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 from pages.ui.paper import made_by
 from pages.ui.words import plain
 
@@ -254,9 +254,7 @@ def _time() -> None:
     made_by("growth")
 
 
-@st.cache_resource(show_spinner=False)
-def _tables() -> Store[tuple[object, ...], pd.DataFrame]:
-    return Store(server_budget())
+_tables: Callable[[], Store[tuple[object, ...], pd.DataFrame]] = shared("paper tables")
 
 
 def _want(key: tuple[object, ...] | None) -> None:

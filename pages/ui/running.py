@@ -17,7 +17,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
 from pages.ui import data, queue, state, stored
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 from pages.ui.words import plain
 
 _FIRST_SHOWN_S = 0.3
@@ -27,11 +27,7 @@ _SHORT_S = 1.0
 _TRIAL_S = 0.4
 """How long a run that would take longer is given to show that."""
 
-
-@st.cache_resource(show_spinner=False)
-def store() -> Store[state.RunKey, RunResult]:
-    """Return the one store of this server."""
-    return Store(server_budget())
+store: Callable[[], Store[state.RunKey, RunResult]] = shared("runs")
 
 
 class Compilation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
@@ -13,15 +13,12 @@ from imrc.plots.task_pictures import image_side
 from imrc.plots.uses import pull_images, uses_chart
 from imrc.wording import RULES
 from pages.ui import charts, controls
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 
 _LONG_S = 20.0
 """Refits estimated to take longer are left out."""
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], RuleUses]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], RuleUses]] = shared("uses")
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence, task: int) -> None:

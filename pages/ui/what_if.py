@@ -12,16 +12,13 @@ from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
 from pages.ui import charts, controls, links, queue, running
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
 _LABELS = {"all": "As many in all", "task": "n in every block"}
 _STOPPED = "what_if_stopped"
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], Any]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], Any]] = shared("what if")
 
 
 def _stop(key: Hashable) -> None:
