@@ -57,7 +57,7 @@ def ensure_compiled() -> None:
     bar.empty()
 
 
-def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's
+def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
     bar = st.progress(0.0, text=text or None)
     st.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
