@@ -311,6 +311,8 @@ def sequence_from_blocks(
 
     `labels` names the tasks; the other options are passed on to `TaskSequence`.
 
+    Examples
+    --------
     >>> sequence_from_blocks([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1], 2)
     TaskSequence('sequence', 2 tasks, 4 samples, 1 features, 2 classes)
     """

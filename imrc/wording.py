@@ -77,7 +77,7 @@ def with_spread(mean: float, spread: float, digits: int = 3) -> str:
     return decimal(mean, digits) + (f" ± {decimal(spread, digits)}" if math.isfinite(spread) else "")
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float) -> str:
     """Return a number with its sign; nothing if it is not known.
 
     Examples
@@ -87,7 +87,7 @@ def signed(value: float, digits: int = 3) -> str:
     """
     if not math.isfinite(value):
         return ""
-    return decimal(value, digits) if value < 0 else f"+{decimal(value, digits)}"
+    return decimal(value) if value < 0 else f"+{decimal(value)}"
 
 
 def number(value: float) -> str:

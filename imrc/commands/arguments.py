@@ -60,15 +60,7 @@ def add_sequence(
 
 
 def sequence_of(options: argparse.Namespace) -> TaskSequence:
-    """Return the sequence the arguments ask for.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or is not on this computer, or a choice of columns is missing or impossible.
-    ValueError
-        If k is out of range, or options for files were given with a dataset.
-    """
+    """Return the sequence the arguments ask for."""
     given: dict[str, Any] = {
         name: getattr(options, name) for name in FILE_OPTIONS if getattr(options, name) is not None
     }

@@ -38,13 +38,7 @@ _COMMANDS = {
 
 
 def app_file() -> Path:
-    """Return the app's main script: beside the package in a checkout, inside it when installed.
-
-    Raises
-    ------
-    FileNotFoundError
-        If neither is there.
-    """
+    """Return the app's main script: beside the package in a checkout, inside it when installed."""
     package = Path(imrc.__file__).resolve().parent
     for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
         if candidate.is_file():

@@ -10,10 +10,13 @@ import shutil
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from imrc.tasks import TaskSequence
 from imrc.wording import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 """Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
@@ -40,6 +43,11 @@ def warn(sequence: TaskSequence, n: float | None = None) -> None:
         said.append(f"With n = {n} samples a task cannot hold all {sequence.n_classes} classes.")
     for sentence in said:
         print(f"imrc: {sentence}", file=sys.stderr)
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from imrc._checks import InputError, check_int
 from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, records, warn
 from imrc.diagnostics._assess import assess
 from imrc.evaluation import PARAMETERS, evaluate, largest_n
 from imrc.evaluation.comparison import sample_sizes
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_as_json(plan, options.error))
     elif options.csv:
-        print_csv([{str(name): value for name, value in row.items()} for row in plan_table(plan).to_dict("records")])
+        print_csv(records(plan_table(plan)))
     else:
         _print(plan, curve, options.error)
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from imrc import datasets
 from imrc._checks import InputError
 from imrc.baselines import registry
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json
+from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, records
 from imrc.commands.table_text import print_tables
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS, RunSettings
@@ -30,6 +30,7 @@ from imrc.paper.measure import (
     measure,
     methods_named,
 )
+from imrc.solvers import warm_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,13 +85,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
 
 
 def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, tuple[str, ...]]:
-    """Return what to measure for one table, and the datasets that are not on this computer.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, a value out of range, or if none of the requested datasets is here.
-    """
+    """Return what to measure for one table, and the datasets that are not on this computer."""
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
     request = TableRequest(
@@ -126,7 +121,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--csv writes one table: give one --kind, or take --json.")
     runs, found = Runs(), []
     with ProgressLine() as line:
-        _warm_up(line)
+        # Compiled first, so that no measured time includes it.
+        warm_up(lambda _share, text: line.show(text))
         for request, missing in requests:
             table = measure(request, progress=line.show, announce=line.say, runs=runs)
             if options.keep:
@@ -137,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
         told = [_told(*one) for one in found]
         print_json(told if len(told) > 1 else told[0])
     elif options.csv:
-        print_csv(_records(found[0][0]))
+        print_csv(records(found[0][0]))
     else:
         for position, (table, request, missing) in enumerate(found):
             if position:
@@ -149,17 +145,6 @@ def run(options: argparse.Namespace) -> int:
 def _told(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> dict[str, Any]:
     return {
         "request": dict(vars(request), settings=request.settings.to_json()),
-        "rows": _records(table),
+        "rows": records(table),
         "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
     }
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _warm_up(line: ProgressLine) -> None:
-    """Compile first, so that no measured time includes it."""
-    from imrc.solvers import warm_up
-
-    warm_up(lambda _share, text: line.show(text))

@@ -24,17 +24,19 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
     """Print the measured table, one block per n, and how to get the datasets that are missing."""
     if request.kind == "characteristics":
         _print_characteristics(table)
-        _print_missing(missing)
-        return
-    if request.kind in ("tasks", "growth"):
+    elif request.kind in ("tasks", "growth"):
         _print_curves(table, request)
-        _print_missing(missing)
-        return
+    else:
+        _print_by_size(table, request)
+    for name in missing:
+        print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
+
+
+def _print_by_size(table: pd.DataFrame, request: TableRequest) -> None:
     settings = request.settings
     W = settings.learner.W
-    fixed = {"errors": f"b = {settings.b}, W = {W}", "window": "b = 3"}.get(request.kind, f"W = {W}")
-    if request.kind == "window":
-        fixed = f"b = {settings.b}"
+    b = f"b = {settings.b}"
+    fixed = {"errors": f"{b}, W = {W}", "window": b}.get(request.kind, f"W = {W}")
     for n in request.sizes:
         part = table[table["n"] == n]
         many = f"{settings.repetitions} repetitions" if settings.repetitions > 1 else "1 repetition"
@@ -48,12 +50,6 @@ def print_tables(table: pd.DataFrame, request: TableRequest, missing: Sequence[s
         else:
             _print_matrix(part, request)
         print()
-    _print_missing(missing)
-
-
-def _print_missing(names: Sequence[str]) -> None:
-    for name in names:
-        print(f"Not on this computer: {datasets.entry(name).title}. {how_to_get(name)}")
 
 
 def _print_curves(table: pd.DataFrame, request: TableRequest) -> None:

@@ -19,22 +19,9 @@ _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0
 
 
 def read_idx(data: bytes) -> NDArray[Any]:
-    """Return the array of an IDX file (MNIST's format): big-endian header, then the values.
+    """Return the array of an IDX file (MNIST's format: big-endian header, then the values), in native byte order.
 
-    Parameters
-    ----------
-    data : bytes
-        The file, unpacked.
-
-    Returns
-    -------
-    ndarray
-        In native byte order.
-
-    Raises
-    ------
-    DataError
-        If the header is not IDX or the file has too few or too many bytes for it.
+    Raises DataError if the header is not IDX or the file has too few or too many bytes for it.
 
     Examples
     --------
@@ -79,23 +66,9 @@ def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room:
 
 
 def read_npz(data: bytes, limit: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an NPZ (or NPY) file; Python objects inside are refused, never loaded.
+    """Return the arrays of an NPZ (or NPY) file of at most `limit` bytes; Python objects inside are never loaded.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    limit : int
-        Most bytes all arrays together may need.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    DataError
-        If it is not such a file, is damaged, too large, or holds Python objects.
+    Raises DataError if it is not such a file, is damaged, too large, or holds Python objects.
     """
     result: dict[str, NDArray[Any]] = {}
     room = limit
@@ -122,13 +95,7 @@ def read_npz(data: bytes, limit: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
 
 
 def read_mat(data: bytes) -> dict[str, Any]:
-    """Return the variables of a MATLAB file (version 4 to 7.2): arrays, or dictionaries for structs.
-
-    Raises
-    ------
-    DataError
-        If it is not such a file, damaged, or of version 7.3 (which is HDF5).
-    """
+    """Return the variables of a MATLAB file (version 4 to 7.2): arrays, or dictionaries for structs; else DataError."""
     if b"MATLAB 7.3" in data[:128] or data.startswith(b"\x89HDF"):
         raise DataError("This MATLAB file is of version 7.3. Save it in MATLAB with save(..., '-v7') and try again.")
     from scipy.io import loadmat

@@ -98,11 +98,7 @@ def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str
 
     Understood are: one matrix of features (rows or columns are samples, labels possibly one more column) with vectors
     for labels and tasks; and one matrix, or one struct with such variables, per task, in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If nothing of this fits; the message lists what the file holds.
+    Otherwise a DataError lists what the file holds.
     """
     if len(content) == 1 and isinstance(next(iter(content.values())), dict):
         content = next(iter(content.values()))

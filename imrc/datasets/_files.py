@@ -54,17 +54,10 @@ def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
 
 
 def digest(path: Path, algorithm: str, member: str = "") -> str:
-    """Return the hexadecimal checksum of a file.
+    """Return the hexadecimal checksum of a file: SHA-256, MD5, or one of what it holds.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    algorithm : {"sha256", "md5", "git_blob", "sha256_content"}
-        "git_blob": git's SHA-1 of the file with its header; "sha256_content": SHA-256 of what a gzip file, or one file
-        of a zip archive, holds.
-    member : str
-        Which file of a zip archive; empty: `path` is a gzip file.
+    "git_blob" is git's SHA-1 of the file with its header; "sha256_content" the SHA-256 of what a gzip file holds, or
+    one `member` of a zip archive.
     """
     size = path.stat().st_size
     if algorithm == "sha256_content" and member:
@@ -105,14 +98,9 @@ def verify(file: RemoteFile, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Availability:
-    """What is on this computer of a dataset.
+    """What is on this computer of a dataset: the first complete set of files, or empty.
 
-    Attributes
-    ----------
-    files : tuple of (RemoteFile, Path)
-        The first complete set, empty if there is none.
-    missing : tuple of RemoteFile
-        What is missing of the set that lacks least.
+    `missing` is what is missing of the set that lacks least.
     """
 
     files: tuple[tuple[RemoteFile, Path], ...]
@@ -159,12 +147,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
 def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
     """Return the verified files of a dataset.
 
-    Raises
-    ------
-    NotAvailableError
-        If files are missing; the message says how to get them.
-    ChecksumError
-        If a file is not the published one.
+    Raises NotAvailableError if some are missing, ChecksumError if one is not the published one.
     """
     state = availability(entry)
     if not state.complete:

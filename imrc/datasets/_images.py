@@ -36,18 +36,10 @@ DOMAINS = ("real", "painting", "infograph", "clipart", "sketch", "quickdraw")
 
 @dataclass(frozen=True)
 class ImageItem:
-    """One image: where it is, its class, its task, and the noise added to it.
+    """One image: its file, its class as a position in the catalogue's class names, its task, and the noise added to it.
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    label : int
-        Class, a position in the catalogue's class names.
-    task : int
-        Number of its task, from 0; -1 if tasks are blocks of rows.
-    noise : float
-        Standard deviation of the Gaussian noise added to pixels in [0, 1].
+    Tasks count from 0; -1 if they are blocks of rows. The noise is the standard deviation of Gaussian noise added to
+    pixels in [0, 1].
     """
 
     path: Path
@@ -130,19 +122,9 @@ _LISTERS: dict[str, Callable[[Path, CatalogueEntry], list[ImageItem]]] = {
 
 
 def list_images(name: str, folder: str | Path) -> list[ImageItem]:
-    """Return the images of a dataset in the order of its tasks, with labels.
+    """Return the images of a dataset in the order of its tasks, with labels; `folder` is as `facts` describes it.
 
-    Parameters
-    ----------
-    name : str
-        "yearbook", "imagenet_noise", "domainnet", "utkfaces" or "clear".
-    folder : path
-        The folder described by ``facts(name).images``.
-
-    Raises
-    ------
-    DataError
-        If the folder does not hold what is described.
+    Raises DataError if the folder does not hold what is described.
     """
     entry = facts(name)
     if name not in _LISTERS:
@@ -154,20 +136,9 @@ def list_images(name: str, folder: str | Path) -> list[ImageItem]:
 
 
 def prepare(image: Image, noise: float = 0.0, seed: int = 0) -> NDArray[np.float32]:
-    """Return one image as the network wants it: short side 256, middle 224 by 224, RGB, normalised.
+    """Return one image as the network wants it, (3, 224, 224): short side 256, the middle, RGB, normalised.
 
-    Parameters
-    ----------
-    image : PIL image
-        Any mode.
-    noise : float
-        Standard deviation of Gaussian noise added to pixels in [0, 1], which are then limited to [0, 1].
-    seed : int
-        Seed of the noise.
-
-    Returns
-    -------
-    ndarray of shape (3, 224, 224), float32
+    Noise of this standard deviation is added to pixels in [0, 1], which are then limited to [0, 1].
     """
     rgb = image.convert("RGB")
     scale = 256 / min(rgb.size)
@@ -183,16 +154,8 @@ def prepare(image: Image, noise: float = 0.0, seed: int = 0) -> NDArray[np.float
 def resnet18(weights: str = "IMAGENET1K_V1") -> Backbone:
     """Return torchvision's ResNet18 without its last layer, as a function on arrays.
 
-    Parameters
-    ----------
-    weights : str
-        torchvision's name of the weights, downloaded by torchvision when first used; "random" for a network that has
-        learnt nothing (for trying things out).
-
-    Raises
-    ------
-    DataError
-        If torch is not installed, or the weights cannot be had.
+    `weights` is torchvision's name of the weights, which it downloads when first used; "random" for a network that has
+    learnt nothing (for trying things out). Raises DataError if torch is not installed, or the weights cannot be had.
     """
     try:
         torch: Any = importlib.import_module("torch")

@@ -43,29 +43,14 @@ def rotated_mnist(
     labels: Literal["5 or more", "more than 5"] = "5 or more",
     angles: Literal["image", "task"] = "image",
 ) -> TaskSequence:
-    """Return the digits of MNIST cut into tasks whose rotation grows from 0 to 180 degrees.
+    """Return the digits of MNIST cut into 2 to 350 tasks whose rotation grows from 0 to 180 degrees.
 
     Pixels are divided by 255. Images of task j (from 1) are turned, counter-clockwise, by angles drawn uniformly from
     [180 (j-1) / k, 180 j / k]; 70,000 // k images per task, in a random order (60 tasks: 1,166). Which images belong to
     a task does not depend on `labels` and `angles`.
 
-    Parameters
-    ----------
-    entry : CatalogueEntry
-        Facts and files.
-    tasks : int
-        Number of tasks k, 2 to 350.
-    seed : int
-        Which image goes where and by which angle it is turned.
-    labels : {"5 or more", "more than 5"}
-        Class 1. The paper's text says "greater than 5"; its errors are those of "5 or more".
-    angles : {"image", "task"}
-        What has an angle of its own. The paper's text reads as one angle per task.
-
-    Returns
-    -------
-    TaskSequence
-        Classes 0 and 1, 784 features in [0, 1].
+    The paper's text says "greater than 5" of class 1; its errors are those of "5 or more". It reads as one angle per
+    task.
     """
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     check_choice("labels", labels, ("5 or more", "more than 5"))

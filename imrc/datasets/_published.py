@@ -30,25 +30,10 @@ _LIMIT = 512 << 20
 
 
 def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
-    """Return columns of strings as a matrix of numbers.
+    """Return columns of strings as a matrix of numbers, (n_rows, n_columns).
 
-    Parameters
-    ----------
-    columns : sequence of pyarrow string arrays
-        The cells.
-    names : sequence of str
-        Names of the columns, for messages.
-    first_row : int
-        Number of the first row, for messages.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-
-    Raises
-    ------
-    DataError
-        For a cell that is not a finite number; the message names its row and column.
+    Raises DataError for a cell that is not a finite number; the message names its row, counted from `first_row`, and
+    column.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -94,56 +79,62 @@ def _counts(y: NDArray[Any]) -> dict[str, Any]:
     return {"rows": len(y), "class_counts": dict(zip(values.tolist(), counts.tolist(), strict=True))}
 
 
-def _blocks(
-    entry: CatalogueEntry,
-    X: Floats,
-    y: NDArray[Any],
-    names: Sequence[str],
-    **changes: Any,  # noqa: ANN401
-) -> TaskSequence:
+def _whole(entry: CatalogueEntry, X: Floats, y: NDArray[Any], names: Sequence[str]) -> TaskSequence:
+    """Cut a whole file into tasks; DataError if it is not of the published size."""
     if X.shape != (entry.samples, entry.features):
         raise DataError(
             f"{entry.title}: expected {entry.samples:,} rows and {entry.features} features, "
             f"found {X.shape[0]:,} and {X.shape[1]}."
         )
-    X.flags.writeable = False
+    return _blocks(entry, X, y, names, _counts(y))
+
+
+def _blocks(
+    entry: CatalogueEntry,
+    X: Floats,
+    y: NDArray[Any],
+    names: Sequence[str],
+    facts: Mapping[str, Any],
+    **more: Any,  # noqa: ANN401 - of TaskSequence
+) -> TaskSequence:
+    # Read-only arrays are sliced by the tasks instead of copied.
+    X.flags.writeable = y.flags.writeable = False
     return sequence_from_blocks(
         X,
         y,
         entry.task_rows,
         name=entry.name,
-        classes=np.unique(y),
         description=entry.summary,
         feature_names=tuple(names),
-        info={**info_of(entry), **_counts(y), **changes},
+        info={**info_of(entry), **facts},
         column_kinds=entry.column_kinds,
+        **more,
     )
 
 
 def _label_last(entry: CatalogueEntry, columns: Sequence[pa.Array], names: Sequence[str]) -> TaskSequence:
     """Cut a table of numbers whose last column is the label."""
     values = numbers(columns, [*names, "label"])
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
+    return _whole(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
 
 
-def _csv(data: bytes, *, header: bool, names: Sequence[str] = ()) -> tuple[list[str], TextTable]:
+def _csv(data: bytes, *, header: bool) -> tuple[list[str], TextTable]:
     table = parse_delimited(data, ",", header_lines=int(header))
-    if header:
-        names = [str(column[0]).strip() for column in table.columns]
-        table = TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
-    return list(names) or [f"x{j + 1}" for j in range(len(table.columns))], table
+    if not header:
+        return [f"x{j + 1}" for j in range(len(table.columns))], table
+    names = [str(column[0]).strip() for column in table.columns]
+    return names, TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
 
 
 def power_supply(entry: CatalogueEntry) -> TaskSequence:
     """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
-    arff = parse_arff(_only(entry)[1])
-    names = [attribute.name for attribute in arff.attributes]
-    values = numbers(arff.table.columns, names)
+    names, table = parse_arff(_only(entry)[1])
+    values = numbers(table.columns, names)
     hours = values[:, -1]
     if not np.isin(hours, np.arange(24)).all():
         raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
     y = np.where(hours < 12, "am", "pm")
-    return _blocks(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
+    return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
 
 
 def usenet1(entry: CatalogueEntry) -> TaskSequence:
@@ -176,8 +167,7 @@ def spam(entry: CatalogueEntry) -> TaskSequence:
         first = data.split(b"\n", 1)[0].strip()
         names, table = _csv(data, header=not re.fullmatch(rb"[01,.]+", first))
     else:
-        arff = parse_arff(data)
-        names, table = [attribute.name for attribute in arff.attributes], arff.table
+        names, table = parse_arff(data)
     return _label_last(entry, table.columns, names[:-1])
 
 
@@ -221,27 +211,10 @@ Labels = Literal["1,2,3", "2", "types"]
 
 
 def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels = "1,2,3") -> TaskSequence:
-    """Cartographic variables and cover types of forest.
+    """Cartographic variables and cover types of forest, 54 features; only rows of the first `tasks` are read.
 
-    Parameters
-    ----------
-    entry : CatalogueEntry
-        Facts and files.
-    tasks : int, optional
-        The first so many tasks; only their rows are read. None: all.
-    labels : {"1,2,3", "2", "types"}
-        Class 1: the cover types named, against the others; or all seven types. The paper says two classes and not
-        which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
-
-    Returns
-    -------
-    TaskSequence
-        54 features.
-
-    Raises
-    ------
-    ValueError
-        For other labels, or more tasks than there are.
+    Class 1 are the cover types named in `labels`, against the others; or there are all seven. The paper says two
+    classes and not which: "1,2,3" is a guess, the one whose errors are nearer to the printed ones.
     """
     check_choice("labels", labels, get_args(Labels))
     rows = entry.samples if tasks is None else check_int("tasks", tasks, 1, entry.tasks) * entry.task_rows
@@ -256,19 +229,8 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
         classes, y = np.arange(2), np.isin(types, chosen).astype(np.int64)
         words = f"cover type{'s' * (len(chosen) > 1)} {labels.replace(',', ', ')}"
         label, names = f"{words} or another", ("other cover types", words)
-    X = values[:, :-1].astype(np.float64)
-    X.flags.writeable = y.flags.writeable = False
-    return sequence_from_blocks(
-        X,
-        y,
-        entry.task_rows,
-        name=entry.name,
-        classes=classes,
-        description=entry.summary,
-        feature_names=_COVERTYPE,
-        info={**info_of(entry), **(_counts(y) if tasks is None else {}), "label": label, "class_names": names},
-        column_kinds=entry.column_kinds,
-    )
+    facts = {**(_counts(y) if tasks is None else {}), "label": label, "class_names": names}
+    return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=classes)
 
 
 def weather(entry: CatalogueEntry) -> TaskSequence:
@@ -283,14 +245,13 @@ def weather(entry: CatalogueEntry) -> TaskSequence:
 
 def electricity(entry: CatalogueEntry) -> TaskSequence:
     """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
-    arff = parse_arff(_only(entry)[1])
-    names = [attribute.name for attribute in arff.attributes]
-    X = numbers(arff.table.columns[:-1], names[:-1])
-    y = np.array([cell.strip("'\" ") for cell in arff.table.columns[-1].to_pylist()])
+    names, table = parse_arff(_only(entry)[1])
+    X = numbers(table.columns[:-1], names[:-1])
+    y = np.array([cell.strip("'\" ") for cell in table.columns[-1].to_pylist()])
     unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
     if unknown.size:
         raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")
-    return _blocks(entry, X, y, names[:-1])
+    return _whole(entry, X, y, names[:-1])
 
 
 def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "file", seed: int = 0) -> TaskSequence:
@@ -311,18 +272,7 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
     rows = entry.task_rows
     labels = [f"{age[j * rows]}–{age[(j + 1) * rows - 1]} years" for j in range(len(X) // rows)]
     names = [f"pixel {r},{c}" for r in range(32) for c in range(32)]
-    X.flags.writeable = False
-    return sequence_from_blocks(
-        X,
-        gender,
-        rows,
-        labels=labels,
-        name=entry.name,
-        description=entry.summary,
-        feature_names=tuple(names),
-        info={**info_of(entry), **_counts(gender)},
-        column_kinds=entry.column_kinds,
-    )
+    return _blocks(entry, X, gender, names, _counts(gender), labels=labels)
 
 
 READERS: Mapping[str, Callable[..., TaskSequence]] = {

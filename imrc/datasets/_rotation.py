@@ -7,18 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def rotate_images(images: NDArray[np.float64], angles: ArrayLike) -> NDArray[np.float64]:
-    """Rotate each image about its centre by its own angle, with bilinear interpolation.
+    """Rotate each image (n, height, width) about its centre by its own angle in degrees, counter-clockwise.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n, height, width)
-        Grey values; outside the image is 0.
-    angles : array-like of shape (n,)
-        Degrees, counter-clockwise.
-
-    Returns
-    -------
-    ndarray of shape (n, height, width)
+    With bilinear interpolation; outside the image is 0.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from imrc.paper.printed import (
     printed_errors,
     printed_seconds,
 )
-from imrc.wording import decimal, with_spread
+from imrc.wording import decimal, listed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,23 +56,11 @@ _VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
-    """Return the cells of the table of errors for one n.
+    """Return the cells of the table of errors for one n, with an `error` of `SCORE_KINDS`; the printed one is the same.
 
-    Parameters
-    ----------
-    n : {10, 50, 100, 150}
-        Samples per task.
-    error : {"average", "released"}
-        Definition of our error, see `imrc.evaluation.comparison.SCORE_KINDS`. The printed value is the same.
-    methods : sequence of str
-        Of `METHODS`, and references, which have no printed value.
-
-    Returns
-    -------
-    DataFrame
-        One row per dataset of the paper and method, and per stand-in measured: dataset, title (of the dataset), column
-        (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
-        minus printed), why (ours or the printed value is missing, else empty).
+    One row per dataset of the paper and method, and per stand-in measured: dataset, title (of the dataset), column
+    (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
+    minus printed), why (ours or the printed value is missing, else empty). References have no printed value.
     """
     return _frame(_error_rows(kept.table("errors"), n, error, methods))
 
@@ -183,22 +171,26 @@ def agreement(cells: pd.DataFrame) -> str:
     both = cells[cells["gap"].notna()]
     if not len(both):
         return "Nothing was measured here."
-    own = both["column"] == title_of_method(imrc_key("paper"))
+    own = both["column"] == title_of_method(_PAPER)
     parts = []
     for words, part in (
         ("IMRC with the paper's choices", both[own]),
         ("the other methods", both[~own & _published(both)]),
     ):
         if len(part):
-            near = int((part["gap"].abs() <= TOLERANCE).sum())
             parts.append(
-                f"{words}: **{near} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
+                f"{words}: **{_agreeing(part)} of {len(part)}** (median difference "
+                f"{decimal(part['gap'].abs().median())})"
             )
     return (
         f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
         + "; ".join(parts)
         + "."
     )
+
+
+def _agreeing(cells: pd.DataFrame) -> int:
+    return int((cells["gap"].abs() <= TOLERANCE).sum())
 
 
 def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
@@ -209,9 +201,9 @@ def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
     rows = [row for n in SIZES for row in _error_rows(measured, n, error, METHODS)]
     table = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
     table = table.assign(gap=table["ours"] - table["printed"]).dropna(subset="gap")
-    own = table["column"] == title_of_method(imrc_key("paper"))
+    own = table["column"] == title_of_method(_PAPER)
     return {
-        name: (int((part["gap"].abs() <= TOLERANCE).sum()), len(part))
+        name: (_agreeing(part), len(part))
         for name, part in (("imrc", table[own]), ("others", table[_published(table)]))
     }
 
@@ -231,24 +223,14 @@ def not_at_hand() -> str:
     measured = set(kept.table("errors")["dataset"])
     absent = [name for name in printed_datasets() if name not in measured]
     titles = {
-        fetched: [datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched]
+        fetched: listed([datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched])
+        or "no dataset"
         for fetched in (True, False)
     }
     return (
-        f"Not at hand: {_listed(titles[True])} can be fetched with the commands in the list of grey cells; "
-        f"{_listed(titles[False])} cannot be had, because the paper uses features of a network that nobody published."
+        f"Not at hand: {titles[True]} can be fetched with the commands in the list of grey cells; {titles[False]} "
+        "cannot be had, because the paper uses features of a network that nobody published."
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence.
-
-    Examples
-    --------
-    >>> _listed(["a", "b", "c"]), _listed(["a"]), _listed([])
-    ('a, b and c', 'a', 'no dataset')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names) or "no dataset"
 
 
 def both_readings() -> str:
@@ -271,10 +253,7 @@ def backward_sentence(error: ErrorKind = "average") -> str:
 def transfer_sentence(measured: pd.DataFrame) -> str:
     """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error.
 
-    Parameters
-    ----------
-    measured : DataFrame
-        Columns dataset, n, method and error, with the three rules of preset ``paper``.
+    `measured` has columns dataset, n, method and error, with the three rules of preset ``paper``.
     """
     rules = [_PAPER, *_RULES]
     both = measured.pivot_table(index=["dataset", "n"], columns="method", values="error").reindex(columns=rules)
@@ -391,11 +370,10 @@ def measured_here() -> list[str]:
     return [datasets.entry(name).title for name in printed_datasets() if name in found]
 
 
-def sample_size_curve(dataset: str, error: ErrorKind = "average") -> pd.DataFrame:
+def sample_size_curve(dataset: str) -> pd.DataFrame:
     """Return the error of IMRC's rules against n: method, title, x, value, stderr, half, as figures take them."""
-    measured = kept.table("errors").query("dataset == @dataset and error_kind == @error")
-    rules = [imrc_key("paper"), imrc_key("paper", "forward"), imrc_key("paper", "single")]
-    part = measured[measured["method"].isin(rules)].sort_values(["method", "n"])
+    measured = kept.table("errors").query("dataset == @dataset and error_kind == 'average'")
+    part = measured[measured["method"].isin([_PAPER, *_RULES])].sort_values(["method", "n"])
     half = half_width(part["stderr"], part["repetitions"])
     return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"], half=half)[
         ["method", "title", "x", "value", "stderr", "half"]

@@ -28,13 +28,7 @@ def kept_folder() -> Path:
 
 
 def check(request: TableRequest) -> None:
-    """Refuse what is not one of the paper's tables.
-
-    Raises
-    ------
-    ValueError
-        Naming what to leave out.
-    """
+    """Refuse what is not one of the paper's tables, naming what to leave out."""
     if request.kind in ("characteristics", "tasks", "growth"):
         raise InputError("--keep is for tables of errors and of running times per task.")
     usual: dict[str, tuple[object, object]] = {
@@ -57,24 +51,9 @@ def check(request: TableRequest) -> None:
 
 
 def keep(table: pd.DataFrame, name: Name) -> Path:
-    """Keep the rows of a measured table; rows for the same cells are replaced.
+    """Keep the rows of a measured table in a file and return it; rows for the same cells are replaced.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.paper.measure.measure`.
-    name : {"errors", "settings"}
-        Errors of methods, or IMRC with other W and b.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
+    "errors" are errors of methods, "settings" IMRC with other W and b.
     """
     import pandas as pd
 

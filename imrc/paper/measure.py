@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -57,33 +58,16 @@ GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references"
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is running, steps done, steps in all)."""
+Results = Callable[[RunSettings, Sequence[str], Progress], list[RunResult]]
+"""Gives the runs of some methods on a sequence."""
 
 
 @dataclass(frozen=True)
 class TableRequest:
-    """What to measure.
+    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings.
 
-    Attributes
-    ----------
-    kind : {"errors", "window", "backward", "time", "characteristics", "tasks", "growth"}
-        Which table; `KINDS` says what they hold.
-    names : tuple of str
-        Datasets.
-    sizes : tuple of int
-        Training samples per task.
-    methods : tuple of str
-        "imrc:<preset>" and names of `imrc.baselines.registry`; `methods_named` makes them of words.
-    error : {"average", "newest", "own", "released"}
-        Which error; `imrc.evaluation.comparison.SCORE_KINDS` has the definitions.
-    k : int or None
-        Number of tasks; None: the dataset's.
-    settings : RunSettings
-        Everything else: b, W, representation, repetitions, seed.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name or a value out of range.
+    `methods` are "imrc:<preset>" and names of `imrc.baselines.registry`, which `methods_named` makes of words; `error`
+    is of `imrc.evaluation.comparison.SCORE_KINDS`; k None means the dataset's.
     """
 
     kind: Kind = "errors"
@@ -108,17 +92,8 @@ class TableRequest:
 def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> tuple[str, ...]:
     """Return the methods that words stand for: IMRC with each preset first, then the others, each once.
 
-    Parameters
-    ----------
-    words : sequence of str
-        "imrc", "published" (the seven methods), "references", "all", or names of the registry with or without profile.
-    presets : sequence of str
-        Presets of IMRC, which is always there.
-
-    Raises
-    ------
-    ValueError
-        For an unknown word; the message lists what there is.
+    Words are "imrc", which is always there, "published" (the seven methods), "references", "all", or names of the
+    registry with or without profile.
 
     Examples
     --------
@@ -185,24 +160,12 @@ class Runs:
     def of(
         self,
         sequence: TaskSequence,
+        announce: Callable[[str], None],
         settings: RunSettings,
         methods: Sequence[str],
         progress: Progress,
-        announce: Callable[[str], None],
     ) -> list[RunResult]:
-        """Return the results of `run_methods`, of which only those not there yet are run.
-
-        Parameters
-        ----------
-        sequence : TaskSequence
-            As `imrc.datasets.load` gives it with the seed of the settings.
-        settings : RunSettings
-            What to run.
-        methods : sequence of str
-            As for `run_methods`.
-        progress, announce : callable
-            As for `measure`.
-        """
+        """Return the results of `run_methods`, of which only those not there yet are run."""
         place = (sequence.name, len(sequence), settings)
         new = [name for name in methods if (*place, name) not in self._results]
         results = run_methods(sequence, settings, new, progress=progress, announce=announce)
@@ -220,63 +183,40 @@ def measure(
     """Measure a table of the paper.
 
     Every dataset and n is run as page *Against others* does it: all methods share draws and representation, and the
-    repetitions run side by side on the cores there are.
+    repetitions run side by side on the cores there are. `progress` is called with (what is running, steps done, steps
+    in all) after every step, `announce` with one sentence when a method will probably take longer than a minute; `runs`
+    are what other tables have run already, and get what this one runs.
 
-    Parameters
-    ----------
-    request : TableRequest
-        What to measure.
-    progress : callable, optional
-        Called with (what is running, steps done, steps in all) after every step.
-    announce : callable, optional
-        Called with one sentence when a method will probably take longer than a minute, see `run_methods`.
-    runs : Runs, optional
-        What other tables have run already; what this one runs is added.
-
-    Returns
-    -------
-    DataFrame
-        One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
-        (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest,
-        released, seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap
-        (ours minus printed), gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed
-        and versions.
-
-    Raises
-    ------
-    NotAvailableError
-        If a dataset is not on this computer.
-    ValueError
-        If n is too large for a dataset.
+    One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
+    (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest, released,
+    seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap (ours minus printed),
+    gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed and versions.
     """
     import pandas as pd
 
+    progress, announce = progress or (lambda *_: None), announce or (lambda _: None)
     if request.kind == "characteristics":
         return _characteristics(request, progress)
     frames, runs = [], runs or Runs()
     cells = [(name, n) for name in request.names for n in request.sizes]
     sequence, loaded = None, ""
     for position, (name, n) in enumerate(cells, start=1):
-        if progress is not None:
-            progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
+        progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
         if sequence is None or loaded != name:
             sequence, loaded = _load(request, name), name
 
         def show(title: str, step: int, total: int, where: str = f"[{position}/{len(cells)}] {name}, n = {n}") -> None:
-            if progress is not None:
-                progress(f"{where}: {title}", step, total)
+            progress(f"{where}: {title}", step, total)
 
         def say(text: str, where: str = f"{name}, n = {n}") -> None:
-            if announce is not None:
-                announce(f"{where}: {text}")
+            announce(f"{where}: {text}")
 
         if request.kind in ("tasks", "growth"):
             frames.append(_curve_rows(request, n, sequence, show))
             continue
         make = _error_rows if request.kind == "errors" else _setting_rows
-        rows = make(request, name, n, sequence, runs, show, say)
-        rows["tasks"] = len(sequence)
-        frames.append(rows)
+        rows = make(request, name, n, partial(runs.of, sequence, say), show)
+        frames.append(rows.assign(tasks=len(sequence)))
     if not frames:
         raise InputError("No dataset to measure: none of those asked for is on this computer.")
     table = pd.concat(frames, ignore_index=True)
@@ -294,14 +234,13 @@ def _curve_rows(request: TableRequest, n: int, sequence: TaskSequence, progress:
     return pd.concat([make(sequence, own, [n], progress=progress).assign(preset=own.preset) for own in settings])
 
 
-def _characteristics(request: TableRequest, progress: Progress | None) -> pd.DataFrame:
+def _characteristics(request: TableRequest, progress: Progress) -> pd.DataFrame:
     """Return what the datasets hold as they are read here: one row each, printed values beside it."""
     import pandas as pd
 
     rows = []
     for position, name in enumerate(request.names, start=1):
-        if progress is not None:
-            progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
+        progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
         sequence = _load(request, name)
         # The share of the rarest class within a task: the error of the best constant answer, for two classes.
         shares = sequence.class_counts() / sequence.sizes[:, None]
@@ -321,30 +260,13 @@ def _characteristics(request: TableRequest, progress: Progress | None) -> pd.Dat
     return _with_facts(pd.DataFrame(rows), request)
 
 
-def _error_rows(
-    request: TableRequest,
-    name: str,
-    n: int,
-    sequence: TaskSequence,
-    runs: Runs,
-    progress: Progress,
-    announce: Callable[[str], None],
-) -> pd.DataFrame:
+def _error_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
     settings = replace(request.settings, n=n)
-    results = runs.of(sequence, settings, request.methods, progress, announce)
-    scores = score_table(results).assign(dataset=name)
+    scores = score_table(results(settings, request.methods, progress)).assign(dataset=name)
     return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
 
 
-def _setting_rows(
-    request: TableRequest,
-    name: str,
-    n: int,
-    sequence: TaskSequence,
-    runs: Runs,
-    progress: Progress,
-    announce: Callable[[str], None],
-) -> pd.DataFrame:
+def _setting_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
@@ -355,11 +277,11 @@ def _setting_rows(
                 def show(title: str, step: int, total: int, setting: str = setting) -> None:
                     progress(f"{title}, {setting[0]} = {setting[1:]}", step, total)
 
-                (result,) = runs.of(sequence, settings, [method], show, announce)
+                (result,) = results(settings, [method], show)
                 rows.append(_setting_row(result, "forward_backward", "imrc", method, setting, request.error))
         elif request.kind == "time":
             settings = replace(request.settings, n=n)
-            (result,) = runs.of(sequence, settings, [method], progress, announce)
+            (result,) = results(settings, [method], progress)
             rows.append(_setting_row(result, method, method, method, "", request.error))
     return pd.DataFrame(rows).assign(dataset=name, n=n)
 

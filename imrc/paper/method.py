@@ -11,18 +11,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Line:
-    """One line of Algorithm 1.
+    """One line of Algorithm 1, in Markdown; its depth is 1 inside the loop over earlier tasks.
 
-    Attributes
-    ----------
-    text : str
-        What the line says, in Markdown.
-    depth : int
-        1 inside the loop over earlier tasks, else 0.
-    equation : str
-        Equation of the paper it uses, or empty.
-    functions : tuple of str
-        Dotted names of the functions that do it; empty for input, output and the loop's head.
+    `functions` are dotted names of those that do it; there are none for input, output and the loop's head.
     """
 
     text: str
@@ -86,20 +77,10 @@ ALGORITHM: tuple[Line, ...] = (
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the flow diagram.
+    """One box of the flow diagram: what comes out of it, in HTML, and the dotted name of the function that does it.
 
-    Attributes
-    ----------
-    text : str
-        What comes out of it, in HTML.
-    column, row : int
-        Where it stands: column 0 has tasks seen before, column 1 the new task; rows count from the top.
-    after : tuple of str
-        Keys of the boxes whose results it takes.
-    function : str
-        Dotted name of the function that does it, of those in `ALGORITHM`; empty for what is given.
-    rule : str
-        Rule whose colour it has, or empty.
+    Column 0 has tasks seen before, column 1 the new task; rows count from the top. `after` are keys of the boxes whose
+    results it takes, `rule` is that whose colour it has.
     """
 
     text: str
@@ -213,66 +194,23 @@ def lines_of(function: str) -> str:
     )
 
 
-NOTATION: tuple[tuple[str, str, str, str, str, str], ...] = (
-    (
-        "Mean vector",
-        r"$\tau_j$",
-        r"$\tau_j^{\rightharpoonup}$",
-        r"$\tau_j^{\leftharpoondown k}$",
-        r"$\tau_j^{\rightleftharpoons k}$",
-        "`IMRC.mean_`, `tau`",
-    ),
-    (
-        "Confidence vector",
-        r"$\lambda_j$",
-        r"$\lambda_j^{\rightharpoonup}$",
-        r"$\lambda_j^{\leftharpoondown k}$",
-        r"$\lambda_j^{\rightleftharpoons k}$",
-        "`lam`, √ of `IMRC.mse_`",
-    ),
-    (
-        "MSE vector",
-        r"$s_j$",
-        r"$s_j^{\rightharpoonup}$",
-        r"$s_j^{\leftharpoondown k}$",
-        r"$s_j^{\rightleftharpoons k}$",
-        "`IMRC.mse_`, `s`",
-    ),
-    (
-        "Effective sample size",
-        r"$n_j$",
-        r"$n_j^{\rightharpoonup}$",
-        r"$n_j^{\leftharpoondown k}$",
-        r"$n_j^{\rightleftharpoons k}$",
-        "`RunResult.ess`",
-    ),
-    (
-        "Uncertainty set",
-        r"$\mathcal{U}_j$",
-        r"$\mathcal{U}_j^{\rightharpoonup}$",
-        r"$\mathcal{U}_j^{\leftharpoondown k}$",
-        r"$\mathcal{U}_j^{\rightleftharpoons k}$",
-        "`tau` ± `lam`",
-    ),
-    (
-        "Minimax risk",
-        r"$R(\mathcal{U}_j)$",
-        r"$R(\mathcal{U}_j^{\rightharpoonup})$",
-        r"$R(\mathcal{U}_j^{\leftharpoondown k})$",
-        r"$R(\mathcal{U}_j^{\rightleftharpoons k})$",
-        "`IMRC.risk_`, `RunResult.risks`",
-    ),
+_SYMBOLS = (
+    ("Mean vector", r"\tau_j@", "`IMRC.mean_`, `tau`"),
+    ("Confidence vector", r"\lambda_j@", "`lam`, √ of `IMRC.mse_`"),
+    ("MSE vector", r"s_j@", "`IMRC.mse_`, `s`"),
+    ("Effective sample size", r"n_j@", "`RunResult.ess`"),
+    ("Uncertainty set", r"\mathcal{U}_j@", "`tau` ± `lam`"),
+    ("Minimax risk", r"R(\mathcal{U}_j@)", "`IMRC.risk_`, `RunResult.risks`"),
+)
+_MARKS = ("", r"^{\rightharpoonup}", r"^{\leftharpoondown k}", r"^{\rightleftharpoons k}")
+NOTATION = tuple(
+    (what, *(f"${symbol.replace('@', mark)}$" for mark in _MARKS), here) for what, symbol, here in _SYMBOLS
 )
 """The paper's table of notation: what, for single-task, forward, backward, forward and backward; its name here."""
 
 
 def function(name: str) -> Callable[..., Any]:
     """Return the function a dotted name stands for.
-
-    Raises
-    ------
-    ModuleNotFoundError, AttributeError
-        If there is none.
 
     Examples
     --------

@@ -13,24 +13,12 @@ if TYPE_CHECKING:
 
 
 @cache
-def _tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.paper").joinpath("printed_errors.toml").read_text(encoding="utf-8"))
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("imrc.paper").joinpath(f"printed_{name}.toml").read_text(encoding="utf-8"))
 
 
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation per method; empty where the paper prints nothing.
-
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10, 50, 100 and 150.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Keys are names of the registry, and "imrc" for the paper's own method.
+    """Return mean and standard deviation per method of the registry, and "imrc"; empty where the paper prints nothing.
 
     Examples
     --------
@@ -39,7 +27,7 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     >>> printed_errors("rotated_digits", 10)
     {}
     """
-    cell = _tables().get(f"n{n}", {}).get(dataset, {})
+    cell = _tables("errors").get(f"n{n}", {}).get(dataset, {})
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
 
@@ -48,11 +36,6 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
 
     Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
     paper's.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table` or `imrc.evaluation.compared.tables_by_cell`.
     """
     nothing = (math.nan, math.nan)
     shown = [
@@ -62,30 +45,13 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
 
 
-@cache
-def _settings_tables() -> dict[str, Any]:
-    return tomllib.loads(files("imrc.paper").joinpath("printed_settings.toml").read_text(encoding="utf-8"))
-
-
 _SETTINGS_SIZES = (10, 100)
 
 
 def printed_error_of(dataset: str, n: int, setting: str) -> float:
-    """Return the error the paper prints for IMRC with another window or number of backward steps.
+    """Return the error the paper prints for IMRC with another W or b; NaN where it prints nothing.
 
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10 and 100.
-    setting : str
-        "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2).
-
-    Returns
-    -------
-    float
-        NaN where the paper prints nothing.
+    `setting` is "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2); n is 10 or 100.
 
     Examples
     --------
@@ -98,14 +64,7 @@ def printed_error_of(dataset: str, n: int, setting: str) -> float:
 def printed_seconds(dataset: str, n: int, what: str) -> float:
     """Return the running time per task the paper prints, in seconds; NaN where it prints nothing.
 
-    Parameters
-    ----------
-    dataset : str
-        Name as in `imrc.datasets`.
-    n : int
-        Training samples per task; the paper has 10 and 100.
-    what : str
-        "b1" to "b5": IMRC with so many backward steps; or "gem", "mer", "ella", "ewc".
+    `what` is "b1" to "b5", IMRC with so many backward steps, or "gem", "mer", "ella", "ewc"; n is 10 or 100.
 
     Examples
     --------
@@ -116,13 +75,13 @@ def printed_seconds(dataset: str, n: int, what: str) -> float:
 
 
 def _pair(table: str, dataset: str, n: int, key: str) -> float:
-    values = _settings_tables()[table].get(dataset, {}).get(key)
+    values = _tables("settings")[table].get(dataset, {}).get(key)
     return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
 
 
 def printed_datasets() -> tuple[str, ...]:
     """Return the names of the paper's datasets, in the order of its tables."""
-    return tuple(_tables()["n10"])
+    return tuple(_tables("errors")["n10"])
 
 
 STAND_INS = {
@@ -135,7 +94,7 @@ on all of it: a row of its own, without print."""
 
 def datasets_with_settings() -> tuple[str, ...]:
     """Return the datasets in the table over W and b: Weather is in it, and in no other table of the paper."""
-    return tuple(_settings_tables()["error"])
+    return tuple(_tables("settings")["error"])
 
 
 PRINTED_AVERAGE_N = 10
@@ -150,7 +109,7 @@ def printed_average_seconds() -> dict[str, float]:
     >>> printed_average_seconds()["condor"]
     0.184
     """
-    return {method: float(value) for method, value in _settings_tables()["average_seconds"].items()}
+    return {method: float(value) for method, value in _tables("settings")["average_seconds"].items()}
 
 
 def printed_characteristics(dataset: str) -> dict[str, int]:
@@ -161,4 +120,4 @@ def printed_characteristics(dataset: str) -> dict[str, int]:
     >>> printed_characteristics("german")
     {'classes': 2, 'samples': 1000, 'tasks': 3}
     """
-    return dict(zip(("classes", "samples", "tasks"), _settings_tables()["characteristics"][dataset], strict=True))
+    return dict(zip(("classes", "samples", "tasks"), _tables("settings")["characteristics"][dataset], strict=True))

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 class Choice(NamedTuple):
-    """What differs between the code of the paper and that of its follow-up.
-
-    Attributes
-    ----------
-    intercept : bool
-        Whether random Fourier features have one.
-    lambda0 : float
-        Factor of the confidence vector.
-    """
+    """What differs between the code of the paper and that of its follow-up: an intercept of random features, and λ₀."""
 
     intercept: bool
     lambda0: float
@@ -65,15 +57,7 @@ def _counts(part: pd.DataFrame) -> tuple[int, int]:
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
     """Return how many cells of IMRC's column are near print with each of `CHOICES`: one row each.
 
-    Parameters
-    ----------
-    error : {"average", "released"}
-        Definition of our error, see `imrc.evaluation.comparison.SCORE_KINDS`.
-
-    Returns
-    -------
-    DataFrame
-        Choices, a column of counts per n and for all n, and the median and mean difference from print.
+    Columns: choices, a count per n and for all n, and the median and mean difference from print.
     """
     import pandas as pd
 

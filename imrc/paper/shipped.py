@@ -20,13 +20,7 @@ Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "l
 
 
 def results_folder() -> Path:
-    """Return where the results are: inside the package once installed, in ``data/`` in a checkout.
-
-    Raises
-    ------
-    FileNotFoundError
-        If they are in neither place.
-    """
+    """Return where the results are: inside the package once installed, in ``data/`` in a checkout."""
     here = Path(__file__).resolve()
     for folder in (here.with_name("results"), here.parents[2] / "data" / "results"):
         if (folder / "index.toml").is_file():
@@ -51,17 +45,9 @@ def _table(name: str) -> pd.DataFrame:
 def table(name: Name) -> pd.DataFrame:
     """Return a copy of one table.
 
-    Parameters
-    ----------
-    name : {"errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings"}
-        Errors of all methods; IMRC with other W and b; what the datasets hold; all of Covertype in one sweep; errors
-        over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b; IMRC with other
-        readings of the paper.
-
-    Raises
-    ------
-    ValueError
-        For another name.
+    Errors of all methods; IMRC with other W and b ("settings"); what the datasets hold; all of Covertype in one sweep;
+    errors over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b ("growth"); IMRC
+    with other readings of the paper.
 
     Examples
     --------

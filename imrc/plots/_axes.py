@@ -28,14 +28,7 @@ def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[str, Any]:
     """Return tick settings for an axis of tasks: their dates or names if they have some, else whole numbers.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Names of the tasks on the axis, in order.
-    first : int
-        Number of the first of them.
-    ticks : int
-        About how many names there is room for.
+    `first` is the number of the first task; there is room for about `ticks` names.
 
     Examples
     --------
@@ -61,19 +54,11 @@ def _step(width: float, ticks: int) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
 
 
-def decimals(values: ArrayLike, *, ticks: int = 6, zero: bool = False, sign: bool = False) -> dict[str, Any]:
+def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[str, Any]:
     """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
 
-    Parameters
-    ----------
-    values : array-like
-        Everything that must be inside, ends of intervals included; what is not finite is left out.
-    ticks : int
-        Largest number of steps.
-    zero : bool
-        Start at 0.
-    sign : bool
-        For differences: + and − before them.
+    All finite values, ends of intervals included, are inside; in at most `ticks` steps, with + and − for differences
+    with `sign`.
 
     Examples
     --------
@@ -85,13 +70,12 @@ def decimals(values: ArrayLike, *, ticks: int = 6, zero: bool = False, sign: boo
     found = np.asarray(values, dtype=np.float64).ravel()
     found = found[np.isfinite(found)]
     low, high = (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
-    low = min(low, 0.0) if zero else low
     width = max(high - low, 0.002)
     step = _step(width, ticks)
     places = max(0, -math.floor(math.log10(step) + 1e-9))
     start, stop = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    if not zero or low < 0:  # no empty step where the values end shortly after a tick
-        start += int(low - start * step > 0.6 * step)
+    # No empty step where the values end shortly after a tick.
+    start += int(low - start * step > 0.6 * step)
     stop -= int(stop * step - high > 0.6 * step)
     marks = [round(i * step, 10) for i in range(start, stop + 1)]
     return {

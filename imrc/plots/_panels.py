@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
 
-from imrc.plots._style import LEGEND_PX, MARGIN, TITLE_PX
+from imrc.plots._style import COLOURS, LEGEND_PX, MARGIN, STROKE, TITLE_PX, rgba
 from imrc.plots._themes import LIGHT
 
 _PAGE_PX = 900
@@ -50,6 +51,56 @@ class Traces(list[dict[str, Any]]):
         """Add a trace to a panel, which count from 1."""
         self.append(on_panel({"type": kind, **properties}, panel))
 
+    def band(
+        self,
+        x: NDArray[Any],
+        low: NDArray[Any],
+        high: NDArray[Any],
+        colour: str,
+        alpha: float,
+        **own: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Add a filled band between two curves: its outline, without line and hover."""
+        own |= {"mode": "lines", "fill": "toself", "fillcolor": rgba(colour, alpha), "line": {"width": 0}}
+        self.add(x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), hoverinfo="skip", **own)
+
+    def straight(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        name: str | None = None,
+        colour: str | None = COLOURS["reference"],
+        *,
+        width: float = 1.5,
+        dash: str | None = "dash",
+        **own: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Add a straight line to read others against, such as a level or a border, without hover; no colour: ink."""
+        line = {"color": colour, "width": width, "dash": dash}
+        self.add(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", **own)
+
+
+def bars(above: Any, below: Any = None, *, colour: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - array-likes
+    """Return error bars without ends, of the same length on both sides unless two are given; no colour: ink."""
+    sides = {"array": above} if below is None else {"array": above, "arrayminus": below}
+    return {"type": "data", **sides, "color": colour, "width": 0, **own}
+
+
+def names_axis(names: Sequence[str], text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's
+    """Return a vertical axis of names, the first at the top."""
+    return axis(text, type="category", categoryorder="array", categoryarray=list(names)[::-1], **own)
+
+
+def colour_axis(name: str, low: float, high: float, bar: dict[str, Any]) -> dict[str, Any]:
+    """Return the layout of a colour axis, `SCALE` or `DIFFERENCE`; its colours are in the template."""
+    return {name: {"cmin": low, "cmax": high, "colorbar": bar}}
+
+
+def image_cells(grid: NDArray[np.float64], **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+    """Return a trace of small images, values from 0 to 1, nothing where NaN."""
+    shown = {"zmin": 0, "zmax": 1, "showscale": False, "hoverongaps": False}
+    return {"type": "heatmap", "z": grid, "colorscale": STROKE, **shown, **own}
+
 
 def band_key(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what names the bands in the legend, once for all of them; nothing if the column stderr has no number."""
@@ -81,23 +132,8 @@ def line_ends(
 ) -> list[dict[str, Any]]:
     """Return annotations that name curves at their right ends, moved apart where they would cover each other.
 
-    Parameters
-    ----------
-    ends : iterable of End
-        The curves.
-    limits : (float, float)
-        Range of the vertical axis.
-    height : int
-        Of the plot, in pixels.
-    panel : int
-        In which panel; they count from 1.
-    width : int
-        Longest line of a name, in letters.
-
-    Returns
-    -------
-    list of dict
-        For `chart` and `panels`, in their order from bottom to top.
+    `limits` are those of the vertical axis, `height` is that of the plot in pixels; a line of a name has at most
+    `width` letters. They are in order from bottom to top.
 
     Examples
     --------
@@ -144,15 +180,7 @@ def _apart(wanted: Sequence[float], needs: Sequence[float]) -> list[float]:
 
 
 def move_ends_apart(figure: go.Figure, height: int) -> None:
-    """Move the names of `line_ends` apart again, in place, in panels of another height.
-
-    Parameters
-    ----------
-    figure : Figure
-        From `chart` or `panels`.
-    height : int
-        Of each panel, in pixels.
-    """
+    """Move the names of `line_ends` apart again, in place, where panels now have another height in pixels."""
     for axis_name in {label.yref for label in figure.layout.annotations if label.name == _END}:
         labels = [label for label in figure.layout.annotations if label.name == _END and label.yref == axis_name]
         needs = [(1 + label.text.count("<br>")) * _LINE_PX / height for label in labels]
@@ -198,33 +226,15 @@ def chart(
     ends: Sequence[dict[str, Any]] = (),
     **layout: Any,  # noqa: ANN401 - Plotly's properties
 ) -> go.Figure:
-    """Return a figure from its traces and axes.
+    """Return a figure from its traces (with their type) and axes (from `axis`).
 
-    The legend stands between title and plot, and has its room there.
-
-    Parameters
-    ----------
-    traces : sequence of dict
-        With their type.
-    x, y : dict
-        From `axis`.
-    title, height, subtitle, legend
-        Of the figure.
-    order : str or None
-        Of the entries of the legend, where Plotly's own is not right.
-    below, above : int
-        Pixels below the plot, and above it without the legend, where the usual ones are too few.
-    ends : sequence of dict
-        From `line_ends`: names of curves, beside the plot.
-    **layout
-        Further properties.
-
-    Returns
-    -------
-    Figure
+    The legend stands between title and plot, and has its room there; `order` is that of its entries where Plotly's own
+    is not right. `below` and `above`: pixels below the plot, and above it without the legend, where the usual ones are
+    too few. `ends`: names of curves, from `line_ends`.
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
+    margin |= layout.pop("margin", {})
     if ends:
         longest = max(len(line) for end in ends for line in end["text"].partition("</span> ")[2].split("<br>"))
         margin["r"] = 26 + round(6.4 * longest)
@@ -277,30 +287,10 @@ def panels(
     share_y: bool = False,
     **layout: Any,  # noqa: ANN401 - of `chart`
 ) -> go.Figure:
-    """Return a figure with one row of panels.
+    """Return a figure with one row of panels, from traces that `on_panel` put there and one pair of axes each.
 
-    Parameters
-    ----------
-    traces : sequence of dict
-        With their type and, from `on_panel`, their axes.
-    titles : sequence of str
-        Of the panels, from left to right.
-    x_axes, y_axes : sequence of dict
-        From `axis`, one per panel.
-    gap : float
-        Between two panels, as a share of the width.
-    above : int
-        Pixels above the panels.
-    title_size : int
-        Of the titles of the panels.
-    share_y : bool
-        All panels have the vertical axis of the first.
-    **layout
-        As for `chart`.
-
-    Returns
-    -------
-    Figure
+    `gap` is the share of the width between two panels, `above` the pixels above them; with `share_y` all have the
+    vertical axis of the first. `layout` as for `chart`.
     """
     width = (1.0 - gap * (len(titles) - 1)) / len(titles)
     axes: dict[str, Any] = {}

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from imrc.wording import RULES, SHORT_RULES
 
 COLOURS = {
     "single": "#8A8F98",
     "forward": "#E69F00",
     "forward_backward": "#009E73",
-    "truth": "#000000",
     "reference": "#747B87",
     "majority": "#747B87",
     "pooled": "#0072B2",
 }
 """The same meaning everywhere; readable for colour-blind people (Okabe and Ito).
 
-All but the truth are seen on light and dark pages alike, at 3 : 1 or more on both where they draw lines alone."""
+All are seen on light and dark pages alike, at 3 : 1 or more on both where they draw lines alone. What has no colour,
+such as the truth, is drawn in the ink of the page (`imrc.plots._themes`)."""
 
 DATA = "#0072B2"
 """What is measured on data and belongs to no rule."""
@@ -39,6 +34,9 @@ DIVERGING = [[0.0, "#00604A"], [0.25, "#5DB89C"], [0.5, "#F4F4F2"], [0.75, "#E8A
 SEQUENTIAL_ON_DARK = [[0.0, "#0A121D"], [0.25, "#16385C"], [0.5, "#2A679D"], [0.75, "#69A8D8"], [1.0, "#D6E8F7"]]
 DIVERGING_ON_DARK = [[0.0, "#008262"], [0.25, "#075240"], [0.5, "#171C24"], [0.75, "#66350A"], [1.0, "#AD5A12"]]
 """The same on dark pages: what is small or equal recedes there too. Light letters can be read on all of the second."""
+
+STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
+"""Colours of images, to be seen on light and dark pages alike."""
 
 GRID = "rgba(128,136,150,0.22)"
 
@@ -62,36 +60,6 @@ def rgba(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha})"
 
 
-def band(x: NDArray[Any], low: NDArray[Any], high: NDArray[Any], colour: str, alpha: float) -> dict[str, Any]:
-    """Return the properties of a filled band between two curves: its outline, without line and hover.
-
-    Examples
-    --------
-    >>> band(np.array([0, 1]), np.array([1, 2]), np.array([3, 4]), "#009E73", 0.2)["y"].tolist()
-    [3, 4, 2, 1]
-    """
-    return {
-        "x": np.concatenate([x, x[::-1]]),
-        "y": np.concatenate([high, low[::-1]]),
-        "mode": "lines",
-        "fill": "toself",
-        "fillcolor": rgba(colour, alpha),
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-    }
-
-
-def hover_spread(spread: NDArray[np.float64], place: str = "customdata") -> str:
-    """Return the part of a hover text that gives ± half of a 95 % interval; nothing if there is none.
-
-    Examples
-    --------
-    >>> hover_spread(np.array([0.1])), hover_spread(np.array([np.nan]))
-    (' ± %{customdata:.3f}', '')
-    """
-    return f" ± %{{{place}:.3f}}" if np.isfinite(spread).any() else ""
-
-
 MARGIN = {"l": 56, "r": 16, "t": 56, "b": 52}
 """Pixels around the plot; at the top with room for the title, at the bottom for ticks and the name of the axis."""
 
@@ -100,6 +68,3 @@ TITLE_PX = 50
 
 LEGEND_PX = 26
 """Pixels a row of the legend takes, between title and plot."""
-
-TALLEST_PX = 600
-"""No figure is higher: on a small laptop, or on a phone, all of it is seen at once."""

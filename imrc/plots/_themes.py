@@ -1,4 +1,8 @@
-"""The look of all figures as two Plotly templates, and the colours that mean something on dark pages."""
+"""The look of all figures as two Plotly templates: what changes with the page is in them, and bands alone are not.
+
+Traces without a colour are drawn in ink, heatmaps take their scale from a colour axis: `SCALE` for sizes, `DIFFERENCE`
+for what is better or worse than 0.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from imrc.plots._style import (
-    COLOURS,
     DIVERGING,
     DIVERGING_ON_DARK,
     FONT,
@@ -21,6 +24,8 @@ from imrc.plots._style import (
 
 LIGHT, DARK = "imrc_light", "imrc_dark"
 """Names of the templates."""
+SCALE, DIFFERENCE = "coloraxis", "coloraxis2"
+"""Names of the colour axes."""
 
 _AXIS: dict[str, Any] = {
     "gridcolor": GRID,
@@ -69,6 +74,9 @@ def _template(scheme: Literal["light", "dark"]) -> go.layout.Template:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "xaxis": _AXIS,
         "yaxis": _AXIS,
+        "colorway": [INK[scheme]],
+        SCALE: {"colorscale": SEQUENTIAL if scheme == "light" else SEQUENTIAL_ON_DARK},
+        DIFFERENCE: {"colorscale": DIVERGING if scheme == "light" else DIVERGING_ON_DARK},
     }
     return go.layout.Template(layout=layout)
 
@@ -77,32 +85,13 @@ pio.templates[LIGHT] = _template("light")
 pio.templates[DARK] = _template("dark")
 
 _FAINTER = 1.7
-"""A transparent band needs this much more colour on a dark page to be seen as well."""
-_SCALES = ((SEQUENTIAL, SEQUENTIAL_ON_DARK), (DIVERGING, DIVERGING_ON_DARK))
-_INKED = ("line", "marker", "error_x", "error_y", "textfont")
-
-
-def _turn(holder: Any) -> None:  # noqa: ANN401 - any part of a figure that has a colour
-    """Turn black, the one colour that is lost on a dark page, into its ink."""
-    colour = holder.color
-    black = (COLOURS["truth"], INK["light"])
-    if isinstance(colour, str) and colour in black:
-        holder.color = INK["dark"]
-    elif isinstance(colour, (list, tuple)):
-        holder.color = [INK["dark"] if one in black else one for one in colour]
-
-
-def _turn_scale(holder: Any) -> None:  # noqa: ANN401 - a heatmap or the scale that several share
-    for light, dark in _SCALES:
-        if [list(step) for step in holder.colorscale or ()] == light:
-            holder.colorscale = dark
+"""A transparent band needs this much more colour on a dark page to be seen as well; no template can say so."""
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
     """Change a figure in place so that it can be read on a dark page.
 
-    Colours that say what a trace is hold on both pages. Black does not, nor do scales of heatmaps, in which what is
-    small would glow, nor bands as faint as they are on white.
+    The template has the colours of the page. Bands, as faint as they are on white, are made stronger here.
 
     Parameters
     ----------
@@ -114,23 +103,9 @@ def on_dark(figure: go.Figure) -> go.Figure:
     Figure
         The same figure.
     """
-    _turn_scale(figure.layout.coloraxis)
-    for trace in figure.data:
-        if trace.type == "heatmap":
-            _turn_scale(trace)
-        if trace.type not in ("scatter", "bar"):
-            continue
-        if trace.type == "scatter" and (trace.fillcolor or "").startswith("rgba("):
+    for trace in figure.select_traces({"type": "scatter"}):
+        if (trace.fillcolor or "").startswith("rgba("):
             red, green, blue, alpha = trace.fillcolor[5:-1].split(",")
             trace.fillcolor = f"rgba({red},{green},{blue},{min(1.0, _FAINTER * float(alpha)):.3g})"
-        for place in _INKED:
-            if place in trace and trace[place] is not None:
-                _turn(trace[place])
-        if "marker" in trace and trace.marker.line.color is not None:
-            _turn(trace.marker.line)
-    for shape in figure.layout.shapes:
-        _turn(shape.line)
-    for annotation in figure.layout.annotations:
-        _turn(annotation.font)
     figure.update_layout(template=DARK)
     return figure

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
 from imrc.plots._axes import whole_numbers
-from imrc.plots._panels import axis, band_key, on_panel, panels
-from imrc.plots.curves import curve, limits
+from imrc.plots._panels import Traces, axis, band_key, panels
+from imrc.plots.curves import add_curves, limits
 from imrc.plots.tables import step_table
 
 
@@ -24,30 +24,14 @@ def _against_k(result: RunResult) -> pd.DataFrame:
 
 
 def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
-    """Return two panels: error against n, and error of a run that ends after k tasks.
-
-    Parameters
-    ----------
-    by_n : DataFrame
-        From `imrc.evaluation.budget.budget_table`.
-    result : RunResult
-        The run whose tasks are counted.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return two panels: error against n, of `budget_table`, and error of a run that ends after k tasks."""
     by_k = _against_k(result)
     # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
     number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
     ticks = sorted(by_n["x"].unique())
-    rules = list(by_n["rule"].unique())
-    traces = [
-        on_panel(trace, number)
-        for number, part in enumerate((by_n, by_k), start=1)
-        for rule in rules
-        for trace in curve(part[part["rule"] == rule], rule, legend=number == 1)
-    ]
+    rules, traces = by_n["rule"].unique(), Traces()
+    for panel, part in enumerate((by_n, by_k), start=1):
+        add_curves(traces, part, rules, panel)
     return panels(
         [*traces, *band_key(by_n)],
         ("Samples of each task", f"{number}, n = {result.settings.n}"),

@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 
 from imrc.diagnostics.changed import KIND_TITLES, Changed, moves
 from imrc.plots._axes import task_ticks
-from imrc.plots._panels import Traces, axis, panels
-from imrc.plots._style import COLOURS, DATA, DIVERGING, band
-from imrc.plots.task_pictures import STROKE, image_side
+from imrc.plots._panels import Traces, axis, colour_axis, image_cells, panels
+from imrc.plots._style import DATA
+from imrc.plots._themes import DIFFERENCE
+from imrc.plots.task_pictures import image_side
 
 PER_ROW = 3
 _ROWS = 3
@@ -22,19 +23,7 @@ _LONGEST = 30
 
 
 def changed_panels(result: Changed, first: int = 0) -> go.Figure:
-    """Return three of the largest changes over the tasks, with what no change would be.
-
-    Parameters
-    ----------
-    result : Changed
-        From `imrc.diagnostics.what_changed`.
-    first : int
-        Row of the table in the first panel.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return three of the largest changes over the tasks, from row `first` on, with what no change would be."""
     rows = range(first, min(first + PER_ROW, len(result.table)))
     traces, titles = Traces(), []
     for number, row in enumerate(rows, start=1):
@@ -48,22 +37,9 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
         titles.append(f"{html.escape(short)}<br><span style='font-size:12px'>{KIND_TITLES[kind]}</span>")
         shown: dict[str, Any] = {"panel": number, "showlegend": number == 1 and first == 0}
         level = float(np.average(value[there], weights=1.0 / np.maximum(error[there], 1e-12) ** 2))
-        traces.add(
-            **band(x, value[there] - 1.96 * error[there], value[there] + 1.96 * error[there], DATA, 0.2),
-            name="95 % interval of each task",
-            legendgroup="band",
-            **shown,
-        )
-        traces.add(
-            x=[1, result.k],
-            y=[level, level],
-            mode="lines",
-            name="mean of all tasks",
-            legendgroup="mean",
-            line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-            hoverinfo="skip",
-            **shown,
-        )
+        low, high = value[there] - 1.96 * error[there], value[there] + 1.96 * error[there]
+        traces.band(x, low, high, DATA, 0.2, name="95 % interval of each task", legendgroup="band", **shown)
+        traces.straight([1, result.k], [level, level], "mean of all tasks", legendgroup="mean", **shown)
         traces.add(
             x=x,
             y=value[there],
@@ -93,15 +69,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
 def changed_images(result: Changed) -> go.Figure | None:
     """Return the average image of each class in the first and the last third of the tasks, and the difference.
 
-    Parameters
-    ----------
-    result : Changed
-        Of a sequence of images.
-
-    Returns
-    -------
-    Figure or None
-        None if the columns are no square images.
+    None if the columns are no square images.
     """
     side = image_side(result.columns)
     if side is None:
@@ -131,32 +99,13 @@ def changed_images(result: Changed) -> go.Figure | None:
         "ticktext": [html.escape(result.classes[c]) for c in classes],
     }
     names = [f"tasks 1 to {third}", f"tasks {result.k - third + 1} to {result.k}"] if third > 1 else ["first", "last"]
-    shared: dict[str, Any] = {"hoverongaps": False}
+    brightest = float(np.nanmax(averages))
+    traces = Traces([image_cells(averages, zmax=brightest, hovertemplate="average %{z:.3g}<extra></extra>")])
+    said = "change %{z:+.2f} sd<extra></extra>"
+    traces.add(kind="heatmap", z=change, coloraxis=DIFFERENCE, hoverongaps=False, hovertemplate=said, panel=2)
+    bar = {"title": {"text": "change in sd", "font": {"size": 12}}, "thickness": 12}
     return panels(
-        [
-            {
-                "type": "heatmap",
-                "z": averages,
-                "colorscale": STROKE,
-                "zmin": 0,
-                "zmax": float(np.nanmax(averages)),
-                "showscale": False,
-                "hovertemplate": "average %{z:.3g}<extra></extra>",
-                **shared,
-            },
-            {
-                "type": "heatmap",
-                "z": change,
-                "colorscale": DIVERGING,
-                "zmin": -most,
-                "zmax": most,
-                "colorbar": {"title": {"text": "change in sd", "font": {"size": 12}}, "thickness": 12},
-                "hovertemplate": "change %{z:+.2f} sd<extra></extra>",
-                "xaxis": "x2",
-                "yaxis": "y2",
-                **shared,
-            },
-        ],
+        traces,
         ["Average image", "Late less early"],
         [
             axis(tickvals=[centre, step + centre], ticktext=names, **quiet),
@@ -167,4 +116,5 @@ def changed_images(result: Changed) -> go.Figure | None:
         title="What do the classes look like early and late?",
         height=110 + 150 * len(classes),
         legend=False,
+        **colour_axis(DIFFERENCE, -most, most, bar),
     )

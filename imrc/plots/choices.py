@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
 from imrc.evaluation.words import with_error
-from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import COLOURS, SHORT_NAMES, band
+from imrc.plots._panels import Traces, axis, panels
+from imrc.plots._style import COLOURS, SHORT_NAMES
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
@@ -55,27 +55,23 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
     }
     x = table["step"].to_numpy()
-    spread = {
-        "type": "scatter",
-        **band(x, table["low"].to_numpy(), table["high"].to_numpy(), COLOURS["reference"], 0.15),
-        "name": "Smallest to largest over repetitions",
-    }
-    lines = [
-        {
-            "type": "scatter",
-            "x": x,
-            "y": table[name].to_numpy(),
-            "name": "Mean over repetitions (rate and penalty: geometric)",
-            "showlegend": name == "rate",
-            "mode": "lines+markers" if len(x) <= 40 else "lines",
-            "line": {"color": COLOURS["reference"], "width": 2},
-        }
-        for name in titles
-    ]
+    colour, traces = COLOURS["reference"], Traces()
+    spread = "Smallest to largest over repetitions"
+    traces.band(x, table["low"].to_numpy(), table["high"].to_numpy(), colour, 0.15, name=spread)
+    for panel, name in enumerate(titles, start=1):
+        traces.add(
+            x=x,
+            y=table[name].to_numpy(),
+            name="Mean over repetitions (rate and penalty: geometric)",
+            showlegend=panel == 1,
+            mode="lines+markers" if len(x) <= 40 else "lines",
+            line={"color": colour, "width": 2},
+            panel=panel,
+        )
     return panels(
-        [on_panel(spread, 1), *(on_panel(line, number) for number, line in enumerate(lines, start=1))],
+        traces,
         list(titles.values()),
-        [axis("step (tasks learnt)", tickformat="d", nticks=8) for _ in titles],
+        [axis("step (tasks learnt)", tickformat="d", nticks=8)] * len(titles),
         [axis(**axes[name]) for name in titles],
         gap=0.09,
         title="What was selected at each step, from past data only?",
@@ -84,18 +80,7 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
-    """Return the numbers of `preset_table` in full: one row per error, rule and preset, mean and standard error apart.
-
-    Parameters
-    ----------
-    paper, other : RunResult
-        As for `preset_table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns error, rule, preset, mean, stderr.
-    """
+    """Return the numbers of `preset_table` in full: columns error, rule, preset, mean, stderr."""
     return pd.DataFrame(
         [
             {"error": kind, "rule": rule, "preset": run.settings.preset, "mean": one.mean, "stderr": one.stderr}
@@ -108,15 +93,7 @@ def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
 
 
 def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:
-    """Return the errors of two presets on the same draws side by side, ready to show.
-
-    Parameters
-    ----------
-    paper, other : RunResult
-        Runs of the paper's preset and of another one with the same seed.
-    title : str
-        Name of the other preset.
-    """
+    """Return the errors of two presets on the same draws side by side, ready to show; `title` names the other."""
     rows = [
         {
             "Error": words,

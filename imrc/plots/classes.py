@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._panels import axis, chart
+from imrc.plots._panels import Traces, axis, chart
 
 CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
 """Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
@@ -37,20 +37,19 @@ def class_balance(table: pd.DataFrame) -> go.Figure:
         names = [*(names[j] for j in first), f"{len(rest)} other classes"]
     labels = [html.escape(str(name)) for name in table["name"]]
     share = counts / np.maximum(table["rows"].to_numpy()[:, None], 1)
-    bars = [
-        {
-            "type": "bar",
-            "x": table["task"],
-            "y": counts[:, j],
-            "name": name,
-            "marker": {"color": CLASS_COLOURS[j], "line": {"width": 0}},
-            "customdata": np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
-            "hovertemplate": "Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
-        }
-        for j, name in enumerate(names)
-    ]
+    traces = Traces()
+    for j, name in enumerate(names):
+        traces.add(
+            kind="bar",
+            x=table["task"],
+            y=counts[:, j],
+            name=name,
+            marker={"color": CLASS_COLOURS[j]},
+            customdata=np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
+            hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
+        )
     return chart(
-        bars,
+        traces,
         axis("task", showgrid=False),
         axis("samples", rangemode="tozero"),
         title="How many samples of each class does each task have?",

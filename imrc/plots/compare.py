@@ -11,8 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals, whole_numbers
-from imrc.plots._panels import End, Traces, axis, band_key, chart, line_ends, panels
-from imrc.plots._style import COLOURS, DASHES, band
+from imrc.plots._panels import End, Traces, axis, band_key, bars, chart, line_ends, names_axis, panels
+from imrc.plots._style import COLOURS, DASHES
 from imrc.wording import decimal, signed
 
 METHOD_COLOURS = {
@@ -97,7 +97,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
             "line": {"width": 2},
         },
-        error_x={"array": np.nan_to_num(half), "thickness": 2, "width": 0, "color": COLOURS["reference"]},
+        error_x=bars(np.nan_to_num(half), colour=COLOURS["reference"], thickness=2),
         customdata=said,
         hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>"
         "mean rank %{customdata[2]:.1f}<extra></extra>",
@@ -117,7 +117,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     return chart(
         traces,
         axis("error", **decimals(np.concatenate(ends), ticks=8)),
-        axis(type="category", categoryorder="array", categoryarray=list(rows["title"]), showgrid=True),
+        names_axis(table["title"], showgrid=True),
         title="Which method makes the fewest errors?",
         height=134 + _ROW_PX * len(rows),
     )
@@ -159,13 +159,12 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
             name=name,
             marker={"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
             # As tested: the interval of a difference that was corrected more is wider.
-            error_x={
-                "array": np.nan_to_num(part["high"] - part["difference"]),
-                "arrayminus": np.nan_to_num(part["difference"] - part["low"]),
-                "thickness": 2,
-                "width": 0,
-                "color": colour,
-            },
+            error_x=bars(
+                np.nan_to_num(part["high"] - part["difference"]),
+                np.nan_to_num(part["difference"] - part["low"]),
+                colour=colour,
+                thickness=2,
+            ),
             customdata=np.stack([[signed(value) for value in part["difference"]], interval], axis=1),
             hovertemplate="<b>%{y}</b><br>%{customdata[0]}%{customdata[1]}<extra></extra>",
         )
@@ -176,7 +175,7 @@ def method_differences(table: pd.DataFrame) -> go.Figure:
             "difference in error",
             **decimals(np.concatenate([[0.0], rows["difference"], rows["low"], rows["high"]]), sign=True),
         ),
-        axis(type="category", categoryorder="array", categoryarray=list(rows["title"])),
+        names_axis(rows["title"][::-1]),
         title="Which differences are more than noise?",
         subtitle=f"error minus that of {html.escape(reference)}",
         height=134 + _ROW_PX * len(rows),
@@ -192,12 +191,8 @@ def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> list
         name = html.escape(title)
         x, value, half = (part[column].to_numpy() for column in ("x", "value", "half"))
         if np.isfinite(half).all():
-            traces.add(
-                **band(x, value - half, value + half, colour, 0.13),
-                name=f"{name}, 95 % interval",
-                showlegend=False,
-                panel=panel,
-            )
+            said = f"{name}, 95 % interval"
+            traces.band(x, value - half, value + half, colour, 0.13, name=said, showlegend=False, panel=panel)
         paper = _is_paper(str(method))
         traces.add(
             x=x,

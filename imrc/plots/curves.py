@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,42 +12,42 @@ import plotly.graph_objects as go
 
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.plots._axes import decimals, task_ticks, whole_numbers
-from imrc.plots._panels import axis, band_key, chart, on_panel, panels
-from imrc.plots._style import COLOURS, DASHES, NAMES, band, hover_spread
+from imrc.plots._panels import Traces, axis, band_key, chart, panels
+from imrc.plots._style import COLOURS, DASHES, NAMES
 
 _NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 
-def curve(table: pd.DataFrame, rule: str, *, legend: bool) -> list[dict[str, Any]]:
-    """Return the traces of one rule: line with markers, and before it its band where there is one."""
+def add_curves(traces: Traces, table: pd.DataFrame, rules: Iterable[str] | None = None, panel: int = 1) -> None:
+    """Draw the rules of a table, those of the first panel in the legend."""
+    for rule in table["rule"].unique() if rules is None else rules:
+        _add_curve(traces, table[table["rule"] == rule], rule, panel)
+
+
+def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> None:
+    """Draw one rule: line with markers, and before it its band where there is one."""
     name = _NAMES.get(rule, html.escape(rule))
     colour = COLOURS.get(rule, COLOURS["reference"])
     x, value, half = (table[column].to_numpy() for column in ("x", "value", "half"))
     own = rule in NAMES
-    line = {
-        "type": "scatter",
-        "x": x,
-        "y": value,
-        "mode": "lines+markers" if len(x) <= 40 and own else "lines",
-        "name": name,
-        "legendgroup": rule,
-        "showlegend": legend,
-        "line": {"color": colour, "width": 2.5 if own else 1.5, "dash": _DASHES.get(rule, "solid")},
-        "marker": {"size": 6},
-        "customdata": np.where(np.isfinite(half), half, 0.0),
-        "hovertemplate": "%{y:.3f}" + hover_spread(half) + "<extra>" + name + "</extra>",
-    }
-    if not own or not np.isfinite(half).all():
-        return [line]
-    around = {
-        "type": "scatter",
-        **band(x, value - half, value + half, colour, 0.16),
-        "legendgroup": rule,
-        "name": f"{name}, confidence band",
-        "showlegend": False,
-    }
-    return [around, line]
+    shown: dict[str, Any] = {"legendgroup": rule, "panel": panel}
+    spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
+    if own and np.isfinite(half).all():
+        said = f"{name}, confidence band"
+        traces.band(x, value - half, value + half, colour, 0.16, name=said, showlegend=False, **shown)
+    traces.add(
+        x=x,
+        y=value,
+        mode="lines+markers" if len(x) <= 40 and own else "lines",
+        name=name,
+        showlegend=panel == 1,
+        line={"color": colour, "width": 2.5 if own else 1.5, "dash": _DASHES.get(rule, "solid")},
+        marker={"size": 6},
+        customdata=np.where(np.isfinite(half), half, 0.0),
+        hovertemplate="%{y:.3f}" + spread + "<extra>" + name + "</extra>",
+        **shown,
+    )
 
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
@@ -85,12 +85,9 @@ def error_curves(
     """
     parts = (by_step, by_task)
     labels = labels or [str(task) for task in range(1, int(by_task["x"].max()) + 1)]
-    traces = [
-        on_panel(trace, number)
-        for number, part in enumerate(parts, start=1)
-        for rule in part["rule"].unique()
-        for trace in curve(part[part["rule"] == rule], rule, legend=number == 1)
-    ]
+    traces = Traces()
+    for number, part in enumerate(parts, start=1):
+        add_curves(traces, part, panel=number)
     return panels(
         [*traces, *band_key(by_step)],
         _PANELS[kind],
@@ -122,9 +119,10 @@ def task_story(table: pd.DataFrame, task: int, label: str, tasks: int) -> go.Fig
     Figure
     """
     name = "" if label == str(task) else f" ({html.escape(label)})"
-    rules = table["rule"].unique()
+    traces = Traces()
+    add_curves(traces, table)
     return chart(
-        [trace for rule in rules for trace in curve(table[table["rule"] == rule], rule, legend=True)] + band_key(table),
+        traces + band_key(table),
         axis(f"step (of {tasks})", **whole_numbers(int(table["x"].nunique()), 8)),
         axis(**limits(table)),
         title=f"What do later tasks add to task {task}{name}?",

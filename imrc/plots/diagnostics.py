@@ -14,11 +14,10 @@ import plotly.graph_objects as go
 from imrc._types import Floats
 from imrc.diagnostics import TITLES, Assessment, PartialAutocorrelation
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import Traces, axis, bars, chart, colour_axis
 from imrc.plots._panels import panels as in_a_row
-from imrc.plots._style import COLOURS, DATA, SEQUENTIAL, band
-
-"""Blue: the data themselves, before any learning."""
+from imrc.plots._style import COLOURS, DATA
+from imrc.plots._themes import SCALE
 
 GROUP_NAMES = TITLES | {"no_change": "no change", "iid": "independent (i.i.d.-like)"}
 CELLS = 200
@@ -34,17 +33,7 @@ def _ratio_text(result: Assessment) -> str:
 
 
 def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
-    """Return averaged partial autocorrelations side by side, as in the last figure of the paper.
-
-    Parameters
-    ----------
-    panels : mapping of str to PartialAutocorrelation
-        Titles of the panels and what they show.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return averaged partial autocorrelations by title side by side, as in the last figure of the paper."""
     traces = Traces()
     for number, pacf in enumerate(panels.values(), start=1):
         shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
@@ -52,15 +41,23 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
         few = len(x) == 1
         wide = np.array([0.7, 1.3]) if few else x
         stretch = (lambda values: np.repeat(values, 2)) if few else np.asarray
-        traces.add(
-            **band(wide, stretch(pacf.mean - pacf.std), stretch(pacf.mean + pacf.std), DATA, 0.15),
+        traces.band(
+            wide,
+            stretch(pacf.mean - pacf.std),
+            stretch(pacf.mean + pacf.std),
+            DATA,
+            0.15,
             name="± standard deviation over components (not an error bar)",
             legendgroup="spread",
             **shown,
         )
         if pacf.low is not None and pacf.high is not None:
-            traces.add(
-                **band(wide, stretch(pacf.low), stretch(pacf.high), COLOURS["single"], 0.45),
+            traces.band(
+                wide,
+                stretch(pacf.low),
+                stretch(pacf.high),
+                COLOURS["single"],
+                0.45,
                 name="95 % of the averages if order did not matter",
                 legendgroup="reference",
                 **shown,
@@ -76,16 +73,8 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
             hovertemplate="lag %{x}: %{y:.3f}<extra></extra>",
             **shown,
         )
-        traces.add(
-            x=[float(wide[0]), float(wide[-1])],
-            y=[0, 0],
-            mode="lines",
-            name="zero",
-            legendgroup="zero",
-            line={"color": COLOURS["truth"], "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-            **shown,
-        )
+        ends = [float(wide[0]), float(wide[-1])]
+        traces.straight(ends, [0, 0], "zero", None, width=1, legendgroup="zero", **shown)
     return in_a_row(
         traces,
         list(panels),
@@ -99,26 +88,15 @@ def pacf_panels(panels: Mapping[str, PartialAutocorrelation]) -> go.Figure:
 
 
 def variogram_chart(result: Assessment) -> go.Figure:
-    """Return the variogram with what independent orders and the fitted random walk would give.
-
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 2 tasks.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the variogram with what independent orders and the fitted random walk would give."""
     curve = result.variogram
     traces, limits = Traces(), {}
     if curve is not None:
         lags = curve.lags.astype(np.float64)
         if curve.envelope_lags is not None and curve.low is not None and curve.high is not None:
-            traces.add(
-                **band(curve.envelope_lags.astype(np.float64), curve.low, curve.high, COLOURS["single"], 0.35),
-                name="95 % of the orders if the order did not matter (flat)",
-            )
+            name = "95 % of the orders if the order did not matter (flat)"
+            at = curve.envelope_lags.astype(np.float64)
+            traces.band(at, curve.low, curve.high, COLOURS["single"], 0.35, name=name)
         traces.add(
             x=lags,
             y=curve.gamma,
@@ -129,14 +107,8 @@ def variogram_chart(result: Assessment) -> go.Figure:
             hovertemplate="lag %{x}: %{y:.3g}<br>%{customdata} pairs<extra></extra>",
         )
         if result.change is not None:
-            traces.add(
-                x=[0, lags[-1]],
-                y=[0, result.change.ratio * lags[-1]],
-                mode="lines",
-                name=f"random walk, {_ratio_text(result)}",
-                line={"color": COLOURS["forward"], "width": 2, "dash": "dash"},
-                hoverinfo="skip",
-            )
+            name = f"random walk, {_ratio_text(result)}"
+            traces.straight([0, lags[-1]], [0, result.change.ratio * lags[-1]], name, COLOURS["forward"], width=2)
             top = max(float(np.max(curve.gamma)), float(np.max(curve.high)) if curve.high is not None else 0.0)
             bottom = min(float(np.min(curve.gamma)), float(np.min(curve.low)) if curve.low is not None else 0.0, 0.0)
             room = 0.08 * max(top - bottom, 1e-9)
@@ -167,15 +139,7 @@ def _blocks(distance: Floats) -> tuple[Floats, int]:
 def distance_heatmap(result: Assessment) -> go.Figure:
     """Return squared distances of all pairs of tasks minus noise; the diagonal stays blank.
 
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 2 tasks.
-
-    Returns
-    -------
-    Figure
-        Above 200 tasks, averages over blocks of tasks.
+    Above 200 tasks, averages over blocks of tasks.
     """
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
@@ -185,68 +149,45 @@ def distance_heatmap(result: Assessment) -> go.Figure:
     ]
     finite = values[np.isfinite(values)]
     top = max(float(np.quantile(finite, 0.99)) if finite.size else 1.0, 1e-9)
-    cells = {
-        "type": "heatmap",
-        "x": start,
-        "y": start,
-        "z": values,
-        "zmin": 0.0,
-        "zmax": top,
-        "colorscale": SEQUENTIAL,
-        "customdata": np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
-        "hovertemplate": "%{customdata}<br>distance %{z:.3g}<extra></extra>",
-        "hoverongaps": False,
-        "colorbar": {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14},
-    }
+    traces = Traces()
+    traces.add(
+        kind="heatmap",
+        x=start,
+        y=start,
+        z=values,
+        coloraxis=SCALE,
+        customdata=np.array([[f"{a}<br>{b}" for a in names] for b in names], dtype=object),
+        hovertemplate="%{customdata}<br>distance %{z:.3g}<extra></extra>",
+        hoverongaps=False,
+    )
+    bar = {"title": {"text": "distance²<br>/ noise", "font": {"size": 12}}, "thickness": 14}
     both = {"constrain": "domain", "showgrid": False}
     ticks = [task_ticks(result.labels, ticks=number) for number in (5, 8)]
     return chart(
-        [cells],
+        traces,
         axis("task", **both, **ticks[0]),
         axis("task", autorange="reversed", scaleanchor="x", **both, **ticks[1]),
         title="Which tasks are alike?",
         height=460,
         legend=False,
+        **colour_axis(SCALE, 0.0, top, bar),
     )
 
 
 def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
-    """Return the change at each step with the common estimate n rho, and where single steps would lie.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.diagnostics.tracks.step_changes`.
-    result : Assessment
-        The same sequence.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the change at each step (`step_changes`) with the common estimate n ρ, and where steps would lie."""
     traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     few = len(x) <= 150
     if result.change is not None and len(x) > 1:
-        traces.add(
-            **band(x, table["low"].to_numpy(), table["high"].to_numpy(), COLOURS["forward"], 0.25),
-            name="95 % of single steps at this rate",
-        )
+        low, high = table["low"].to_numpy(), table["high"].to_numpy()
+        traces.band(x, low, high, COLOURS["forward"], 0.25, name="95 % of single steps at this rate")
     if len(x) > 1:
-        noise = table["noise_se"].to_numpy()
-        traces.add(
-            **band(x, -1.96 * noise, 1.96 * noise, COLOURS["single"], 0.35),
-            name="95 % of steps if nothing changed",
-        )
+        noise = 1.96 * table["noise_se"].to_numpy()
+        traces.band(x, -noise, noise, COLOURS["single"], 0.35, name="95 % of steps if nothing changed")
     if result.change is not None:
-        traces.add(
-            x=x[[0, -1]],
-            y=[result.change.ratio, result.change.ratio],
-            mode="lines",
-            name=f"mean of all steps at this rate, {_ratio_text(result)}",
-            line={"color": COLOURS["forward"], "width": 2.5, "dash": "dash"},
-            hoverinfo="skip",
-        )
+        name = f"mean of all steps at this rate, {_ratio_text(result)}"
+        traces.straight(x[[0, -1]], [result.change.ratio] * 2, name, COLOURS["forward"], width=2.5)
     traces.add(
         x=x,
         y=table["change"],
@@ -269,15 +210,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
 def model_gaps(result: Assessment) -> go.Figure:
     """Return the BIC of the best model of each kind minus that of the best overall.
 
-    Parameters
-    ----------
-    result : Assessment
-        Of at least 5 tasks.
-
-    Returns
-    -------
-    Figure
-        Gaps on a root scale, so that small ones stay visible beside huge ones.
+    On a root scale, so that small gaps stay visible beside huge ones.
     """
     gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
     named = {result.verdict.name, result.verdict.second}
@@ -324,19 +257,7 @@ def model_gaps(result: Assessment) -> go.Figure:
 
 
 def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
-    """Return one component over the tasks: averages with error bars, forward and smoothed bands.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.diagnostics.tracks.component_tracks`.
-    name : str
-        Name of the component, for the axis.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return one component over the tasks, of `component_tracks`: averages with bars, forward and smoothed bands."""
     traces = Traces()
     x = table["task"].to_numpy(dtype=np.float64)
     few = len(x) <= 150
@@ -345,7 +266,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         ("smooth", COLOURS["forward_backward"], "forward and backward", "solid"),
     ):
         value, se = table[column].to_numpy(), table[f"{column}_se"].to_numpy()
-        traces.add(**band(x, value - se, value + se, colour, 0.22), name=f"{label}, band ± √s")
+        traces.band(x, value - se, value + se, colour, 0.22, name=f"{label}, band ± √s")
         traces.add(
             x=x,
             y=value,
@@ -360,7 +281,7 @@ def component_chart(table: pd.DataFrame, name: str) -> go.Figure:
         mode="markers",
         name="sample average ± √s" if few else "sample average",
         marker={"color": COLOURS["single"], "size": 7 if few else 3},
-        error_y={"type": "data", "array": table["mean_se"], "color": COLOURS["single"], "width": 0} if few else None,
+        error_y=bars(table["mean_se"], colour=COLOURS["single"]) if few else None,
         customdata=[html.escape(str(label)) for label in table["label"]],
         hovertemplate="task %{x} (%{customdata})<br>average %{y:.4g}<extra></extra>",
     )

@@ -19,7 +19,7 @@ from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
 from imrc.evaluation.words import samples_text
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._panels import Traces, axis, bars, chart, panels
 from imrc.plots._style import COLOURS, DASHES, DATA, NAMES, rgba
 from imrc.wording import decimal
 
@@ -27,6 +27,10 @@ PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
 """Task j of k tasks: the pairs in the paper's figure."""
 
 BARS_UP_TO = 120
+_LARGEST_K = 1_000_000
+_LARGEST_B = 60
+_ENOUGH = 0.95
+"""Share of the full gain that counts as enough."""
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
@@ -54,25 +58,11 @@ def ess_curve_table(
     *,
     after: int | None = None,
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 over a range of n d^2 / sigma^2, and what the next task is worth.
+    """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ², and what the next task is worth.
 
-    Parameters
-    ----------
-    pairs : sequence of (int, int)
-        Tasks j and numbers of tasks k, counted from 1.
-    low, high : float
-        Range of n d^2 / sigma^2.
-    points : int
-        Points per curve, log-spaced.
-    after : int or None
-        Tasks learnt before the next one; None: without the next task.
-
-    Returns
-    -------
-    DataFrame
-        Columns rule, j, k, ratio (n d^2 / sigma^2), ess (ESS / n). One forward curve per j, one forward and backward
-        curve per pair; rule "next" is the next task before any of its samples, "ceiling" what it stays below
-        however many tasks there were.
+    Columns rule, j, k, ratio (n d² / σ², log-spaced from `low` to `high`), ess (ESS / n). One forward curve per j, one
+    forward and backward curve per pair. With `after` tasks learnt, rule "next" is the next task before any of its
+    samples, "ceiling" what it stays below however many tasks there were.
 
     Examples
     --------
@@ -95,20 +85,10 @@ def ess_curve_table(
 
 
 def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d^2 / sigma^2 on logarithmic axes, regimes marked.
+    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, regimes marked.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ess_curve_table`.
-    own : OwnRatio or None
-        The sequence's own ratio, drawn as a line with its interval.
-    reached : EffectiveSamples or None
-        What a run reached: drawn at the own ratio, beside what the theorems promise there.
-
-    Returns
-    -------
-    Figure
+    The sequence's own ratio is a line with its interval; what a run reached is drawn there, beside what the theorems
+    promise.
     """
     traces = Traces()
     ahead = table[table["rule"].isin(["next", "ceiling"])]
@@ -127,40 +107,19 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        traces.add(
-            x=part["ratio"],
-            y=part["ess"],
-            mode="lines",
-            name=name,
-            line={"color": shade, "width": 2.5, "dash": DASHES[str(rule)]},
-            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
-        )
+        _add_curve(traces, part, name, shade, DASHES[str(rule)])
     for rule, part in ahead.groupby("rule", sort=False):
-        count = int(part["k"].iloc[0])
-        name = _AHEAD[str(rule)].format(count=count)
-        colour = {"next": DATA, "ceiling": COLOURS["reference"]}[str(rule)]
-        seen = part[(part["ess"] >= bottom) & (part["ess"] <= top)]
-        traces.add(
-            x=seen["ratio"],
-            y=seen["ess"],
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.5, "dash": "dashdot" if rule == "next" else "dot"},
-            hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
-        )
+        name = _AHEAD[str(rule)].format(count=int(part["k"].iloc[0]))
+        colour, dash = {"next": (DATA, "dashdot"), "ceiling": (COLOURS["reference"], "dot")}[str(rule)]
+        _add_curve(traces, part[(part["ess"] >= bottom) & (part["ess"] <= top)], name, colour, dash)
     borders = [1.0 / max(tasks) ** 2, 1.0]
     for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
-        traces.add(
-            x=[border, border],
-            y=[bottom, top],
-            mode="lines",
-            name=f"border of regimes, {name}",
-            showlegend=False,
-            line={"color": COLOURS["reference"], "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-        )
+        said = f"border of regimes, {name}"
+        traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
     if own is not None and reached is not None and reached.own > 0:
-        _mark_reached(traces, float(np.clip(own.value, low, high)), reached)
+        name = f"this run: {reached.mean:,.1f} samples, mean of all tasks"
+        marker = {"symbol": "diamond", "size": 12}
+        _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
     return chart(
         traces,
         axis(
@@ -183,22 +142,29 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
     )
 
 
-def _mark_reached(traces: Traces, x: float, reached: EffectiveSamples) -> None:
-    """Draw what a run reached, in units of its own samples."""
-    known = math.isfinite(reached.low)
+def _add_curve(traces: Traces, part: pd.DataFrame, name: str, colour: str, dash: str) -> None:
+    traces.add(
+        x=part["ratio"],
+        y=part["ess"],
+        mode="lines",
+        name=name,
+        line={"color": colour, "width": 2.5, "dash": dash},
+        hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
+    )
+
+
+def _mark_run(traces: Traces, run: EffectiveSamples, x: float, *, unit: float = 1.0, **own: Any) -> None:  # noqa: ANN401
+    """Draw what a run reached, with its interval, in units of so many samples."""
+    interval = None
+    if math.isfinite(run.low):
+        interval = bars([(run.high - run.mean) / unit], [(run.mean - run.low) / unit], width=None)
     traces.add(
         x=[x],
-        y=[reached.mean / reached.own],
+        y=[run.mean / unit],
         mode="markers",
-        name=f"this run: {reached.mean:,.1f} samples, mean of all tasks",
-        marker={"symbol": "diamond", "size": 12, "color": COLOURS["truth"]},
-        error_y={
-            "type": "data",
-            "array": [(reached.high - reached.mean) / reached.own if known else 0.0],
-            "arrayminus": [(reached.mean - reached.low) / reached.own if known else 0.0],
-            "color": COLOURS["truth"],
-        },
-        hovertemplate=f"this run: {samples_text(reached)}<extra></extra>",
+        error_y=interval,
+        hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
+        **own,
     )
 
 
@@ -222,7 +188,7 @@ def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: 
         y=[bottom, top],
         mode="lines",
         name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
-        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        line={"width": 2, "dash": "dash"},
         hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
 
@@ -248,15 +214,7 @@ def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[st
 
 
 def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
-    """Return one row per task: task (from 1), label and the three parts of its effective sample size.
-
-    Parameters
-    ----------
-    parts : array-like of shape (k, 3)
-        From `imrc.core.theory.ess_parts`.
-    labels : sequence of str
-        Names of the tasks.
-    """
+    """Return one row per task: task (from 1), label and its `ess_parts`, an array of shape (k, 3)."""
     values = np.asarray(parts, dtype=np.float64)
     table = pd.DataFrame(values, columns=list(PARTS))
     table.insert(0, "task", np.arange(1, len(values) + 1))
@@ -268,15 +226,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     """Return stacked effective sample sizes by task: own, from preceding, from succeeding tasks.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ess_parts_table`.
-
-    Returns
-    -------
-    Figure
-        Bars up to 120 tasks, areas above.
+    Bars up to 120 tasks, areas above.
     """
     traces = Traces()
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
@@ -291,19 +241,10 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
             "hovertemplate": text + "<extra></extra>",
         }
         if few:
-            traces.add(
-                kind="bar",
-                marker={"color": colour, "line": {"width": 0}},
-                **common,
-            )
+            traces.add(kind="bar", marker={"color": colour}, **common)
         else:
-            traces.add(
-                mode="lines",
-                stackgroup="parts",
-                line={"width": 0, "color": colour},
-                fillcolor=rgba(colour, 0.85),
-                **common,
-            )
+            area: dict[str, Any] = {"line": {"width": 0, "color": colour}, "fillcolor": rgba(colour, 0.85)}
+            traces.add(mode="lines", stackgroup="parts", **area, **common)
     return chart(
         traces,
         axis("task", **task_ticks(table["label"].tolist())),
@@ -316,27 +257,11 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     )
 
 
-def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return effective sample sizes as tasks arrive, and as b grows.
+def ess_growth_table(n: float, ratio: float, k: int, b: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return effective sample sizes as tasks arrive, and as b grows to at most 60, at a ratio n d² / σ².
 
-    Parameters
-    ----------
-    n : float
-        Samples per task.
-    ratio : float
-        n d^2 / sigma^2.
-    k, b : int
-        Number of tasks and backward steps.
-    largest_b : int
-        Largest b of the second table.
-
-    Returns
-    -------
-    by_k : DataFrame
-        Columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
-        b).
-    by_b : DataFrame
-        Columns b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
+    The first has columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
+    b); the second b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)
@@ -356,16 +281,16 @@ def ess_growth_table(n: float, ratio: float, k: int, b: int, largest_b: int = 60
         ],
         ignore_index=True,
     )
-    steps = np.arange(0, min(k - 1, largest_b) + 1)
+    steps = np.arange(0, min(k - 1, _LARGEST_B) + 1)
     mean = np.array([theory.ess_forward_backward(counts, np.minimum(k, counts + b_), n, d2).mean() for b_ in steps])
     full = theory.ess_forward_backward(counts, k, n, d2).mean() - newest.mean()
     share = (mean - newest.mean()) / full if full > 0 else np.ones_like(mean)
     return by_k, pd.DataFrame({"b": steps, "ess": mean, "share": share})
 
 
-def enough_steps(by_b: pd.DataFrame, share: float = 0.95) -> int | None:
-    """Return the smallest b in the table that reaches a share of the full gain, None if none does."""
-    reached = by_b.loc[by_b["share"] >= share - 1e-12, "b"]
+def enough_steps(by_b: pd.DataFrame) -> int | None:
+    """Return the smallest b in the table that reaches 95 % of the full gain, None if none does."""
+    reached = by_b.loc[by_b["share"] >= _ENOUGH - 1e-12, "b"]
     return int(reached.iloc[0]) if len(reached) else None
 
 
@@ -374,27 +299,11 @@ def ess_growth(
     by_b: pd.DataFrame,
     n: float,
     b: int,
-    share: float = 0.95,
     run: EffectiveSamples | None = None,
 ) -> go.Figure:
-    """Return how the effective sample size grows with the number of tasks and with b.
+    """Return how the effective sample size grows with the number of tasks and with b, from `ess_growth_table`.
 
-    Parameters
-    ----------
-    by_k, by_b : DataFrame
-        From `ess_growth_table`.
-    n : float
-        Samples per task, drawn as reference.
-    b : int
-        The b in use.
-    share : float
-        Share of the full gain that counts as enough.
-    run : EffectiveSamples or None
-        What a run reached with these tasks and this b: drawn beside what Theorem 4 gives.
-
-    Returns
-    -------
-    Figure
+    What a run reached with these tasks and this b stands beside Theorem 4.
     """
     traces = Traces()
     names = {
@@ -425,30 +334,17 @@ def ess_growth(
         panel=2,
     )
     for column, last in ((1, float(by_k["k"].max())), (2, float(max(by_b["b"].max(), 1)))):
-        traces.add(
-            x=[0, last],
-            y=[n, n],
-            mode="lines",
-            name=f"{NAMES['single']}: n = {n:g}",
-            legendgroup="single",
-            showlegend=column == 1,
-            line={"color": COLOURS["single"], "width": 2, "dash": "dot"},
-            hoverinfo="skip",
-            panel=column,
-        )
-    if run is not None:
-        _mark_run(traces, run, {1: float(by_k["k"].max()), 2: float(b)})
-    enough = enough_steps(by_b, share)
+        shown: dict[str, Any] = {"legendgroup": "single", "showlegend": column == 1, "panel": column}
+        name = f"{NAMES['single']}: n = {n:g}"
+        traces.straight([0, last], [n, n], name, COLOURS["single"], width=2, dash="dot", **shown)
+        if run is not None:
+            shown |= {"legendgroup": "run", "name": f"this run, forward and backward: {samples_text(run)}"}
+            marker = {"symbol": "diamond", "size": 10}
+            _mark_run(traces, run, last if column == 1 else float(b), marker=marker, **shown)
+    enough = enough_steps(by_b)
     if enough is not None and len(by_b) > 1:
-        traces.add(
-            x=[enough, enough],
-            y=[0, float(by_b["ess"].max())],
-            mode="lines",
-            name=f"b = {enough} gives {share:.0%} of the backward gain".replace("%", " %"),
-            line={"color": COLOURS["truth"], "width": 1.5, "dash": "dash"},
-            hoverinfo="skip",
-            panel=2,
-        )
+        name = f"b = {enough} gives {100 * _ENOUGH:.0f} % of the backward gain"
+        traces.straight([enough, enough], [0, float(by_b["ess"].max())], name, None, panel=2)
     return panels(
         traces,
         ("As tasks arrive", f"With b steps back (now {b})"),
@@ -463,41 +359,11 @@ def ess_growth(
     )
 
 
-def _mark_run(traces: Traces, run: EffectiveSamples, places: dict[int, float]) -> None:
-    """Draw what the run reached, with its interval, into the panels of a figure."""
-    bars = None
-    if math.isfinite(run.low):
-        above, below = run.high - run.mean, run.mean - run.low
-        bars = {"type": "data", "array": [above], "arrayminus": [below], "color": COLOURS["truth"]}
-    for column, x in places.items():
-        traces.add(
-            x=[x],
-            y=[run.mean],
-            mode="markers",
-            name=f"this run, forward and backward: {samples_text(run)}",
-            legendgroup="run",
-            showlegend=column == 1,
-            marker={"symbol": "diamond", "size": 10, "color": COLOURS["truth"]},
-            error_y=bars,
-            hovertemplate=f"this run: {samples_text(run)}<extra></extra>",
-            panel=column,
-        )
-
-
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     """Return the bound of Theorem 3, minimax risk and error of each task as multiples of the risk of guessing.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns task, label, single, forward, forward_backward (bounds), risk, error.
-    trivial : float
-        1 - 1/C, above which a bound says nothing.
-
-    Returns
-    -------
-    Figure
-        Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
+    `table` has columns task, label, single, forward, forward_backward (bounds), risk, error; `trivial` is 1 - 1/C.
+    Multiples, since a bound above 1 is no probability: it only says how far it is from saying something.
     """
     traces = Traces()
     for rule, dash in DASHES.items():
@@ -515,18 +381,12 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
             y=table[column] / trivial,
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": 8, "color": COLOURS["truth"]},
+            marker={"symbol": symbol, "size": 8},
             customdata=[decimal(value) for value in table[column]],
             hovertemplate="task %{x}: %{customdata}<extra>" + name + "</extra>",
         )
-    traces.add(
-        x=[float(table["task"].min()), float(table["task"].max())],
-        y=[1.0, 1.0],
-        mode="lines",
-        name=f"guessing, {decimal(trivial, 2)}: a bound above says nothing",
-        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    ends = [float(table["task"].min()), float(table["task"].max())]
+    traces.straight(ends, [1.0, 1.0], f"guessing, {decimal(trivial, 2)}: a bound above says nothing")
     bounds, lowest = table[list(DASHES)].to_numpy(), table[["risk", "error"]].to_numpy()
     scale: dict[str, Any] = {"rangemode": "tozero"}
     if np.nanmin(lowest) > 0 and np.nanmax(bounds) > 3 * trivial:
@@ -541,22 +401,8 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     )
 
 
-def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tuple[int, int]], list[str]]:
-    """Parse pairs (j, k) typed by a visitor.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Two whole numbers each, separated by a comma, a semicolon or spaces.
-    largest : int
-        Largest k.
-
-    Returns
-    -------
-    pairs : list of (int, int)
-        Those with 1 <= j <= k <= `largest`.
-    wrong : list of str
-        The others, shortened.
+def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return the pairs 1 <= j <= k <= 1,000,000 typed by a visitor, and the texts that are none, shortened.
 
     Examples
     --------
@@ -568,7 +414,7 @@ def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tu
         pieces = text.replace(",", " ").replace(";", " ").split()
         digits = [piece for piece in pieces if piece.isascii() and piece.isdigit() and len(piece) <= 7]
         j, k = (int(digits[0]), int(digits[1])) if len(digits) == len(pieces) == 2 else (0, 0)
-        if 1 <= j <= k <= largest:
+        if 1 <= j <= k <= _LARGEST_K:
             pairs.append((j, k))
         else:
             wrong.append(text[:30])
@@ -576,17 +422,7 @@ def parse_pairs(texts: Sequence[str], largest: int = 1_000_000) -> tuple[list[tu
 
 
 def run_parts(result: RunResult) -> Floats:
-    """Own, preceding and succeeding samples of each task at the last step of a run, means over repetitions.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    ndarray of shape (k, 3)
-    """
+    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3)."""
     own, forward, both = (
         result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
     )

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from imrc.paper.method import FLOW, Box, lines_of, short_name
 from imrc.plots._panels import Traces, axis, chart
-from imrc.plots._style import COLOURS, INK
+from imrc.plots._style import COLOURS
 from imrc.plots.describing import plain_text
 
 _COLUMNS = ("tasks k − b, …, k − 1", "new task k")
@@ -93,12 +93,12 @@ def flow_diagram() -> go.Figure:
             "y": box.row,
             "text": f"{box.text}<br><b>{short_name(box.function)}</b>" if box.function else box.text,
             "showarrow": False,
-            "font": {"size": 13, "color": INK["light"]},
+            "font": {"size": 13},
         }
         for box in FLOW.values()
     ]
     heads = [
-        {"x": column, "y": -0.62, "text": text, "showarrow": False, "font": {"size": 13, "color": INK["light"]}}
+        {"x": column, "y": -0.62, "text": text, "showarrow": False, "font": {"size": 13}}
         for column, text in enumerate(_COLUMNS)
     ]
     # From above within a column comes all that stands there: one arrow, from the box before.

@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import axis, on_panel, panels
-from imrc.plots._style import DIVERGING, SEQUENTIAL, SHORT_NAMES
+from imrc.plots._panels import Traces, axis, colour_axis, panels
+from imrc.plots._style import SHORT_NAMES
+from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.ladder import marked_row
 from imrc.plots.tables import QUANTITIES, Quantity
 
@@ -27,6 +28,8 @@ _BAR: dict[Quantity, str] = {
     "difference": "difference to single task",
     "risk": "minimax risk",
 }
+BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}
+"""Colour bar below the panels: on a narrow page one at the side would take up the width of a panel."""
 _CLICKABLE = 1900
 """Up to this many cells each gets a marker, so that a click can select its task."""
 
@@ -90,29 +93,30 @@ def error_heatmaps(
     columns = len(column_at)
     half = 0.5 * (int(row_at[1] - row_at[0]) if len(row_at) > 1 else 1)
     low, high = _range(tables, quantity)
+    scale = DIFFERENCE if quantity == "difference" else SCALE
     clickable = len(first) <= _CLICKABLE
-    traces = []
+    traces = Traces()
     for number, table in enumerate(tables.values(), start=1):
         grid = np.full((len(row_at), columns), np.nan)
         row, col = np.searchsorted(row_at, table["task"]), np.searchsorted(column_at, table[column])
         grid[row, col] = table["value"]
         texts = np.full(grid.shape, "", dtype=object)
         texts[row, col] = _hover(table, unit)
-        cells = {
-            "type": "heatmap",
-            "z": grid,
-            "x": column_at,
-            "y": row_at,
-            "coloraxis": "coloraxis",
-            "hoverongaps": False,
-            "xgap": 1 if columns <= 30 else 0,
-            "ygap": 1 if tasks <= 30 else 0,
-        }
-        # Markers, where present, take the hover events; their texts need not be sent twice.
-        cells |= {"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}
-        traces.append(on_panel(cells, number))
+        traces.add(
+            kind="heatmap",
+            z=grid,
+            x=column_at,
+            y=row_at,
+            coloraxis=scale,
+            hoverongaps=False,
+            xgap=1 if columns <= 30 else 0,
+            ygap=1 if tasks <= 30 else 0,
+            # Markers, where present, take the hover events; their texts need not be sent twice.
+            **({"hoverinfo": "skip"} if clickable else {"hoverinfo": "text", "text": texts}),
+            panel=number,
+        )
         if clickable:
-            traces.append(on_panel(_targets(table, column, texts[row, col]), number))
+            traces.add(**_targets(table, column, texts[row, col]), panel=number)
     text = "lag: tasks learnt after it" if by_lag else "step (tasks learnt)"
     middle = (len(tables) - 1) // 2
     return panels(
@@ -146,23 +150,7 @@ def error_heatmaps(
         legend=False,
         above=86,
         below=104,
-        coloraxis={
-            "colorscale": DIVERGING if quantity == "difference" else SEQUENTIAL,
-            "cmin": low,
-            "cmax": high,
-            # Below the panels: on a narrow page a bar at the side would take up the width of a panel.
-            "colorbar": {
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.6,
-                "x": 0.5,
-                "y": 0.0,
-                "yref": "container",
-                "yanchor": "bottom",
-                "tickformat": ".2f",
-                "nticks": 6,
-            },
-        },
+        **colour_axis(scale, low, high, {**BAR_BELOW, "len": 0.6, "tickformat": ".2f", "nticks": 6}),
         shapes=[marked_row(marked, number) for number in range(1, len(tables) + 1)] if marked else [],
         clickmode="event+select",
     )
@@ -172,7 +160,6 @@ def _targets(table: pd.DataFrame, column: str, texts: np.ndarray) -> dict[str, A
     """Invisible markers over the cells: a heatmap itself cannot be selected from."""
     hidden = {"marker": {"opacity": 0}}
     return {
-        "type": "scatter",
         "x": table[column].to_numpy(),
         "y": table["task"].to_numpy(),
         "mode": "markers",

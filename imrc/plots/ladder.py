@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from imrc.evaluation import RunResult
 from imrc.evaluation.significance import mean_and_stderr
 from imrc.plots._axes import decimals, task_ticks
-from imrc.plots._panels import axis, chart
+from imrc.plots._panels import Traces, axis, chart
 from imrc.plots._style import COLOURS, NAMES, rgba
 
 _SYMBOLS = {"single": "line-ns", "forward": "circle-open", "forward_backward": "circle"}
@@ -19,19 +19,10 @@ _TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backw
 
 
 def ladder_table(result: RunResult) -> pd.DataFrame:
-    """Return one row per task: columns task (from 1), label, and for each rule its error at the last step.
+    """Return one row per task: its error at the last step for each rule, with standard error.
 
-    Forward learning never touches a task again, so its error is that of the step at which the task was learnt.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-
-    Returns
-    -------
-    DataFrame
-        Columns task, label, test_samples, and mean and standard error per rule: single, single_stderr and so on.
+    Forward learning never touches a task again, so its error is that of the step at which the task was learnt. Columns
+    task (from 1), label, test_samples, single, single_stderr and so on.
     """
     table = pd.DataFrame(
         {"task": np.arange(1, result.n_tasks + 1), "label": result.labels, "test_samples": result.test_samples}
@@ -44,58 +35,41 @@ def ladder_table(result: RunResult) -> pd.DataFrame:
 def ladder_chart(table: pd.DataFrame, marked: int | None = None) -> go.Figure:
     """Return one rung per task, from the error when it was learnt to the error now, with the error alone beside it.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `ladder_table`.
-    marked : int or None
-        Task, from 1, whose rung is marked.
-
-    Returns
-    -------
-    Figure
-        ``customdata`` holds the task from 1.
+    ``customdata`` holds the task from 1; that of `marked` is marked.
     """
     tasks = table["task"].to_numpy()
     few = len(tasks) <= 60
     gap = np.full(len(tasks), np.nan)
-    rungs = {
-        "type": "scatter",
-        "x": np.column_stack([table["forward"], table["forward_backward"], gap]).ravel(),
-        "y": np.column_stack([tasks, tasks, gap]).ravel(),
-        "mode": "lines",
-        "line": {"width": 3 if few else 1, "color": rgba(COLOURS["forward_backward"], 0.5)},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    traces = Traces()
+    traces.straight(
+        np.column_stack([table["forward"], table["forward_backward"], gap]).ravel(),
+        np.column_stack([tasks, tasks, gap]).ravel(),
+        colour=rgba(COLOURS["forward_backward"], 0.5),
+        width=3 if few else 1,
+        dash=None,
+        showlegend=False,
+    )
     texts = [
         f"<b>Task {row.task}</b> ({html.escape(str(row.label))})<br>"
         + "<br>".join(f"{_TITLES[rule]}: {getattr(row, rule):.3f}".replace(" 0.", " .") for rule in NAMES)
         for row in table.itertuples()
     ]
-    dots = [
-        {
-            "type": "scatter",
-            "x": table[rule],
-            "y": tasks,
-            "name": _TITLES[rule],
-            "mode": "markers",
-            "marker": {
-                "symbol": _SYMBOLS[rule],
-                "size": 10 if few else 4,
-                "color": COLOURS[rule],
-                "line": {"width": 2, "color": COLOURS[rule]},
-            },
-            "selected": {"marker": {"opacity": 1}},
-            "unselected": {"marker": {"opacity": 1}},
-            "customdata": tasks,
-            "text": texts,
-            "hoverinfo": "text",
-        }
-        for rule in NAMES
-    ]
+    for rule, colour in ((rule, COLOURS[rule]) for rule in NAMES):
+        line = {"width": 2, "color": colour}
+        traces.add(
+            x=table[rule],
+            y=tasks,
+            name=_TITLES[rule],
+            mode="markers",
+            marker={"symbol": _SYMBOLS[rule], "size": 10 if few else 4, "color": colour, "line": line},
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+            customdata=tasks,
+            text=texts,
+            hoverinfo="text",
+        )
     return chart(
-        [rungs, *dots],
+        traces,
         axis("error", **decimals(table[list(NAMES)].to_numpy())),
         axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(list(table["label"]), ticks=12)),
         title="What did each task gain?",

@@ -8,9 +8,11 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from imrc.plots._axes import decimals
-from imrc.plots._panels import Traces, axis, chart
-from imrc.plots._style import COLOURS, DIVERGING, INK
+from imrc.plots._panels import Traces, axis, chart, colour_axis
+from imrc.plots._style import COLOURS, DIVERGING
+from imrc.plots._themes import DIFFERENCE
 from imrc.plots.compare import METHOD_COLOURS
+from imrc.plots.heatmaps import BAR_BELOW
 from imrc.wording import decimal
 
 _FULL = 0.2
@@ -46,13 +48,16 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
     return shown, said
 
 
-def _ink_on(share: float) -> str:
-    """Return the colour of text on a cell at this share (0 to 1) of the colour scale: whichever is easier to read."""
+def _colour_on(share: float) -> str:
+    """Return white, or "" for ink: which is easier to read on a cell at this share (0 to 1) of the colour scale.
+
+    Ink turns light on a dark page, whose scale light letters can be read on throughout.
+    """
     red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
     linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     # White and black have equal contrast where (1 + .05) / (L + .05) = (L + .05) / .05.
-    return INK["light"] if luminance > 0.18 else "#FFFFFF"
+    return "" if luminance > 0.18 else "#FFFFFF"
 
 
 def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False, spread: bool = False) -> go.Figure:
@@ -91,9 +96,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     grid[row, column] = np.where(cells["ours"].notna(), values.fillna(0.0), np.nan)
     texts[row, column], hovers[row, column] = shown, said
     full = 3.0 if milliseconds else _FULL
-    # As for the heatmaps of Explore: below the cells, since at the side it would take the room of columns on phones.
-    bar = {"orientation": "h", "thickness": 10, "len": 0.8, "x": 0.5, "y": 0.0, "yref": "container"}
-    bar |= {"yanchor": "bottom", "nticks": 5}
+    bar = {**BAR_BELOW, "len": 0.8, "nticks": 5}
     if milliseconds:
         bar |= {"tickvals": [-2, 0, 2], "ticktext": ["1/100", "equal", "100 times"]}
     else:
@@ -108,26 +111,26 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         text=texts,
         customdata=hovers,
         hovertemplate="%{customdata}<extra></extra>",
-        colorscale=DIVERGING,
-        zmin=-full,
-        zmax=full,
-        zmid=0.0,
+        coloraxis=DIFFERENCE,
         xgap=2,
         ygap=2,
-        colorbar=bar,
     )
-    # Plotly's own choice of text colour is hard to read on medium shades.
-    inks = [COLOURS["reference"] if np.isnan(value) else _ink_on((value / full + 1) / 2) for value in grid.flat]
-    traces.add(
-        x=columns * len(rows),
-        y=np.repeat(rows, len(columns)),
-        mode="text",
-        text=texts.ravel(),
-        textfont={"size": 11, "color": inks},
-        customdata=hovers.ravel(),
-        hovertemplate="%{customdata}<extra></extra>",
-        showlegend=False,
+    # Plotly's own choice of text colour is hard to read on medium shades. No colour: the ink of the page.
+    colours = np.array(
+        [COLOURS["reference"] if np.isnan(value) else _colour_on((value / full + 1) / 2) for value in grid.flat]
     )
+    for colour in dict.fromkeys(colours):
+        here = colours == colour
+        traces.add(
+            x=np.tile(columns, len(rows))[here],
+            y=np.repeat(rows, len(columns))[here],
+            mode="text",
+            text=texts.ravel()[here],
+            textfont={"size": 11, "color": colour or None},
+            customdata=hovers.ravel()[here],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
+        )
     slanted = max(map(len, columns)) > 8
     top = 150 if slanted else 84
     unit = "ours / printed" if milliseconds else "ours − printed"
@@ -141,6 +144,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
         legend=False,
         above=top,
         below=64,
+        **colour_axis(DIFFERENCE, -full, full, bar),
     )
 
 
@@ -159,14 +163,7 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
     both = cells[cells["gap"].notna()]
     top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
     traces = Traces()
-    traces.add(
-        x=[0.0, top],
-        y=[0.0, top],
-        mode="lines",
-        name="equal",
-        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    traces.straight([0.0, top], [0.0, top], "equal")
     for position, (name, part) in enumerate(both.groupby("column", sort=False)):
         own = str(name).startswith("IMRC")
         colour = COLOURS["forward_backward"] if own else METHOD_COLOURS.get(str(name).lower(), COLOURS["reference"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals, whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, chart, panels
-from imrc.plots._style import COLOURS, NAMES, band
+from imrc.plots._style import COLOURS, NAMES
 
 _BY_SIZE = ("solid", "dash", "dot", "dashdot")
 """Line styles of several n: colours are those of the rules everywhere."""
@@ -19,19 +20,10 @@ _STEPS = ("#9ECAE1", "#6BAED6", "#4292C6", "#2171B5", "#084594")
 
 
 def window_curves(table: pd.DataFrame, *, raw: bool = False) -> go.Figure:
-    """Return errors against the number of consecutive tasks, and against n at two numbers of tasks.
+    """Return errors against the number of consecutive tasks, and against n (if several) at two numbers of tasks.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.windows.window_table`, for one sequence and preset.
-    raw : bool
-        The error itself; otherwise divided by that of single-task learning.
-
-    Returns
-    -------
-    Figure
-        The second panel is there with several n only.
+    `table` is from `window_table`, for one sequence and preset; `raw`: the error itself, else divided by that of
+    single-task learning.
     """
     value, half = ("error", "half") if raw else ("ratio", "ratio_half")
     stderr = "stderr" if raw else "ratio_stderr"
@@ -86,7 +78,7 @@ def _line(
 ) -> None:
     if np.isfinite(half).all() and len(x) > 1:
         low, high = (y - half).to_numpy(), (y + half).to_numpy()
-        traces.add(**band(x.to_numpy(), low, high, colour, 0.13), showlegend=False, panel=panel, legendgroup=name)
+        traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)
     said = [f" ± {value:.3f}" if np.isfinite(value) else "" for value in half]
     traces.add(
         x=x,
@@ -103,31 +95,14 @@ def _line(
 
 
 def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
-    traces.add(
-        x=list(x),
-        y=[1.0, 1.0],
-        mode="lines",
-        name=NAMES["single"],
-        legendgroup="single",
-        showlegend=panel == 1,
-        line={"color": COLOURS["single"], "width": 1.5, "dash": "dot"},
-        hoverinfo="skip",
-        panel=panel,
-    )
+    shown: dict[str, Any] = {"legendgroup": "single", "showlegend": panel == 1, "panel": panel}
+    traces.straight(x, [1.0, 1.0], NAMES["single"], COLOURS["single"], dash="dot", **shown)
 
 
 def growth_curves(table: pd.DataFrame) -> go.Figure:
-    """Return the total running time against n, and against the number of tasks at the smallest and largest n.
+    """Return the total running time against n (if several), and against k at the smallest and largest n.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.windows.growth_table`, for one sequence and preset.
-
-    Returns
-    -------
-    Figure
-        One line per number of backward steps. The panel against n is there with several n only.
+    `table` is from `growth_table`, for one sequence and preset; one line per number of backward steps.
     """
     sizes, longest = sorted(table["n"].unique()), int(table["k"].max())
     traces, titles, x_axes = Traces(), [], []
@@ -167,21 +142,7 @@ def growth_curves(table: pd.DataFrame) -> go.Figure:
 
 
 def uncertainty_boxes(table: pd.DataFrame, names: tuple[str, str], label: str) -> go.Figure:
-    """Return the uncertainty sets of the three rules for one task, and the way of the tasks' own means.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.uncertainty.uncertainty_sets`.
-    names : (str, str)
-        Of the two components.
-    label : str
-        Name of the class.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the rules' `uncertainty_sets` for one task in two components, and the way of the tasks' own means."""
     truth = table[table["set"] == "truth"]
     task = int(table.loc[table["set"] != "truth", "task"].iloc[0])
     traces = Traces()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from imrc.diagnostics.power import KIND_NAMES, Power
-from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import Traces, axis, chart, names_axis
 
 _ANSWERS = {
     "named": ("this kind", "#0072B2"),
@@ -20,15 +20,7 @@ _WRITTEN = 0.1
 def power_chart(power: Power) -> go.Figure:
     """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
 
-    Parameters
-    ----------
-    power : Power
-        From `imrc.diagnostics.verdict_power`.
-
-    Returns
-    -------
-    Figure
-        The kind named in the verdict is in bold.
+    The kind named in the verdict is in bold.
     """
     table = power.table
     here = power.verdict.split(" or ")
@@ -42,7 +34,7 @@ def power_chart(power: Power) -> go.Figure:
             x=percent,
             y=names,
             name=name,
-            marker={"color": colour, "line": {"width": 0}},
+            marker={"color": colour},
             text=[f"{value:.0f}" if value >= 100 * _WRITTEN else "" for value in percent],
             textposition="inside",
             insidetextanchor="middle",
@@ -53,7 +45,7 @@ def power_chart(power: Power) -> go.Figure:
     return chart(
         traces,
         axis("of 100 simulated sequences the diagnosis names", range=[0, 100], tickvals=[0, 25, 50, 75, 100]),
-        axis("really", type="category", categoryorder="array", categoryarray=names[::-1]),
+        names_axis(names, "really"),
         title="How often would each kind be recognised?",
         height=150 + 32 * len(names),
         order="normal",

@@ -8,24 +8,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from imrc.evaluation.realised import Realised, realised_text
-from imrc.plots._panels import Traces, axis, chart
+from imrc.plots._panels import Traces, axis, chart, names_axis
 from imrc.plots._style import COLOURS, NAMES, rgba
 
 
 def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
     """Return promised and realised effective samples of each rule with their 95 % intervals.
 
-    Parameters
-    ----------
-    found : sequence of Realised
-        From `imrc.evaluation.realised_samples`.
-    n : int
-        Samples per task.
-
-    Returns
-    -------
-    Figure
-        What is beyond the grid is said beside the row.
+    What is beyond the grid is said beside the row.
     """
     traces = Traces()
     names, notes = [], []
@@ -40,13 +30,7 @@ def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
             name = f"{NAMES[one.rule]},<br>{what}"
             names.append(name)
             if math.isfinite(low):
-                traces.add(
-                    x=[low, min(high, most)],
-                    y=[name, name],
-                    mode="lines",
-                    line={"width": 5, "color": rgba(colour, 0.45)},
-                    hoverinfo="skip",
-                )
+                traces.straight([low, min(high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
             traces.add(
                 x=[value if math.isfinite(value) else None],
                 y=[name],
@@ -57,14 +41,7 @@ def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
             )
             if what == "realised" and not math.isfinite(value):
                 notes.append((name, realised_text(one)))
-    traces.add(
-        x=[n, n],
-        y=[names[-1], names[0]],
-        mode="lines",
-        line={"color": COLOURS["single"], "width": 1.5, "dash": "dot"},
-        name="a task's own samples",
-        hoverinfo="skip",
-    )
+    traces.straight([n, n], [names[-1], names[0]], "a task's own samples", COLOURS["single"], dash="dot")
     return chart(
         traces,
         axis(
@@ -72,7 +49,7 @@ def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
             type="log",
             range=[math.log10(min(found[0].least, n) * 0.9), math.log10(most * 1.05)],
         ),
-        axis(type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4]),
+        names_axis(names, range=[-0.6, len(names) - 0.4]),
         title="Do the errors show what was promised?",
         subtitle="bars: 95 % intervals; dotted: a task's own samples",
         height=110 + 46 * len(names),

@@ -8,36 +8,18 @@ import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals
 from imrc.plots._panels import Traces, axis, band_key, chart
-from imrc.plots._style import COLOURS, DASHES, NAMES, band
+from imrc.plots._style import COLOURS, DASHES, NAMES
 
 
 def reliability_chart(table: pd.DataFrame) -> go.Figure:
-    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.calibration.reliability_table`, with at least one row.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
     traces = Traces()
-    traces.add(
-        x=[0.0, 1.0],
-        y=[0.0, 1.0],
-        mode="lines",
-        name="as sure as right",
-        line={"color": COLOURS["reference"], "width": 1},
-        hoverinfo="skip",
-    )
+    traces.straight([0.0, 1.0], [0.0, 1.0], "as sure as right", width=1, dash=None)
     for rule, part in table.groupby("rule", sort=False):
         x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
         if np.isfinite(half).all() and len(part) > 1:
-            traces.add(
-                **band(x, (y - half).clip(0.0), (y + half).clip(max=1.0), COLOURS[str(rule)], 0.15), showlegend=False
-            )
+            low, high = (y - half).clip(0.0), (y + half).clip(max=1.0)
+            traces.band(x, low, high, COLOURS[str(rule)], 0.15, showlegend=False)
         traces.add(
             x=x,
             y=y,

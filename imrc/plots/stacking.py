@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from imrc.plots._panels import legend_rows, move_ends_apart, panel_titles
 from imrc.plots._style import LEGEND_PX, TITLE_PX
+from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.describing import plain_text
 
 PHONE_PX = 640
@@ -21,17 +22,7 @@ _SCREEN_PX = 520
 
 
 def untitled(figure: go.Figure) -> tuple[str, str]:
-    """Take the title out of a figure, in place; return it and its unit as plain texts.
-
-    Parameters
-    ----------
-    figure : Figure
-        One of this package.
-
-    Returns
-    -------
-    title, unit : str
-        For a heading, which wraps and can be listened to.
+    """Take the title out of a figure, in place; return it and its unit as plain texts, for a heading.
 
     Examples
     --------
@@ -53,16 +44,6 @@ def _stacked(figure: go.Figure) -> go.Figure:
     """Put the panels of a figure with one row below each other, in place; return the figure.
 
     Figures with a single panel, or with several rows, stay as they are.
-
-    Parameters
-    ----------
-    figure : Figure
-        From `imrc.plots._panels.panels`, or any other of this package.
-
-    Returns
-    -------
-    Figure
-        The same object.
     """
     named = panel_titles(figure)
     x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
@@ -88,9 +69,9 @@ def _stacked(figure: go.Figure) -> go.Figure:
         x.domain = [0.0, 1.0]
         y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
         title.update(x=0.5, y=top)
-    bar = figure.layout.coloraxis.colorbar
-    if bar.orientation == "h":
-        bar.update(len=0.9, nticks=5)
+    for scale in {SCALE, DIFFERENCE} & set(figure.layout):
+        if figure.layout[scale].colorbar.orientation == "h":
+            figure.layout[scale].colorbar.update(len=0.9, nticks=5)
     margin = figure.layout.margin
     height = inner + (margin.t or 0) + (margin.b or 0)
     if figure.layout.legend.y is not None:
@@ -101,19 +82,7 @@ def _stacked(figure: go.Figure) -> go.Figure:
 
 
 def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
-    """Make a figure taller, in place, where its legend needs more rows than on a page; return the figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        With its legend above the plot.
-    width : int
-        Pixels a row of the legend has.
-
-    Returns
-    -------
-    Figure
-    """
+    """Make a figure taller, in place, where its legend needs more rows of `width` pixels than on a page."""
     if not figure.layout.showlegend or figure.layout.legend.y is None:
         return figure
     more = LEGEND_PX * (legend_rows(figure.data, width) - legend_rows(figure.data))

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from imrc.plots._axes import task_ticks
-from imrc.plots._panels import axis, chart
+from imrc.plots._panels import Traces, axis, chart, image_cells
 from imrc.plots._style import COLOURS, rgba
 from imrc.plots.classes import CLASS_COLOURS
 from imrc.tasks import TaskSequence
@@ -22,24 +22,15 @@ _SHOWN = 10
 _GAP = 1
 """Pixels of an image's own size between two images."""
 _HEIGHT = 196
-STROKE = [[0.0, "rgba(128,136,150,0.10)"], [1.0, "#0072B2"]]
-"""Colours of images, to be seen on light and dark pages alike."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
     """One image per class and task.
 
-    Attributes
-    ----------
-    grid : ndarray of shape (classes * (side + 1), tasks * (side + 1))
-        The images beside each other, classes below each other, NaN between them; 0 to 1.
-    side : int
-        Width and height of an image in pixels.
-    labels, classes : tuple of str
-        Names of the tasks and classes shown.
-    tasks : int
-        How many tasks there are.
+    `grid`, of shape (classes * (side + 1), tasks * (side + 1)) without the last gaps, has the images from 0 to 1 beside
+    each other, classes below each other, NaN between them; `tasks` is how many tasks there are, `labels` and `classes`
+    name those shown.
     """
 
     grid: NDArray[np.float64]
@@ -62,15 +53,6 @@ def image_side(names: tuple[str, ...]) -> int | None:
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
     """Return one image of each of two classes per task; None if the inputs are no square images.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-
-    Returns
-    -------
-    Samples or None
 
     Examples
     --------
@@ -106,20 +88,9 @@ def image_strip(samples: Samples) -> go.Figure:
     chosen = ticks.get("tickvals", list(range(0, tasks, max(1, tasks // 6))))
     names = ticks.get("ticktext", [html.escape(samples.labels[i]) for i in chosen])
     rows = [row * step + (samples.side - 1) / 2 for row in range(len(samples.classes))]
-    figure = chart(
-        [
-            {
-                "type": "heatmap",
-                "z": samples.grid,
-                "colorscale": STROKE,
-                "zmin": 0,
-                "zmax": 1,
-                "showscale": False,
-                "hoverinfo": "skip",
-                "hoverongaps": False,
-            }
-        ],
-        axis(tickvals=[centres[i] for i in chosen], ticktext=names, showgrid=False, ticks=""),
+    return chart(
+        [image_cells(samples.grid, hoverinfo="skip")],
+        axis(tickvals=[centres[i] for i in chosen], ticktext=names, showgrid=False, ticks="", constrain="domain"),
         axis(
             tickvals=rows,
             ticktext=[html.escape(name) for name in samples.classes],
@@ -135,40 +106,26 @@ def image_strip(samples: Samples) -> go.Figure:
         legend=False,
         below=30,
     )
-    figure.update_xaxes(constrain="domain")
-    return figure
 
 
 def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: tuple[str, ...]) -> go.Figure:
-    """Return the shares of the classes by task as small bars.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (tasks, classes)
-        From `shares_of`.
-    labels, classes : tuple of str
-        Names of the tasks and of the classes.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the shares of the classes by task, (tasks, classes) from `shares_of`, as small bars."""
     order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
     tasks = np.arange(1, len(shares) + 1)
-    bars = [
-        {
-            "type": "bar",
-            "x": tasks,
-            "y": 100 * shares[:, c],
-            "name": html.escape(classes[c]),
-            "marker": {"color": CLASS_COLOURS[i], "line": {"width": 0}},
-            "customdata": [html.escape(label) for label in labels],
-            "hovertemplate": "task %{customdata}: %{y:.0f} %<extra>" + html.escape(classes[c]) + "</extra>",
-        }
-        for i, c in enumerate(order)
-    ]
+    traces = Traces()
+    for c, colour in zip(order, CLASS_COLOURS, strict=False):
+        name = html.escape(classes[c])
+        traces.add(
+            kind="bar",
+            x=tasks,
+            y=100 * shares[:, c],
+            name=name,
+            marker={"color": colour},
+            customdata=[html.escape(label) for label in labels],
+            hovertemplate="task %{customdata}: %{y:.0f} %<extra>" + name + "</extra>",
+        )
     return chart(
-        bars,
+        traces,
         axis(None, showgrid=False, range=[0.5, len(shares) + 0.5], **task_ticks(labels, ticks=6)),
         axis(ticksuffix=" %", tickvals=[0, 50, 100], range=[0, 100]),
         title="What is a task?",
@@ -187,11 +144,7 @@ def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-_WAYS = {
-    "single": "<b>Alone</b>",
-    "forward": "<b>Forward</b>",
-    "forward_backward": "<b>Both ways</b>",
-}
+_WAYS = {"single": "<b>Alone</b>", "forward": "<b>Forward</b>", "forward_backward": "<b>Both ways</b>"}
 
 
 def three_ways() -> go.Figure:
@@ -200,34 +153,15 @@ def three_ways() -> go.Figure:
     arrows: list[dict[str, Any]] = []
     for row, (rule, text) in enumerate(_WAYS.items()):
         colour, y = COLOURS[rule], 2.0 - row
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [1, 2, 3, 4],
-                "y": [y] * 4,
-                "mode": "markers",
-                "marker": {"size": 15, "color": rgba(colour, 0.35), "line": {"width": 2, "color": colour}},
-                "hoverinfo": "skip",
-                "name": "",
-            }
-        )
+        traces.append(dots([1, 2, 3, 4], 15, rgba(colour, 0.35), colour, y))
         for i in (1, 2, 3):
             if rule != "single":
                 arrows.append(arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
             if rule == "forward_backward":
                 arrows.append(arrow(i + 0.8, i + 0.2, y - 0.13, colour))
-        arrows.append(
-            {
-                "x": 4.45,
-                "y": y,
-                "text": text,
-                "showarrow": False,
-                "xanchor": "left",
-                "align": "left",
-                "font": {"size": 13},
-            }
-        )
-    figure = chart(
+        beside = {"x": 4.45, "y": y, "showarrow": False, "xanchor": "left", "align": "left", "font": {"size": 13}}
+        arrows.append({"text": text, **beside})
+    return chart(
         traces,
         axis(range=[0.7, 8.2], visible=False),
         axis(range=[-0.5, 2.5], visible=False),
@@ -236,8 +170,21 @@ def three_ways() -> go.Figure:
         legend=False,
         below=10,
         annotations=arrows,
+        margin={"l": 8, "r": 8},
     )
-    return figure.update_layout(margin_l=8, margin_r=8)
+
+
+def dots(tasks: list[int], size: int, fill: str, line: str, y: float = 0.0) -> dict[str, Any]:
+    """Return a trace that draws tasks as circles in a row."""
+    return {
+        "type": "scatter",
+        "x": tasks,
+        "y": [y] * len(tasks),
+        "mode": "markers",
+        "marker": {"size": size, "color": fill, "line": {"width": 2, "color": line}},
+        "hoverinfo": "skip",
+        "name": "",
+    }
 
 
 def arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from imrc._checks import check_int
 from imrc._types import Floats
 from imrc.plots._axes import whole_numbers
-from imrc.plots._panels import End, Traces, axis, chart, line_ends, panels
-from imrc.plots._style import COLOURS, DASHES, NAMES, band
+from imrc.plots._panels import End, Traces, axis, bars, chart, line_ends, panels
+from imrc.plots._style import COLOURS, DASHES, NAMES
 from imrc.teaching import DRIFTS, SEPARATION, TASKS, World, track
 
 _HEIGHT, _LARGE_HEIGHT = 410, 385
@@ -47,33 +47,18 @@ def _sized(figure: go.Figure, large: bool) -> go.Figure:
     return figure
 
 
-def _note(text: str, x: float, y: float, colour: str, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
+def _note(text: str, x: float, y: float, colour: str | None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": 13, "color": colour}, **own}
 
 
 def _ends(values: dict[str, float], limits: tuple[float, float], panel: int = 1) -> list[dict[str, Any]]:
     """Return the names of lines, beside the plot at the height of their last points."""
-    names = {**NAMES, "truth": "truth"}
-    # Black would not be seen on a dark page.
-    colours = {**COLOURS, "truth": COLOURS["reference"]}
-    ends = [End(names[rule], colours[rule], y) for rule, y in values.items()]
+    ends = [End(NAMES.get(rule, rule), COLOURS.get(rule, COLOURS["reference"]), y) for rule, y in values.items()]
     return line_ends(ends, limits, _HEIGHT - _AROUND_PX, panel=panel, width=12)
 
 
 def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> go.Figure:
-    """Return one task's samples with the boundaries that several tries learnt, and the best one.
-
-    Parameters
-    ----------
-    samples, boundaries : ndarray
-        From `imrc.teaching.try_one_task`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return samples of `try_one_task` with the boundaries of several tries, and the best; large for a projector."""
     traces = Traces()
     x: list[float | None] = []
     y: list[float | None] = []
@@ -87,14 +72,7 @@ def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> 
     grey = {"color": COLOURS["single"], "width": 1}
     traces.add(x=x, y=y, mode="lines", name="boundaries learnt", line=grey, opacity=0.7, hoverinfo="skip")
     traces.add(x=x[:2], y=y[:2], mode="lines", name="from these samples", line={**grey, "width": 4, "dash": "dot"})
-    traces.add(
-        x=[0.0, 0.0],
-        y=[-20.0, 20.0],
-        mode="lines",
-        name="best possible",
-        line={"color": COLOURS["truth"], "width": 3, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    traces.straight([0.0, 0.0], [-20.0, 20.0], "best possible", None, width=3)
     for (name, colour, symbol), points in zip(CLASSES, samples.reshape(2, -1, 2), strict=True):
         traces.add(
             x=points[:, 0],
@@ -106,7 +84,7 @@ def tries_chart(samples: Floats, boundaries: Floats, *, large: bool = False) -> 
         )
     (right, top), middle = _REACH, SEPARATION / 2.0
     notes = [
-        _note("best possible", 0.0, top, COLOURS["truth"], xanchor="left", xshift=6, yanchor="top"),
+        _note("best possible", 0.0, top, None, xanchor="left", xshift=6, yanchor="top"),
         *(
             _note(name, side * (middle + 2.0), -top, colour, yanchor="bottom")
             for side, (name, colour, _) in zip((-1.0, 1.0), CLASSES, strict=True)
@@ -132,25 +110,9 @@ def sequence_chart(
     rules: tuple[str, ...] = ("single", "forward"),
     large: bool = False,
 ) -> go.Figure:
-    """Return what is known when a task has just arrived: one average of every task so far, and what it is worth.
+    """Return what is known when task `newest`, from 0, has just arrived: an average of every task, and its worth.
 
-    Parameters
-    ----------
-    world : World
-        From `imrc.teaching.simulate`; its first sequence is shown.
-    newest : int
-        Task that has just arrived, from 0.
-    b : int
-        Backward steps.
-    rules : tuple of str
-        Rules shown.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-        With axes that are the same for every `newest`.
+    Of the first sequence of the world; axes are the same for every `newest`.
     """
     k = len(world.truth)
     newest = check_int("newest", newest, 0, k - 1)
@@ -163,14 +125,14 @@ def sequence_chart(
         y=truth[: newest + 1],
         mode="lines",
         name="truth",
-        line={"color": COLOURS["truth"], "width": 2, "dash": "dash"},
+        line={"width": 2, "dash": "dash"},
         hovertemplate="task %{x}: %{y:.2f}<extra>truth</extra>",
     )
     for rule in rules:
         mean, half = found[rule][0][:, 0, 2], np.sqrt(found[rule][1][:, 0, 2])
         alone = rule == "single"
         if not alone:
-            traces.add(**band(tasks, mean - half, mean + half, COLOURS[rule], 0.2), name=f"{NAMES[rule]}, box")
+            traces.band(tasks, mean - half, mean + half, COLOURS[rule], 0.2, name=f"{NAMES[rule]}, box")
         traces.add(
             x=tasks,
             y=mean,
@@ -178,7 +140,7 @@ def sequence_chart(
             name=NAMES[rule],
             marker={"color": COLOURS[rule], "size": 8 if alone else 5},
             line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-            error_y={"type": "data", "array": half, "color": COLOURS[rule], "width": 0, "visible": alone},
+            error_y=bars(half, colour=COLOURS[rule], visible=alone),
             hovertemplate="task %{x}: %{y:.2f}<extra>" + NAMES[rule] + "</extra>",
         )
         traces.add(
@@ -211,47 +173,35 @@ def sequence_chart(
     return _sized(figure, large)
 
 
+def _add_errors(traces: Traces, part: pd.DataFrame, rule: str, x: str, mode: str) -> float:
+    """Draw avoidable errors in 100 with their 95 % band against a column; return the last of them."""
+    name, errors = NAMES[rule], 100.0 * part["avoidable"].to_numpy()
+    half = 196.0 * part["avoidable_se"].to_numpy()
+    traces.band(part[x].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2, name=f"{name}, band")
+    traces.add(
+        x=part[x],
+        y=errors,
+        mode=mode,
+        name=name,
+        marker={"color": COLOURS[rule], "size": 5},
+        line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
+        hovertemplate=x + " %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
+    )
+    return float(errors[-1])
+
+
 def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: bool = False) -> go.Figure:
     """Return errors above the best possible against drift.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.drift_table`; without rows the chart shows one drift only.
-    now : DataFrame
-        From `imrc.teaching.summary`, for the drift chosen.
-    drift : float
-        The drift chosen.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
+    `table` is from `drift_table` (without rows one drift only is shown), `now` from `summary`, for the drift chosen.
     """
     traces = Traces()
     ends: dict[str, float] = {}
     last = max(DRIFTS[-1], drift)
     for rule, name in NAMES.items():
         line = table[table["rule"] == rule]
-        errors = 100.0 * line["avoidable"]
         point = 100.0 * float(now.set_index("rule").loc[rule, "avoidable"])
-        if len(line):
-            half = 196.0 * line["avoidable_se"].to_numpy()
-            traces.add(
-                **band(
-                    line["drift"].to_numpy(), (errors - half).to_numpy(), (errors + half).to_numpy(), COLOURS[rule], 0.2
-                ),
-                name=f"{name}, band",
-            )
-            traces.add(
-                x=line["drift"],
-                y=errors,
-                mode="lines",
-                name=name,
-                line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-                hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
-            )
+        ends[rule] = _add_errors(traces, line, rule, "drift", "lines") if len(line) else point
         traces.add(
             x=[drift],
             y=[point],
@@ -260,7 +210,6 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
             marker={"color": COLOURS[rule], "size": 12},
             hovertemplate="drift %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
         )
-        ends[rule] = float(errors.iloc[-1]) if len(line) else point
     top = 125.0 * float(now["avoidable"].max())
     figure = chart(
         traces,
@@ -275,20 +224,10 @@ def drift_chart(table: pd.DataFrame, now: pd.DataFrame, drift: float, *, large: 
 
 
 def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
-    """Return the centres of many boxes around the truth: those whose box holds it, and those whose box does not.
+    """Return the centres of the boxes of `box_table` around the truth: those that hold it and those that do not.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.box_table`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-        One panel per rule; the square is the box of the middle size, drawn around the truth: a centre inside it has a
-        box that holds the truth.
+    One panel per rule; the square is the box of the middle size, drawn around the truth: a centre inside it has a box
+    that holds the truth.
     """
     traces, titles = Traces(), []
     reach = 1.05 * float(max(table["off_1"].abs().max(), table["off_2"].abs().max()))
@@ -323,7 +262,7 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
             y=[0.0],
             mode="markers",
             name="truth",
-            marker={"color": COLOURS["truth"], "size": 11, "symbol": "cross"},
+            marker={"size": 11, "symbol": "cross"},
             hoverinfo="skip",
             panel=panel,
         )
@@ -344,39 +283,11 @@ def box_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
 
 
 def task_chart(table: pd.DataFrame, *, large: bool = False) -> go.Figure:
-    """Return errors above the best possible, task by task.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.teaching.task_table`.
-    large : bool
-        Large type, for a projector.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return errors above the best possible, task by task, from `task_table`."""
     traces = Traces()
     ends: dict[str, float] = {}
-    for rule, name in NAMES.items():
-        part = table[table["rule"] == rule]
-        errors, half = (
-            part[column].to_numpy() * scale for column, scale in (("avoidable", 100), ("avoidable_se", 196))
-        )
-        traces.add(
-            **band(part["task"].to_numpy(), errors - half, errors + half, COLOURS[rule], 0.2), name=f"{name}, band"
-        )
-        traces.add(
-            x=part["task"],
-            y=errors,
-            mode="lines+markers",
-            name=name,
-            marker={"color": COLOURS[rule], "size": 5},
-            line={"color": COLOURS[rule], "width": 3, "dash": DASHES[rule]},
-            hovertemplate="task %{x}: %{y:.2f} errors in 100<extra>" + name + "</extra>",
-        )
-        ends[rule] = float(errors[-1])
+    for rule in NAMES:
+        ends[rule] = _add_errors(traces, table[table["rule"] == rule], rule, "task", "lines+markers")
     k, top = int(table["task"].max()), 112.0 * float(table["avoidable"].max())
     figure = chart(
         traces,

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from imrc.evaluation.uses import RuleUses
 from imrc.plots._axes import decimals, task_ticks
-from imrc.plots._panels import Traces, axis, chart, panels
+from imrc.plots._panels import Traces, axis, bars, chart, image_cells, panels
 from imrc.plots._style import COLOURS
-from imrc.plots.task_pictures import STROKE, image_side
+from imrc.plots.task_pictures import image_side
 from imrc.tasks import TaskSequence
 from imrc.wording import decimal
 
@@ -24,17 +24,7 @@ _GAP = 1
 
 
 def uses_chart(uses: RuleUses) -> go.Figure:
-    """Return the weight of every task in a rule, and by how much its error changes without the task.
-
-    Parameters
-    ----------
-    uses : RuleUses
-        From `imrc.evaluation.rule_uses`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the weight of every task in a rule, and by how much its error changes without the task."""
     table = uses.tasks
     start = int(np.argmax(table["weight"].to_numpy() >= _SEEN))
     table = table.iloc[start:]
@@ -51,7 +41,7 @@ def uses_chart(uses: RuleUses) -> go.Figure:
             kind="bar",
             x=part["task"],
             y=100 * part["weight"],
-            marker={"color": COLOURS[colour], "line": {"width": 0}},
+            marker={"color": COLOURS[colour]},
             hovertemplate="task %{x} (%{customdata}): %{y:.1f} %<extra></extra>",
             **shown,
         )
@@ -63,22 +53,14 @@ def uses_chart(uses: RuleUses) -> go.Figure:
             y=refitted["change"],
             mode="markers",
             marker={"color": COLOURS[colour], "size": 9},
-            error_y={"type": "data", "array": spread, "color": COLOURS[colour], "width": 0},
+            error_y=bars(spread, colour=COLOURS[colour]),
             hovertemplate="without task %{x} (%{customdata}): %{y:+.3f}<extra></extra>",
             showlegend=False,
             panel=2,
             **{**shown, "customdata": [html.escape(label) for label in refitted["label"]]},
         )
     limits = [float(table["task"].iloc[0]) - 0.6, float(table["task"].iloc[-1]) + 0.6]
-    traces.add(
-        x=limits,
-        y=[0, 0],
-        mode="lines",
-        line={"color": COLOURS["reference"], "width": 1, "dash": "dash"},
-        hoverinfo="skip",
-        showlegend=False,
-        panel=2,
-    )
+    traces.straight(limits, [0, 0], width=1, showlegend=False, panel=2)
     ticks = {"range": limits, **task_ticks(table["label"].tolist(), first=int(table["task"].iloc[0]), ticks=5)}
     return panels(
         traces,
@@ -93,19 +75,9 @@ def uses_chart(uses: RuleUses) -> go.Figure:
 
 
 def pull_images(uses: RuleUses, sequence: TaskSequence) -> go.Figure | None:
-    """Return pictures of the samples that pull most at a rule, the strongest first.
+    """Return pictures of the samples that pull most at a rule with log loss, the strongest first.
 
-    Parameters
-    ----------
-    uses : RuleUses
-        From `imrc.evaluation.rule_uses`, for log loss.
-    sequence : TaskSequence
-        The same tasks.
-
-    Returns
-    -------
-    Figure or None
-        None if the inputs are no square images, or no samples are named.
+    None if the inputs are no square images, or no samples are named.
     """
     side = image_side(sequence.feature_names)
     count = len(uses.samples)
@@ -136,20 +108,8 @@ def pull_images(uses: RuleUses, sequence: TaskSequence) -> go.Figure | None:
                 "font": {"size": 12},
             }
         )
-    figure = chart(
-        [
-            {
-                "type": "heatmap",
-                "z": grid,
-                "colorscale": STROKE,
-                "zmin": 0,
-                "zmax": 1,
-                "showscale": False,
-                "customdata": hover,
-                "hovertemplate": "%{customdata}<extra></extra>",
-                "hoverongaps": False,
-            }
-        ],
+    return chart(
+        [image_cells(grid, customdata=hover, hovertemplate="%{customdata}<extra></extra>")],
         axis(visible=False, constrain="domain"),
         axis(visible=False, autorange="reversed", scaleanchor="x", constrain="domain"),
         title="Which samples pull most?",
@@ -157,5 +117,5 @@ def pull_images(uses: RuleUses, sequence: TaskSequence) -> go.Figure | None:
         legend=False,
         below=10,
         annotations=annotations,
+        margin={"l": 8, "r": 8},
     )
-    return figure.update_layout(margin_l=8, margin_r=8)

@@ -21,20 +21,9 @@ _LEAST, _MOST = 1e-2, 1e8
 
 
 def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figure:
-    """Return what is known when a task has arrived; axes are those of the whole sequence, so that it can be played.
+    """Return what `watch_story` knows when a task (from 1) has arrived; `alpha` bounds the chance of any false alarm.
 
-    Parameters
-    ----------
-    story : DataFrame
-        From `imrc.watch.watch_story`.
-    task : int
-        The newest task, from 1.
-    alpha : float
-        Bound on the probability of any false alarm.
-
-    Returns
-    -------
-    Figure
+    Axes are those of the whole sequence, so that it can be played.
     """
     seen = story[story["task"] <= task]
     x, alarm = seen["task"], first_alarm(seen, alpha)
@@ -54,14 +43,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
         hovertemplate="task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
         **named,
     )
-    traces.add(
-        x=ends,
-        y=[1.0 / alpha] * 2,
-        mode="lines",
-        name=f"alarm, from {1.0 / alpha:g}",
-        line={"color": _ALARM, "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
+    traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
         at = seen["task"].to_numpy() == alarm
         traces.add(
@@ -81,7 +63,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
                 x=x[where],
                 y=seen["change"][where],
                 name=name,
-                marker={"color": colour, "line": {"width": 0}},
+                marker={"color": colour},
                 customdata=[one for one, there in zip(label, where, strict=True) if there],
                 hovertemplate="step to task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
                 panel=2,

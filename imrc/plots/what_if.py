@@ -5,48 +5,24 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.evaluation.what_if import BORROWING, COMPARED, Changed
 from imrc.plots._axes import decimals, task_ticks
-from imrc.plots._panels import Traces, axis, band_key, chart
+from imrc.plots._panels import Traces, axis, band_key, bars, chart, names_axis
 from imrc.plots._style import COLOURS, NAMES
-from imrc.plots.curves import curve, limits
+from imrc.plots.curves import add_curves, limits
 
 
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
-    """Return the error of each rule against the size of the blocks, the present one marked.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.what_if.over_blocks`.
-    present : int
-        Rows of a task now.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the error of each rule against the size of the blocks (`over_blocks`), the rows of a task now marked."""
     by_size = table.assign(x=table["size"])
     sizes = sorted(table["size"].unique())
-    traces = [
-        trace for rule in COMPARED for trace in curve(by_size[by_size["rule"] == rule], rule, legend=True)
-    ] + band_key(by_size)
-    shown = limits(by_size)
-    traces.append(
-        {
-            "type": "scatter",
-            "x": [present, present],
-            "y": shown["range"],
-            "mode": "lines",
-            "line": {"color": COLOURS["reference"], "width": 1.5, "dash": "dot"},
-            "name": f"now: {present:,} rows",
-            "hoverinfo": "skip",
-        }
-    )
+    traces, shown = Traces(), limits(by_size)
+    add_curves(traces, by_size, COMPARED)
+    traces += band_key(by_size)
+    traces.straight([present, present], shown["range"], f"now: {present:,} rows", dash="dot")
     return chart(
         traces,
         axis("rows in a block", type="log", tickvals=sizes, ticktext=[f"{size:,}" for size in sizes]),
@@ -58,17 +34,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
 
 
 def gains_chart(found: Changed) -> go.Figure:
-    """Return the gain over a single task in the order of arrival and in random order, with intervals.
-
-    Parameters
-    ----------
-    found : Changed
-        From `imrc.evaluation.what_if.shuffled`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return the gain over a single task in the order of arrival and in random order, with intervals."""
     traces = Traces()
     inside = [0.0]
     names = []
@@ -87,30 +53,15 @@ def gains_chart(found: Changed) -> go.Figure:
                     "symbol": "circle" if where == "as they arrive" else "circle-open",
                     "line": {"width": 2, "color": COLOURS[rule]},
                 },
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [high - value],
-                    "arrayminus": [value - low],
-                    "color": COLOURS[rule],
-                    "width": 0,
-                    "thickness": 4,
-                },
+                error_x=bars([high - value], [value - low], colour=COLOURS[rule], thickness=4),
                 name=name,
                 hovertemplate="%{x:.3f} fewer errors<extra></extra>",
             )
-    traces.add(
-        x=[0, 0],
-        y=[names[-1], names[0]],
-        mode="lines",
-        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dash"},
-        name="no gain",
-        hoverinfo="skip",
-    )
+    traces.straight([0, 0], [names[-1], names[0]], "no gain")
     return chart(
         traces,
         axis("gain over a single task", **decimals(inside, sign=True)),
-        axis(type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.6, len(names) - 0.4]),
+        names_axis(names, range=[-0.6, len(names) - 0.4]),
         title="Does the order of the tasks carry the gain?",
         subtitle="error of a single task less that of the rule; bars: 95 % intervals",
         height=110 + 46 * len(names),
@@ -120,21 +71,7 @@ def gains_chart(found: Changed) -> go.Figure:
 
 
 def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure:
-    """Return by how much the error of every other task rises without one, with intervals.
-
-    Parameters
-    ----------
-    found : Changed
-        From `imrc.evaluation.what_if.without`.
-    task : int
-        Which was left out, from 0.
-    labels : sequence of str
-        Names of all tasks.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return by how much the error of every other task rises without one (from 0), with intervals."""
     traces = Traces()
     inside = [0.0]
     for rule, shift in zip(BORROWING, (-0.12, 0.12), strict=True):
@@ -147,36 +84,15 @@ def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure
             y=table["value"],
             mode="markers",
             marker={"color": COLOURS[rule], "size": 9, "symbol": "diamond" if rule == "forward" else "circle"},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": table["high"] - table["value"],
-                "arrayminus": table["value"] - table["low"],
-                "color": COLOURS[rule],
-                "width": 0,
-            },
+            error_y=bars(table["high"] - table["value"], table["value"] - table["low"], colour=COLOURS[rule]),
             name=NAMES[rule],
             customdata=[html.escape(labels[int(one) - 1]) for one in table["task"]],
             hovertemplate="%{customdata}: %{y:+.3f}<extra></extra>",
         )
     ends = [0.5, len(labels) + 0.5]
-    traces.add(
-        x=ends,
-        y=[0, 0],
-        mode="lines",
-        line={"color": COLOURS["reference"], "width": 1, "dash": "dash"},
-        showlegend=False,
-        hoverinfo="skip",
-    )
-    shown = decimals(np.array(inside), sign=True)
-    traces.add(
-        x=[task + 1, task + 1],
-        y=shown["range"],
-        mode="lines",
-        line={"color": COLOURS["reference"], "width": 1.5, "dash": "dot"},
-        name="left out",
-        hoverinfo="skip",
-    )
+    traces.straight(ends, [0, 0], width=1, showlegend=False)
+    shown = decimals(inside, sign=True)
+    traces.straight([task + 1, task + 1], shown["range"], "left out", dash="dot")
     return chart(
         traces,
         axis("task", **{**task_ticks(labels, ticks=8), "range": ends}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -15,22 +14,6 @@ from imrc.plots.tables import QUANTITIES
 from imrc.wording import RISKS
 
 _STORY = 2
-
-
-@dataclass(frozen=True)
-class Section:
-    """Charts of one topic.
-
-    Attributes
-    ----------
-    title : str
-        Heading.
-    figures : tuple of (str, Figure)
-        Stem of the file a chart is saved as, and the chart.
-    """
-
-    title: str
-    figures: tuple[tuple[str, go.Figure], ...]
 
 
 def _errors(result: RunResult, decision: Decision, references: RunResult | None) -> Iterator[tuple[str, go.Figure]]:
@@ -90,32 +73,12 @@ def sections(
     compared: Sequence[RunResult],
     decision: Decision,
     references: RunResult | None,
-) -> list[Section]:
-    """Return the charts of a report by topic.
-
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    diagnosis : Assessment or None
-        Of the same sequence.
-    compared : sequence of RunResult
-        Runs of compared methods on the same draws; may be empty.
-    decision : Decision
-        Of the run.
-    references : RunResult or None
-        Of the decision.
-
-    Returns
-    -------
-    list of Section
-    """
-    out = [
-        Section("Errors", tuple(_errors(result, decision, references))),
-        Section("Effective sample size", tuple(_effective(result, diagnosis))),
-    ]
-    if diagnosis is not None:
-        out.append(Section("Do the tasks evolve?", tuple(_evidence(diagnosis))))
-    if compared:
-        out.append(Section("Comparison", tuple(_compared(compared))))
-    return [section for section in out if section.figures]
+) -> dict[str, list[tuple[str, go.Figure]]]:
+    """Return the charts of a report by topic, each with the stem of the file it is saved as."""
+    found = {
+        "Errors": [*_errors(result, decision, references)],
+        "Effective sample size": [*_effective(result, diagnosis)],
+        "Do the tasks evolve?": [] if diagnosis is None else [*_evidence(diagnosis)],
+        "Comparison": [*_compared(compared)] if compared else [],
+    }
+    return {topic: charts for topic, charts in found.items() if charts}

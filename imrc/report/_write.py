@@ -281,9 +281,9 @@ def to_html(
         _headline(result, diagnosis, name.replace("*", "∗")),
     ]
     body += ["<h2>Measures of continual learning</h2>", _measures(result)]
-    for section in sections(result, diagnosis, compared, decision, references):
-        body.append(f"<h2>{_page.escape(section.title)}</h2>")
-        body += [_page.chart(stem, figure) for stem, figure in section.figures]
+    for topic, charts in sections(result, diagnosis, compared, decision, references).items():
+        body.append(f"<h2>{_page.escape(topic)}</h2>")
+        body += [_page.chart(stem, figure) for stem, figure in charts]
     body += [
         "<h2>Settings</h2>",
         _page.facts(_settings(result)),

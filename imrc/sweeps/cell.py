@@ -23,11 +23,12 @@ from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedTasks
+from imrc.evaluation.scenarios import HeadlineKind
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
 from imrc.tasks import TaskSequence
 
-KINDS = ("average", "newest", "lag", "released")
+KINDS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
 
 
 def code_version(method: str) -> str:
@@ -72,11 +73,8 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     method = method_of(settings)
     if method != "imrc":
         return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
-    values = {name: value for name, value in asdict(settings.learner).items() if name != "preset"}
-    if values["W"] == "all":
-        del values["W"]
-    if values["order"] == 1:
-        del values["order"]
+    unsaid = (("W", "all"), ("order", 1), ("preset", settings.learner.preset))
+    values = {name: value for name, value in asdict(settings.learner).items() if (name, value) not in unsaid}
     if settings.computed.scenario != "continual":
         # Then every task is within reach.
         values |= {"b": None, "scenario": settings.scenario}
@@ -248,9 +246,9 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
     rows = []
     for rule in result.error_tables:
         row: dict[str, Any] = {"rule": rule}
-        row |= {kind: float(result.per_repetition(rule, kind)[0]) for kind in KINDS}  # type: ignore[arg-type]
-        before = float(result.per_repetition(rule, "before")[0])
-        row["before"] = None if math.isnan(before) else before
+        for kind in KINDS:
+            error = float(result.per_repetition(rule, kind)[0])
+            row[kind] = None if math.isnan(error) else error
         row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
         row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append(row)

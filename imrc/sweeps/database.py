@@ -82,13 +82,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
 
 
 def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Open a store, making it where that is allowed.
-
-    Raises
-    ------
-    StoreError
-        If the file is no store, is damaged, of a newer release, cannot be read or, unless `read_only`, written.
-    """
+    """Open a store, making it unless `read_only`; what stands in the way is a `StoreError`."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")

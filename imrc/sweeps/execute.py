@@ -142,16 +142,19 @@ def _cluster(address: str) -> Iterator[Workers]:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    seen_at = time.monotonic()
+    seen_at, gone = time.monotonic(), f"The scheduler at {address} is gone."
 
     @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
     def threads() -> int:
-        return sum(client.nthreads().values())
+        try:
+            return sum(client.nthreads().values())
+        except OSError as error:  # before the client itself has noticed
+            raise SchedulerError(gone) from error
 
     def slots() -> int:
         nonlocal seen_at
         if client.status != "running":
-            raise SchedulerError(f"The scheduler at {address} is gone.")
+            raise SchedulerError(gone)
         if threads() > 0:
             seen_at = time.monotonic()
         elif time.monotonic() > seen_at + _NO_WORKER_S:
@@ -173,15 +176,18 @@ def _cluster(address: str) -> Iterator[Workers]:
         # What the store says is none of the scheduler's business; a cell that nobody here took back is.
         if client.status == "running" and not isinstance(error, CancelledError):
             raise
-        raise SchedulerError(f"The scheduler at {address} is gone.") from error
+        raise SchedulerError(gone) from error
     finally:
         client.close()
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    """Return what a cell gave, None if its worker ended."""
     try:
         return future.result()
-    except (BrokenExecutor, CancelledError):
+    except BrokenExecutor:
+        return None
+    except CancelledError:
         raise
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
         return Failure(f"{type(error).__name__}: {error}")
@@ -212,22 +218,17 @@ def _finished(
                     except BrokenExecutor:
                         lost.append(cell)
                 for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
-                    cell = running.pop(future)
-                    try:
-                        outcome = _outcome(future)
-                    except BrokenExecutor:
+                    cell, outcome = running.pop(future), _outcome(future)
+                    if outcome is None:
                         lost.append(cell)
                     else:
                         yield cell, outcome
-                    del future  # a future kept is an array kept
+                    del future, outcome  # what is kept here is an array kept
         # A dead worker takes all with it, and nobody knows which cell was to blame: each gets a worker of its own.
         for cell in lost:
             with _processes(1) as (executor, _):
-                try:
-                    outcome = _outcome(executor.submit(run, cell))
-                except BrokenExecutor:
-                    outcome = Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
-            yield cell, outcome
+                outcome = _outcome(executor.submit(run, cell))
+            yield cell, outcome or Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
 
 
 def run_sweep(

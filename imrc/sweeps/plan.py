@@ -128,27 +128,23 @@ def _settings(
         if b < wanted:
             notes[f"Lowered: b = {wanted} to {b} for {tasks}: no more can be learnt again"] += inner
         for method, preset, W in product(spec.methods, spec.presets, spec.W):
-            if method == "imrc" and W == "all" and preset == "paper":
-                reason = "Left out: W = all with preset paper, which averages a number of changes"
-                notes[reason] += spec.repetitions
-                continue
-            ordered = method == "imrc" and spec.order != 1
-            if ordered and preset == "paper":
-                notes[f"Left out: order = {spec.order} with preset paper, whose changes are independent"] += (
-                    spec.repetitions
-                )
+            own = method == "imrc"
+            if own and preset == "paper" and (W == "all" or spec.order != 1):
+                order = f"order = {spec.order} with preset paper, whose changes are independent"
+                many = "W = all with preset paper, which averages a number of changes"
+                notes[f"Left out: {many if W == 'all' else order}"] += spec.repetitions
                 continue
             yield RunSettings(
                 n=n,
                 b=b,
-                W=W if method == "imrc" else None,
+                W=W if own else None,
                 preset=preset,
                 features=FeatureSpec.parse(features),
                 repetitions=spec.repetitions,
                 seed=seed,
                 methods=(method,),
                 scenario=spec.scenario,
-                overrides=(("order", spec.order),) if ordered else (),
+                overrides=(("order", spec.order),) if own and spec.order != 1 else (),
             ).computed
 
 

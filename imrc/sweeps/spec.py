@@ -27,10 +27,7 @@ def _number(parameter: str) -> Callable[[str, object], int]:
 
 
 def _window(name: str, value: object) -> Window | None:
-    if value is None or value == "all":
-        return value
-    limits = PARAMETERS["W"]
-    return check_int(name, value, limits.low, limits.high)
+    return value if value is None or value == "all" else _number("W")(name, value)
 
 
 def _choice(allowed: Callable[[], Any]) -> Callable[[str, object], str]:

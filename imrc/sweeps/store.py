@@ -51,10 +51,6 @@ class StoredRun:
     finished_at: str
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _preset(settings: RunSettings) -> str | None:
     """Return IMRC's preset as one word, with the values that replace its own in brackets."""
     if method_of(settings) != "imrc":
@@ -156,7 +152,8 @@ class ResultStore:
         row = (
             cell.key, cell.dataset, cell.fingerprint, cell.tasks, features_text(s.features), s.n, used.get("b"),
             used.get("W"), _preset(s), method_of(s), s.seed, cell.repetition, cell.code, json.dumps(s.to_json()),
-            record.seconds, record.wall_s, record.state, record.versions, _now(),
+            record.seconds, record.wall_s, record.state, record.versions,
+            datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
         scores = [(cell.key, i, *(score[name] for name in _SCORES)) for i, score in enumerate(record.rows)]
         with self._open() as connection:

@@ -128,15 +128,6 @@ def _opened(data: bytes, kind: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFi
 def unpack(data: bytes, kind: str, limit: int) -> bytes:
     """Return what a packed file holds, at most `limit` bytes; raise DataError beyond or if it is damaged.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    kind : {"gzip", "bzip2", "xz"}
-        How it is packed.
-    limit : int
-        Most bytes it may unpack to.
-
     Examples
     --------
     >>> unpack(gzip.compress(b"x,y"), "gzip", 100)
@@ -176,13 +167,7 @@ def members(data: bytes) -> list[str]:
 
 
 def unzip(data: bytes, member: str, limit: int) -> bytes:
-    """Return one file of a zip archive, at most `limit` bytes.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, it is larger, encrypted or damaged.
-    """
+    """Return one file of a zip archive, at most `limit` bytes; DataError if it is missing, encrypted or damaged."""
     _check_directory(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(member) as stream:
@@ -204,10 +189,7 @@ def unzip(data: bytes, member: str, limit: int) -> bytes:
 def unwrap(data: bytes, name: str, limit: int) -> tuple[bytes, str, list[str]]:
     """Return the table in a file: its bytes, its name, and notes on how it was unpacked (once).
 
-    Raises
-    ------
-    DataError
-        If the file, or what is packed in it, is of a kind that is no table.
+    Raises DataError if the file, or what is packed in it, is of a kind that is no table.
     """
     kind, notes = kind_of(data), []
     if kind in _PACKED:

@@ -22,34 +22,10 @@ _VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute of the header.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    values : tuple of str
-        The values of a nominal attribute; empty for the others.
-    """
+    """One attribute of the header; the values of a nominal one, none of the others."""
 
     name: str
     values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ArffTable:
-    """What an ARFF file holds.
-
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-        The header.
-    table : TextTable
-        One column of strings per attribute; "?" is a missing value.
-    """
-
-    attributes: tuple[Attribute, ...]
-    table: TextTable
 
 
 def _unquote(text: str) -> str:
@@ -131,30 +107,26 @@ def _from_sparse(body: bytes, attributes: list[Attribute]) -> tuple[pa.Array, ..
     return tuple(pa.DictionaryArray.from_arrays(codes[j], list(words[j])) for j in range(len(attributes)))
 
 
-def parse_arff(data: bytes) -> ArffTable:
-    r"""Parse ARFF text (UTF-8 bytes).
+def parse_arff(data: bytes) -> tuple[list[str], TextTable]:
+    r"""Return names and columns of ARFF text (UTF-8 bytes); raise DataError that names the line or row at fault.
 
-    A row with a stray comma at its end is mended (one published file has such a row).
-
-    Raises
-    ------
-    DataError
-        If header or rows cannot be read; the message names line or row.
+    "?" is a missing value. A row with a stray comma at its end is mended (one published file has such a row).
 
     Examples
     --------
-    >>> arff = parse_arff(b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n")
-    >>> [attribute.name for attribute in arff.attributes], arff.table.columns[1].to_pylist(), arff.table.mended
+    >>> names, table = parse_arff(b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n")
+    >>> names, table.columns[1].to_pylist(), table.mended
     (['x', 'c'], ['a', 'b'], 1)
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     attributes, body = _header(data)
+    names = [attribute.name for attribute in attributes]
     body = re.sub(rb"(?m)^[ \t]*%[^\n]*\n?", b"", body).lstrip(b"\n \t")
     if not body.strip():
         raise DataError("The ARFF file has a header but no data rows.")
     if body.startswith(b"{"):
-        return ArffTable(tuple(attributes), TextTable(_from_sparse(body, attributes)))
+        return names, TextTable(_from_sparse(body, attributes))
     quote = "'" if b"'" in body and b'"' not in body else '"'
     # The first row may be the one with the stray comma, and rows must fit the header: a first line of empty cells
     # fixes the number of cells.
@@ -166,5 +138,4 @@ def parse_arff(data: bytes) -> ArffTable:
     except DataError as error:
         text = str(error).replace("The first line of the file has", "The ARFF header names")
         raise DataError(text.replace("cells, but", "attributes, but")) from None
-    table = TextTable(tuple(column.slice(1) for column in parsed.columns), parsed.mended)
-    return ArffTable(tuple(attributes), table)
+    return names, TextTable(tuple(column.slice(1) for column in parsed.columns), parsed.mended)

@@ -51,14 +51,9 @@ def _tuples(value: Any) -> Any:  # noqa: ANN401 - what JSON holds
 
 
 def receive_table(stream: IO[bytes]) -> Table:
-    """Read what `send_table` wrote.
+    """Read what `send_table` wrote; raise the DataError that came in place of a table.
 
-    Raises
-    ------
-    EOFError
-        If the stream ends before the table does.
-    DataError
-        If a message came in place of a table.
+    EOFError if the stream ends before the table does.
     """
     line = stream.readline()
     if not line.endswith(b"\n"):

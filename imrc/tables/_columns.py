@@ -254,18 +254,8 @@ def is_readable(kind: pa.DataType) -> bool:
 def understand(name: str, cells: pa.Array, mark: Mark = "", *, marked: bool = False) -> Column | None:
     """Return what a column holds; None if it cannot be used.
 
-    A column of strings holds numbers or dates if at least nine cells in ten are, otherwise categories.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    cells : pyarrow array
-        Its cells.
-    mark : {"", ".", ","}
-        What separates decimals where a column alone does not tell.
-    marked : bool
-        Whether "?" is always a missing value, as in ARFF.
+    A column of strings holds numbers or dates if at least nine cells in ten are, otherwise categories. `mark` is what
+    separates decimals where a column alone does not tell; `marked` means "?" is always a missing value, as in ARFF.
 
     Examples
     --------

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc._types import Ints
+from imrc.tables._numbers import Flags, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Flags = NDArray[np.bool_]
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
 
 _TIME = (
@@ -61,16 +61,9 @@ _ZERO = r"^0{4}-00-00|^00?[./-]00?[./-]0000"
 
 @dataclass(frozen=True)
 class Moments:
-    """A column of dates.
+    """A column of dates: seconds since 1970, NaN where a cell is missing, and what was decided, in words.
 
-    Attributes
-    ----------
-    seconds : ndarray of float
-        Seconds since 1970; NaN where a cell is missing.
-    period : str
-        "value", or the period each cell stands for: "week", "month" or "quarter".
-    notes : tuple of str
-        What was decided, in words.
+    `period` is "value", or the period each cell stands for: "week", "month" or "quarter".
     """
 
     seconds: NDArray[np.float64]
@@ -189,10 +182,7 @@ def _fits(words: pa.Array) -> tuple[int, Flags]:
 def read_dates(name: str, cells: pa.Array, missing: Flags, mostly: float) -> Moments | None:
     """Return the column as moments, or None if too few cells are dates.
 
-    Raises
-    ------
-    DataError
-        If a column of dates has one that does not exist, such as the 31st of April; the message names row and column.
+    Raises DataError if it has a date that does not exist, such as the 31st of April; the message names row and column.
 
     Examples
     --------
@@ -228,8 +218,8 @@ def read_dates(name: str, cells: pa.Array, missing: Flags, mostly: float) -> Mom
     offsets = np.array([_offset(zone) for zone in zones]) if (zones != "").any() else np.zeros(len(zones), dtype=int)
     written = sorted(set(zones[real].tolist()))
     if len(set(offsets[real].tolist())) > 1 or ("" in written and len(written) > 1):
-        named = ", ".join(zone or "none" for zone in written[:5]) + (" …" if len(written) > 5 else "")
-        notes.append(f"times stand in several zones ({named}); all were turned into UTC")
+        several = ", ".join(zone or "none" for zone in written[:5]) + (" …" if len(written) > 5 else "")
+        notes.append(f"times stand in several zones ({several}); all were turned into UTC")
         clock = clock - offsets
     elif written and written[0]:
         notes.append(f"times are kept as they are written, in zone {written[0]}")
@@ -247,9 +237,9 @@ def read_dates(name: str, cells: pa.Array, missing: Flags, mostly: float) -> Mom
         raise DataError(_impossible(name, words, codes, np.flatnonzero(wrong & ~zero), parts, shaped, order))
     other = np.flatnonzero(~shaped | zero)
     if other.size:
-        rows = np.flatnonzero(np.isin(codes, other))
-        seen = ", ".join(f"{str(cells[int(row)])[:40]!r} in row {row + 1:,}" for row in rows[:2])
-        notes.append(f"{len(rows):,} of {len(cells):,} cells are not dates ({seen}); they count as missing")
+        strange = np.isin(codes, other)
+        seen = named(strange, cells)
+        notes.append(f"{strange.sum():,} of {len(cells):,} cells are not dates ({seen}); they count as missing")
     return Moments(np.append(seconds, np.nan)[codes], period, tuple(notes))
 
 

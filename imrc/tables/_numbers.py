@@ -45,14 +45,9 @@ _SURE_OF_POINTS = (
 
 @dataclass(frozen=True)
 class Figures:
-    """What a column of text holds, as far as numbers are concerned.
+    """What a column of text holds in numbers, NaN where a cell is missing or none, and what was decided, in words.
 
-    Attributes
-    ----------
-    values : ndarray of float or None
-        The numbers, NaN where a cell is missing or none; None if these are not numbers.
-    notes : tuple of str
-        What was decided, in words.
+    The values are None if these are not numbers.
     """
 
     values: NDArray[np.float64] | None
@@ -86,7 +81,8 @@ def _flags(cells: pa.Array, pattern: str) -> Flags:
     return np.asarray(pc.match_substring_regex(cells, pattern).fill_null(False).to_numpy(zero_copy_only=False))
 
 
-def _named(mask: Flags, cells: pa.Array) -> str:
+def named(mask: Flags, cells: pa.Array) -> str:
+    """Return the first two of some cells, with their rows."""
     rows = np.flatnonzero(mask)[:2]
     return ", ".join(f"{str(cells[int(row)])[:40]!r} in row {row + 1:,}" for row in rows)
 
@@ -185,29 +181,27 @@ def _read_written(cells: pa.Array, missing: Flags, mark: Mark, mostly: float) ->
     stripped = pc.replace_substring_regex(digits, f"[{_BLANKS}'’]", "")
     digits = pc.if_else(pa.array(grouped), stripped, digits)
     if (grouped & shaped).any():
-        notes.append(f"marks between groups of three digits were removed ({_named(grouped & shaped, cells)})")
+        notes.append(f"marks between groups of three digits were removed ({named(grouped & shaped, cells)})")
     points, commas = _flags(digits, _POINTS) & shaped, _flags(digits, _COMMAS) & shaped
     use_commas = commas.sum() > points.sum() or (commas.sum() == points.sum() and mark != ".")
     good = (commas if use_commas else points) | infinite
     if good.sum() < mostly * present.sum():
         if (points | commas).sum() >= mostly * present.sum():
-            both = f"{_named(points & ~commas, cells)}; {_named(commas & ~points, cells)}"
+            both = f"{named(points & ~commas, cells)}; {named(commas & ~points, cells)}"
             return Figures(
                 None, (f"some numbers have decimal points, others decimal commas ({both}); they are kept as words",)
             )
         return Figures(None)
     if use_commas:
         if _flags(digits, r"\.").any():
-            notes.append(
-                f"points between groups of three digits were removed ({_named(_flags(digits, r'[.]'), cells)})"
-            )
+            notes.append(f"points between groups of three digits were removed ({named(_flags(digits, r'[.]'), cells)})")
         plain = pc.replace_substring(pc.replace_substring(digits, ".", ""), ",", ".")
         if (_flags(digits, ",") & shaped).any():
             notes.append("decimal commas were read as decimal points")
     else:
         groups = _flags(digits, ",") & shaped
         if groups.any():
-            notes.append(f"commas between groups of three digits were removed ({_named(groups, cells)})")
+            notes.append(f"commas between groups of three digits were removed ({named(groups, cells)})")
         plain = pc.replace_substring(digits, ",", "")
     minus = pc.replace_substring(pc.binary_join_element_wise(part("s"), part("t"), ""), "−", "-")
     text = pc.binary_join_element_wise(pc.replace_substring(minus, "+", ""), plain, "")
@@ -219,6 +213,6 @@ def _read_written(cells: pa.Array, missing: Flags, mark: Mark, mostly: float) ->
     bad = ~good & present
     if bad.any():
         notes.append(
-            f"{bad.sum():,} of {len(values):,} cells are not numbers ({_named(bad, cells)}); they count as missing"
+            f"{bad.sum():,} of {len(values):,} cells are not numbers ({named(bad, cells)}); they count as missing"
         )
     return Figures(values, tuple(notes))

@@ -164,17 +164,9 @@ def _read_text(data: bytes, name: str) -> _Raw:
         raise DataError("The file is empty.")
     head = utf8[:2000].lstrip().lower()
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
-        arff = parse_arff(utf8)
-        mended = arff.table.mended
-        notes = [f"{mended:,} rows ended in one comma too many; it was removed."] if mended else []
-        return _Raw(
-            [attribute.name for attribute in arff.attributes],
-            [*arff.table.columns],
-            f"ARFF, {encoding}",
-            [*guessed, *notes],
-            mark=".",
-            marked=True,
-        )
+        names, parsed = parse_arff(utf8)
+        notes = [f"{parsed.mended:,} rows ended in one comma too many; it was removed."] if parsed.mended else []
+        return _Raw(names, [*parsed.columns], f"ARFF, {encoding}", [*guessed, *notes], mark=".", marked=True)
     if head.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
         raise DataError("This is a web page or XML, not a table. Save the table itself as CSV.")
     if head.startswith((b"{", b"[{")) and b":" in head:
@@ -248,9 +240,7 @@ def _read_parquet(data: bytes) -> _Raw:
         table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else empty)
         # Reading checks neither the letters of words nor where a dictionary points.
         table.validate(full=True)
-    except DataError:
-        raise
-    except MemoryError:
+    except (DataError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DataError(f"The Parquet file is damaged or cut short ({str(error).splitlines()[0][:150]}).") from None

@@ -62,14 +62,9 @@ _NAMES = {"utf-8-sig": "UTF-8", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", **
 
 @dataclass(frozen=True)
 class TextTable:
-    """Columns of strings.
+    """Columns of strings of one length, cells as they stand in the file, without quotes.
 
-    Attributes
-    ----------
-    columns : tuple of pyarrow string arrays
-        One per column, all of one length; cells as they stand in the file, without quotes.
-    mended : int
-        Rows from which a stray delimiter at the end was removed.
+    `mended` counts rows from which a stray delimiter at the end was removed.
     """
 
     columns: tuple[pa.Array, ...]
@@ -364,15 +359,10 @@ def _without_stray_end(
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> TextTable:
-    """Parse UTF-8 text into columns of strings, every row with as many cells as the first.
+    """Parse UTF-8 text into columns of strings, every row with as many cells as the first; else DataError names rows.
 
     Cells may stand in quotation marks (`quote`, empty for none), doubled inside them. Row numbers in messages do not
     count the first `header_lines`.
-
-    Raises
-    ------
-    DataError
-        If rows have different numbers of cells; the message names the first ones.
     """
     import pyarrow as pa
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import streamlit as st
@@ -14,24 +14,13 @@ from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
 from pages.ui import data, queue, state
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 
 Key = tuple[str, FeatureSpec, int]
 
-
-@st.cache_resource(show_spinner=False)
-def _assessments() -> Store[Key, Assessment]:
-    return Store(server_budget())
-
-
-@st.cache_resource(show_spinner=False)
-def _plug_ins() -> Store[Key, PlugIn]:
-    return Store(server_budget())
-
-
-@st.cache_resource(show_spinner=False)
-def _changes() -> Store[tuple[Hashable, ...], Changed]:
-    return Store(server_budget())
+_assessments: Callable[[], Store[Key, Assessment]] = shared("diagnoses")
+_plug_ins: Callable[[], Store[Key, PlugIn]] = shared("plug_ins")
+_changes: Callable[[], Store[tuple[Hashable, ...], Changed]] = shared("changes")
 
 
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:

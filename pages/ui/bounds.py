@@ -13,7 +13,7 @@ from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, guarantees
 from imrc.plots import ess
 from imrc.wording import LOSSES
-from pages.ui import assessing, charts, formulas, links
+from pages.ui import assessing, charts, controls, formulas, links
 from pages.ui.choice import PRESET_TITLES, Choice, order_in_words
 from pages.ui.running import guaranteed_result
 
@@ -23,11 +23,8 @@ _LARGEST_KAPPA = 1e9
 def on_demand(choice: Choice, diagnosis: Assessment, one_ratio: NDArray[np.float64] | None) -> None:
     """Offer the bounds; for effective sample sizes of one ratio for all steps where they are given, else of the run."""
     st.markdown("### What do the theorems guarantee?")
-    if not st.toggle(
-        "Show the bound",
-        key="ess_bound",
-        bind="query-params",
-        help="Solves the tasks with all samples first, which can take some seconds.",
+    if not controls.toggle(
+        "Show the bound", "ess_bound", "Solves the tasks with all samples first, which can take some seconds."
     ):
         st.markdown(
             "The errors above are measured. The theorems also bound the error probability beforehand, but in practice "

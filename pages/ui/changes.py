@@ -8,7 +8,7 @@ from imrc.diagnostics import words
 from imrc.diagnostics.changed import KIND_TITLES
 from imrc.plots.changed import PER_ROW, changed_images, changed_panels
 from imrc.plots.task_pictures import image_side
-from pages.ui import assessing, charts
+from pages.ui import assessing, charts, controls
 from pages.ui.choice import Choice
 
 _SHOWN = 6
@@ -26,11 +26,10 @@ share of false discoveries among this row and those with smaller q (Benjamini an
 def what_changed(choice: Choice) -> None:
     """Offer the ranking; nothing is computed until somebody asks for it."""
     st.markdown("### What changed?")
-    if not st.toggle(
+    if not controls.toggle(
         "Rank classes and columns",
-        key="changed",
-        bind="query-params",
-        help="Which columns and shares of classes change, in which direction, and whether in all classes or in one.",
+        "changed",
+        "Which columns and shares of classes change, in which direction, and whether in all classes or in one.",
     ):
         return
     result = assessing.changed(choice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -22,26 +22,15 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     name: str,
     alt: str,
     select: bool = False,
-    width: int | Literal["stretch"] = "stretch",
     **options: Any,  # noqa: ANN401
 ):
-    """Show the figure a function makes of some values under its title; it is made once for all visitors.
+    """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
 
-    Parameters
-    ----------
-    builder : callable
-        From `imrc.plots`.
-    *values, **options
-        For the builder; they alone decide what the figure shows.
-    name : str
-        Key of the element and stem of the file saved from its toolbar.
-    alt : str
-        What the chart shows, for screen readers; the numbers drawn are added.
-    select : bool
-        Rerun the page when a point is clicked and return the selection. On a phone nothing can be selected: Streamlit
-        would take a swipe over the chart for a drag, and the page could not be scrolled there.
-    width : int or "stretch"
-        Width in pixels, or all there is.
+    The values and options alone decide what the figure shows. `name` is the key of the element and stem of the file
+    saved from its toolbar, `alt` what the chart shows for screen readers; the numbers drawn are added.
+
+    With `select` the page reruns when a point is clicked, and the selection is returned. On a phone nothing can be
+    selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there.
     """
     dark, narrow = st.context.theme.type == "dark", screen.narrow()
     drawing = drawings.drawing(builder, values, options, narrow=narrow, dark=dark)
@@ -60,25 +49,21 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     selecting = select and not narrow
     selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
     event = st.plotly_chart(
-        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width=width, **selection
+        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width="stretch", **selection
     )
     return event if selecting else None
 
 
-def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401
-    """Show a table with a button that saves it.
+def clicked(name: str) -> Any:  # noqa: ANN401 - whatever the figure gives its points
+    """Return the data of the point clicked in a chart, None if there is none; known before the chart is drawn."""
+    event = st.session_state.get(name)
+    points = event.selection.points if event else []
+    data = points[0].get("customdata") if points else None
+    return data[0] if isinstance(data, list) else data
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What is shown and saved.
-    name : str
-        Stem of the file.
-    label : str
-        Text of the button.
-    **options
-        For `st.dataframe`.
-    """
+
+def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401
+    """Show a table with a button that saves it as a file of this name; `options` are for `st.dataframe`."""
     st.dataframe(frame, hide_index=True, **options)
     csv(frame, name=name, label=label)
 

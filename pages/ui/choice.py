@@ -33,23 +33,8 @@ WITH_ORDER = ("recommended", "recommended_01")
 """Presets with other kinds of change than the random walk: one gain for all components."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
-CHOICE_NAMES = frozenset(
-    (
-        *NUMBERS,
-        "dataset",
-        "scenario",
-        "features",
-        "frequencies",
-        "sigma2",
-        "preset",
-        "lambda0",
-        "instances",
-        "solver",
-        "max_iter",
-        "order",
-    )
-)
-"""Names a choice has in a link."""
+CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "order", "scenario", *NUMBERS)
+"""Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
 
 
 def _exact(value: object) -> str:
@@ -74,18 +59,10 @@ def order_in_words(settings: RunSettings) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """A sequence and what to run on it.
+    """A sequence (a name for `imrc.datasets.load` or `OWN`, cut to k tasks) and what to run on it.
 
-    Attributes
-    ----------
-    dataset : str
-        Name for `imrc.datasets.load`, or `OWN`.
-    k : int
-        Number of tasks.
-    preset : str
-        One of the library's presets, or "custom" (the paper's with other values in place).
-    settings : RunSettings
-        What is run; its own k is None, because the sequence is made with k tasks.
+    The preset may be "custom": the paper's with other values in place. The settings' own k is None, because the
+    sequence is made with k tasks.
     """
 
     dataset: str = datasets.DEFAULT
@@ -141,21 +118,10 @@ class Choice:
 
 
 def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dict[str, str]]:
-    """Build a choice from anything a link or a widget may hold.
+    """Build a choice with every value in its range from anything a link or a widget may hold, such as strings.
 
-    Parameters
-    ----------
-    values : mapping
-        Raw values, for example strings of a link.
-    known : set of str
-        Names of datasets this visitor can use.
-
-    Returns
-    -------
-    Choice
-        Every value in its range.
-    dict of str to str
-        One sentence for each value that was corrected, by the value's name.
+    Also returned is one sentence for each value that was corrected, by the value's name. `known` are the datasets this
+    visitor can use.
     """
     notes: dict[str, str] = {}
 

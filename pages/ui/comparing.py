@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
 from pages.ui import data, queue, state
 from pages.ui.choice import WITH_ORDER, order_in_words
-from pages.ui.running import ensure_compiled, store
+from pages.ui.running import ensure_compiled, stoppable, store
 
 LONG_S = 60.0
 """A method that would take longer than this, at the pace of its first task, is stopped there and waits for a click."""
@@ -64,6 +64,12 @@ def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     return [replace(alone, preset=preset, overrides=_order(settings, preset)) for preset in PRESETS]
 
 
+def _jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
+    """Return the runs of IMRC and of the methods named."""
+    alone = replace(settings, overrides=(), scenario="continual")
+    return [*imrc_settings(settings), *(replace(alone, methods=(name,)) for name in names)]
+
+
 def _order(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
     order = settings.learner.order
     return (("order", order),) if order != 1 and preset in WITH_ORDER else ()
@@ -80,11 +86,7 @@ def rules_sentence(settings: RunSettings) -> str:
 
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
     """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
-    jobs = [
-        *imrc_settings(settings),
-        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in DEFAULT_METHODS),
-    ]
-    found = [store().get((sequence.fingerprint, job)) for job in jobs]
+    found = [store().get((sequence.fingerprint, job)) for job in _jobs(settings, DEFAULT_METHODS)]
     if not any(found[len(PRESETS) :]):
         return ()
     return tuple(data.named(result, sequence) for result in found if result is not None)
@@ -246,10 +248,7 @@ def compared_results(
     if st.session_state.get("compare_long", (None,))[0] != place:
         st.session_state["compare_long"] = (place, {})
     long = _estimates()
-    jobs = [
-        *imrc_settings(settings),
-        *(replace(settings, methods=(name,), overrides=(), scenario="continual") for name in names),
-    ]
+    jobs = _jobs(settings, names)
     missing = [job for job in jobs if store().get((sequence.fingerprint, job)) is None and not long.get(job.methods[0])]
     slot = st.empty()
     mine = (sequence.fingerprint, settings, names)
@@ -263,14 +262,7 @@ def compared_results(
         ensure_compiled()
         began = time.monotonic()
         with slot.container():
-            bar = st.progress(0.0)
-            st.button(
-                "Stop",
-                icon=":material/stop:",
-                key=f"compare_stop_{settings.n}",
-                on_click=_stop,
-                args=(mine,),
-            )
+            bar = stoppable(f"compare_stop_{settings.n}", _stop, mine)
         for position, job in enumerate(missing):
             if show is not None:
                 show(there())
@@ -319,7 +311,6 @@ def _run(
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
 
-    # What is drawn is also where a Stop or a closed tab ends the run.
     with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)

@@ -19,7 +19,7 @@ from imrc.evaluation.comparison import (
 )
 from imrc.plots import method_curves, sample_and_task_curves
 from imrc.tasks import TaskSequence
-from pages.ui import charts, comparing
+from pages.ui import charts, comparing, controls
 
 
 def curves(
@@ -55,11 +55,10 @@ def curves(
         alt="Error by step for the chosen methods, with confidence bands.",
     )
     sizes = sample_sizes(largest_n(sequence), settings.n)
-    if not st.toggle(
+    if not controls.toggle(
         f"Curves against n = {', '.join(map(str, sizes))} and against k",
-        key="compare_sizes",
-        bind="query-params",
-        help="Runs the chosen methods for each n; the curve against k needs no further runs.",
+        "compare_sizes",
+        "Runs the chosen methods for each n; the curve against k needs no further runs.",
     ):
         return
     again = tuple(name for name in names if name in shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from imrc import datasets
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from pages.ui.choice import OWN, Choice
-from pages.ui.keeping import OneLarge, Store, server_budget
+from pages.ui.keeping import OneLarge, Store, shared
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
@@ -21,10 +22,7 @@ _IDLE_S = 120.0
 
 T = TypeVar("T", RunResult, Assessment)
 
-
-@st.cache_resource(show_spinner=False)
-def _sequences() -> Store[tuple[str, int, int], imrc.TaskSequence]:
-    return Store(server_budget())
+_sequences: Callable[[], Store[tuple[str, int, int], imrc.TaskSequence]] = shared("sequences")
 
 
 def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:

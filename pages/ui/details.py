@@ -19,7 +19,7 @@ from imrc.plots.reliability import reliability_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
-from pages.ui import charts, links, overview, state, uses, what_if
+from pages.ui import charts, controls, links, overview, state, uses, what_if
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -38,14 +38,11 @@ _QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference 
 def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Show every task, as rungs or heatmaps; a click marks its row and shows its story beside it."""
     names = {**_QUANTITIES, "risk": RISKS[result.loss]}
-    quantity = st.radio(
+    quantity = controls.switch(
         "Show",
-        list(names),
-        horizontal=True,
-        format_func=names.get,
-        key="quantity",
-        bind="query-params",
-        help="The error of each task when it was learnt and now; or heatmaps of errors, of errors minus those of "
+        names,
+        "quantity",
+        "The error of each task when it was learnt and now; or heatmaps of errors, of errors minus those of "
         "single-task learning (green: fewer), or of the risk the rules promise. In heatmaps rows are tasks and columns "
         "the steps at which they are tested.",
     )
@@ -58,11 +55,10 @@ def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
         triangle = (
             quantity != "ladder"
             and result.n_tasks > LAG_VIEW_ABOVE
-            and st.toggle(
+            and controls.toggle(
                 "Steps beside tasks",
-                key="triangle",
-                bind="query-params",
-                help="With many tasks columns are tasks learnt after; this shows all steps, as the paper does"
+                "triangle",
+                "With many tasks columns are tasks learnt after; this shows all steps, as the paper does"
                 + (f": every {stride}th of both." if (stride := triangle_stride(result.n_tasks)) > 1 else "."),
             )
         )
@@ -128,10 +124,7 @@ def _picture(result: RunResult, quantity: str, marked: int, *, triangle: bool) -
 
 def _clicked(chart: str) -> None:
     """Make the task of a new click on a chart the one whose story is shown, before the chart is drawn anew."""
-    event = st.session_state.get(chart)
-    points = event.selection.points if event else []
-    clicked = points[0].get("customdata") if points else None
-    clicked = clicked[0] if isinstance(clicked, list) else clicked
+    clicked = charts.clicked(chart)
     visit = state.visit()
     if clicked is not None and clicked != visit.clicked:
         visit.clicked = clicked
@@ -215,18 +208,14 @@ def numbers(result: RunResult) -> None:
 @st.fragment
 def shown(result: RunResult, sequence: imrc.TaskSequence, references: RunResult | None) -> None:
     """Draw the view a visitor chose; the others are not computed."""
-    view = st.radio(
+    view = controls.switch(
         "Look closer",
-        list(VIEWS),
-        # Links made before there were views could ask for the comparison with the paper.
-        index=list(VIEWS).index("choices" if st.query_params.get("against_paper") == "true" else "tasks"),
-        horizontal=True,
-        format_func=VIEWS.get,
-        key="view",
-        bind="query-params",
-        help="What is behind the decision above: every task, the course of the errors, what more or fewer labels would "
+        VIEWS,
+        "view",
+        "What is behind the decision above: every task, the course of the errors, what more or fewer labels would "
         "do, the same run on other blocks, in another order or without a task, or with the choices of the paper, and "
         "all numbers.",
+        index=list(VIEWS).index("choices" if st.query_params.get("against_paper") == "true" else "tasks"),
     )
     if view == "tasks":
         tasks(result, sequence)

@@ -18,18 +18,9 @@ from pages.ui.keeping import Store, server_budget
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart ready to be sent.
+    """A chart ready to be sent: what stands above it, what it shows in words, and its size in bytes, nearly.
 
-    Attributes
-    ----------
-    title, unit : str
-        What stands above it.
-    words : str
-        What it shows, in words.
-    figure : Figure
-        What `st.plotly_chart` takes, without its title. One object serves all visitors: it is only read.
-    size : int
-        Bytes it takes, nearly.
+    The figure has no title. One object serves all visitors: it is only read.
     """
 
     title: str
@@ -65,10 +56,7 @@ def key_of(
 ) -> str:
     """Return what a chart is kept by: a checksum of the whole content of everything it is made from.
 
-    Raises
-    ------
-    pickle.PicklingError
-        For a function without a name of its own, such as a lambda: two of them could not be told apart.
+    A function without a name of its own, such as a lambda, cannot be told from another: PicklingError.
     """
     key: str = content_hash((builder, values, options, narrow, dark), hash_name="sha1")
     return key
@@ -79,14 +67,7 @@ def drawing(
 ) -> Drawing:
     """Return the chart a function makes of these values: one kept from before if there is one.
 
-    Parameters
-    ----------
-    builder : callable
-        A function of a module that gives the same figure for the same values.
-    values, options
-        Its arguments. All of them, and nothing else, decide which chart is the same.
-    narrow, dark : bool
-        For a phone, and for a dark page.
+    The values, and nothing else, decide which chart is the same.
     """
     key = key_of(builder, values, options, narrow=narrow, dark=dark)
     return store().get_or_make(key, lambda: _drawing(builder(*values, **options), narrow=narrow, dark=dark))

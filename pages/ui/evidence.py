@@ -48,17 +48,7 @@ def path(result: Assessment, n: int) -> None:
 
 
 def orders(result: Assessment, settings: RunSettings, run: RunResult | None) -> None:
-    """Show which change model the learner uses, which goes with the verdict, and how well each of them predicts.
-
-    Parameters
-    ----------
-    result : Assessment
-        The diagnosis.
-    settings : RunSettings
-        What the learner is set to.
-    run : RunResult or None
-        The run with these settings, if it is there.
-    """
+    """Show which change model the learner uses, which goes with the verdict, and how well each of them predicts."""
     st.markdown(f"The learner's change model now: {order_in_use(settings, run)}. {words.order_sentence(result)}")
     if not result.orders:
         return
@@ -72,14 +62,7 @@ def component_browser(
 ) -> None:
     """Show one component of the mean vectors over the tasks, chosen by class and feature.
 
-    Parameters
-    ----------
-    result, sequence
-        The diagnosis and what was diagnosed.
-    names : tuple of str
-        Of the features, or empty.
-    in_link : bool
-        Whether the link may name them: not if they come from a visitor's own file.
+    The link may name them, `in_link`, unless they come from a visitor's own file.
     """
     width = result.moments.tau.shape[1] // sequence.n_classes
     first = tracks.most_changing(result)

@@ -19,12 +19,14 @@ from pages.ui.charts import IMAGE_FORMATS
 from pages.ui.choice import OWN, Choice
 
 
+def _source(choice: Choice) -> tuple[str, dict[str, Any] | None]:
+    """Return the name of the data; of a visitor's file also the choice of columns, which is enough to cut it again."""
+    return state.visit().own_source if choice.dataset == OWN else (choice.dataset, None)
+
+
 def repeated_by(choice: Choice) -> dict[str, str]:
     """Return what repeats the last Run elsewhere, with the same numbers, by its name."""
-    name, file_options = choice.dataset, None
-    if name == OWN:
-        # The file is the visitor's; its name and the choice of columns are enough to cut it again.
-        name, file_options = state.visit().own_source
+    name, file_options = _source(choice)
     return {
         "Python": as_python(name, choice.k, choice.settings, file_options),
         "Command line": as_command(name, choice.k, choice.settings, file_options),
@@ -63,9 +65,7 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
 
 def model_buttons(choice: Choice, sequence: imrc.TaskSequence) -> None:
     """Offer the model: a script that fits and predicts, and the fitted model itself, made when somebody asks."""
-    name, file_options = choice.dataset, None
-    if name == OWN:
-        name, file_options = state.visit().own_source
+    name, file_options = _source(choice)
     with st.popover("Model", icon=":material/model_training:", help="Take the fitted rule away."):
         st.caption("Learnt from all samples of every task, with these settings.")
         st.download_button(

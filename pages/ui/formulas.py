@@ -9,16 +9,9 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Formula:
-    """One formula.
+    """One formula: the theorem or equation of the paper, or the name of the method, and what its symbols mean.
 
-    Attributes
-    ----------
-    source : str
-        Theorem or equation of the paper, or the name of the method.
-    latex : tuple of str
-        One display line each: short lines stay readable on narrow pages.
-    symbols : str
-        What the symbols mean.
+    One display line each: short lines stay readable on narrow pages.
     """
 
     source: str

@@ -90,11 +90,6 @@ class Guard:
     A page of another host can point a name of its own to this machine and then read whatever a server here answers
     under that name. A server that knows its names does not answer. And Streamlit, asked to connect by a page of another
     host, would look up its own address at a service outside before it says no.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What answers.
     """
 
     def __init__(self, app: ASGIApp) -> None:

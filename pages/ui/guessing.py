@@ -8,6 +8,7 @@ import streamlit as st
 
 from imrc.diagnostics import Assessment
 from imrc.diagnostics.words import GUESSES, guess_sentence
+from pages.ui import controls
 
 _REVEALED = "guess_revealed"
 
@@ -19,19 +20,14 @@ def _turn(of: Hashable) -> None:
 def ask(result: Assessment, of: Hashable) -> bool:
     """Offer to guess the kind of change; return whether the verdict stays hidden for now.
 
-    Parameters
-    ----------
-    result : Assessment
-        The diagnosis.
-    of : hashable
-        What was diagnosed: the verdict on another sequence is hidden again.
+    That on another sequence, `of`, is hidden again.
     """
     place = st.container()
-    if not place.toggle(
+    if not controls.toggle(
         "Guess first",
-        key="guess_first",
-        bind="query-params",
-        help="For teaching: hides the verdict, here and in the link, until you have looked at the evidence and chosen.",
+        "guess_first",
+        "For teaching: hides the verdict, here and in the link, until you have looked at the evidence and chosen.",
+        place=place,
     ):
         st.session_state[_REVEALED] = None
         return False

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -71,13 +72,7 @@ def _parts(value: object) -> Iterator[Any]:
 
 
 class Budget:
-    """Memory that several stores share: what was used least recently goes first, whichever store it is in.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes all values together may take.
-    """
+    """Bytes that several stores share: what was used least recently goes first, whichever store it is in."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -107,13 +102,7 @@ def server_budget() -> Budget:
 
 
 class OneLarge(Generic[K, V]):
-    """The value used last, of kinds too large to keep several of; given back to the system when nobody uses it.
-
-    Parameters
-    ----------
-    idle_s : float
-        Seconds after its last use when it is dropped.
-    """
+    """The value used last, of kinds too large to keep several of; dropped some seconds after its last use."""
 
     def __init__(self, idle_s: float) -> None:
         self._idle_s = idle_s
@@ -145,14 +134,7 @@ class Store(Generic[K, V]):
     """Values by key, the least recently used ones dropped first; safe for many threads.
 
     The newest value stays even if it alone is larger than the limit: whoever asked for it asks again with the next
-    click.
-
-    Parameters
-    ----------
-    budget : Budget or int
-        Memory shared with other stores, or the bytes of one that shares with none.
-    size_of : callable
-        Gives the bytes of a value.
+    click. The budget is shared with other stores, or the bytes of this one alone.
     """
 
     def __init__(self, budget: Budget | int, size_of: Callable[[V], int] = size_in_memory) -> None:
@@ -192,3 +174,13 @@ class Store(Generic[K, V]):
 
         value: V = self._budget.get_or_make((self._number, key), entry).value
         return value
+
+
+@st.cache_resource(show_spinner=False)
+def _store(what: str) -> Store[Any, Any]:
+    return Store(server_budget())
+
+
+def shared(what: str) -> Callable[[], Store[Any, Any]]:
+    """Return what gives the one store of this server for values of a kind, within the memory of all."""
+    return partial(_store, what)

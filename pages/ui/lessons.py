@@ -12,7 +12,7 @@ from imrc import teaching
 from imrc.plots import teaching as pictures
 from imrc.teaching import Study
 from imrc.wording import number
-from pages.ui import charts, formulas, player
+from pages.ui import charts, controls, formulas, player
 
 STEP, TASK = "teach_step", "teach_task"
 MIDDLE = teaching.TASKS // 2 + 1
@@ -90,14 +90,11 @@ def _seed() -> int:
 def _knowledge(runs: int) -> tuple[str, int]:
     """Ask what the learner knows of the size of a change; return it with the runs that can be afforded."""
     words = {"known": "Told", "rate": "Estimated"}
-    chosen = st.radio(
+    chosen = controls.switch(
         "The usual size of a change is",
-        list(words),
-        format_func=words.get,
-        horizontal=True,
-        key="teach_knowledge",
-        bind="query-params",
-        help="Told: the true mean square of a small step. Estimated: from the tasks themselves, one rate for all "
+        words,
+        "teach_knowledge",
+        "Told: the true mean square of a small step. Estimated: from the tasks themselves, one rate for all "
         "averages, chosen by likelihood, as in the recommended presets.",
     )
     return chosen, runs if chosen == "known" else _SLOW_RUNS
@@ -395,15 +392,8 @@ def failure(on: Screen) -> None:
     """Broken assumptions."""
     with on.controls:
         n, drift, b = _n(), _drift(), _b()
-        kind = st.radio(
-            "How tasks change",
-            list(_WORLDS),
-            index=1,
-            format_func=_WORLDS.get,
-            key="teach_world",
-            bind="query-params",
-            help="The first is what the method assumes; the others break it.",
-        )
+        meant = "The first is what the method assumes; the others break it."
+        kind = controls.switch("How tasks change", _WORLDS, "teach_world", meant, index=1)
         knowledge, runs = _knowledge(400)
         study = Study(n=n, drift=drift, b=b, kind=kind, knowledge=knowledge, runs=runs)
         table, whole = teaching.task_table(study), teaching.summary(study).set_index("rule").loc["forward_backward"]

@@ -9,16 +9,9 @@ import streamlit as st
 
 
 def start_anew(of: Hashable, **defaults: Any) -> None:  # noqa: ANN401 - values of widgets
-    """Give controls their defaults once they belong to something else than before.
+    """Give controls, by their keys, their defaults once they belong to something else than before.
 
     On the first visit nothing is changed: what the controls hold then comes from the link.
-
-    Parameters
-    ----------
-    of : hashable
-        What the controls are about.
-    **defaults
-        Keys of the controls, at least one, with their values.
     """
     name = f"{next(iter(defaults))}_of"
     if st.session_state.setdefault(name, of) != of:

@@ -8,7 +8,7 @@ from imrc.datasets import DataError
 from imrc.evaluation import ErrorMatrix, read_matrix
 from imrc.evaluation.matrix import MOST_BYTES
 from imrc.plots import error_heatmaps
-from pages.ui import charts
+from pages.ui import charts, controls
 from pages.ui.words import plain
 
 _HOLDS = {"accuracy": "Accuracies", "error": "Errors"}
@@ -17,11 +17,10 @@ _ROWS = {"steps": "Steps", "tasks": "Tasks"}
 
 def offered() -> bool:
     """Offer to show a matrix in place of a table; return whether that is wanted."""
-    wanted = st.toggle(
+    wanted = controls.toggle(
         "An error matrix instead",
-        key="matrix",
-        bind="query-params",
-        help="Shows what another program measured: R[step, task] as a heatmap, with measures of continual learning.",
+        "matrix",
+        "Shows what another program measured: R[step, task] as a heatmap, with measures of continual learning.",
     )
     if wanted:
         _show()
@@ -38,23 +37,9 @@ def _show() -> None:
         "the memory of your session.",
     )
     left, right = st.columns(2)
-    holds = left.radio(
-        "Values are",
-        list(_HOLDS),
-        horizontal=True,
-        key="matrix_holds",
-        bind="query-params",
-        format_func=_HOLDS.get,
-        help="Between 0 and 1, or in percent.",
-    )
-    rows = right.radio(
-        "Rows are",
-        list(_ROWS),
-        horizontal=True,
-        key="matrix_rows",
-        bind="query-params",
-        format_func=_ROWS.get,
-        help="Steps: row i holds what was measured after task i was learnt.",
+    holds = controls.switch("Values are", _HOLDS, "matrix_holds", "Between 0 and 1, or in percent.", place=left)
+    rows = controls.switch(
+        "Rows are", _ROWS, "matrix_rows", "Steps: row i holds what was measured after task i was learnt.", place=right
     )
     if uploaded is None:
         st.markdown(

@@ -9,7 +9,7 @@ from imrc.evaluation.comparison import SCORE_KINDS, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, method, readings, shipped
 from imrc.plots import flow_diagram, flow_in_words, ours_against_printed, printed_matrix
-from pages.ui import charts
+from pages.ui import charts, controls
 
 
 def made_by(name: str, command: str = "") -> None:
@@ -57,15 +57,13 @@ def errors() -> None:
     with row:
         n = _sizes([10, 50, 100, 150], "paper_n")
     kinds = {"average": "All steps and tasks", "released": "As the authors' script"}
-    error = row.radio(
+    error = controls.switch(
         "Our error",
-        list(kinds),
-        horizontal=True,
-        format_func=kinds.get,
-        key="paper_error",
-        bind="query-params",
-        help="  \n".join(f"**{kinds[kind]}**: {SCORE_KINDS[kind]}." for kind in kinds)
+        kinds,
+        "paper_error",
+        "  \n".join(f"**{kinds[kind]}**: {SCORE_KINDS[kind]}." for kind in kinds)
         + "  \nThe paper says the first; the script its authors published prints the second.",
+        place=row,
     )
     methods = st.multiselect(
         "Methods",
@@ -76,9 +74,7 @@ def errors() -> None:
         bind="query-params",
         help="Columns of the table: IMRC with the paper's and the recommended choices, and the paper's seven methods.",
     )
-    spread = st.toggle(
-        "Standard deviations in the cells", key="paper_std", bind="query-params", help="They need a wide window."
-    )
+    spread = controls.toggle("Standard deviations in the cells", "paper_std", "They need a wide window.")
     if not methods:
         st.info("Choose at least one method.", icon=":material/info:")
         return
@@ -223,10 +219,7 @@ def characteristics() -> None:
 
 def _clicked() -> None:
     """Choose the function of a box of the flow diagram that was clicked just now, before anything is drawn."""
-    event = st.session_state.get("paper-flow")
-    points = event.selection.points if event else []
-    name = points[0].get("customdata") if points else ""
-    name = name[0] if isinstance(name, list) else name
+    name = charts.clicked("paper-flow")
     # A selection stays with the chart; only a new one counts.
     if name and name != st.session_state.get("paper_box"):
         st.session_state["paper_function"] = name

@@ -33,9 +33,9 @@ from imrc.plots.diagnostics import pacf_panels
 from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
 from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_curves
 from imrc.plots.runs import run_heatmaps
-from pages.ui import assessing, charts, data, queue, running, state
+from pages.ui import assessing, charts, controls, data, queue, running, state
 from pages.ui.choice import OWN, PRESET_TITLES, order_in_words
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 from pages.ui.paper import made_by
 from pages.ui.words import plain
 
@@ -54,15 +54,7 @@ _SHOWN_EVERY_S = 0.2
 
 def figures() -> None:
     """Draw one of the paper's figures, of the data shipped or of what the visitor has chosen."""
-    figure = st.radio(
-        "Figure",
-        list(FIGURES),
-        horizontal=True,
-        format_func=FIGURES.get,
-        key="paper_figure",
-        bind="query-params",
-        help="Which of the paper's figures.",
-    )
+    figure = controls.switch("Figure", FIGURES, "paper_figure", "Which of the paper's figures.")
     if figure == "ess":
         _ess()
         return
@@ -71,14 +63,11 @@ def figures() -> None:
         title = plain(data.title_of(state.visit().choice.dataset))
         of = {"paper": "The paper's data", "mine": f"Yours: {title}"}
         mine = (
-            st.radio(
+            controls.switch(
                 "Of",
-                list(of),
-                horizontal=True,
-                format_func=of.get,
-                key="paper_of",
-                bind="query-params",
-                help="Results that come with this program; or the dataset and settings chosen on the other pages, "
+                of,
+                "paper_of",
+                "Results that come with this program; or the dataset and settings chosen on the other pages, "
                 "measured when you ask for it.",
             )
             == "mine"
@@ -137,7 +126,7 @@ def _curves() -> None:
 
 
 def _window_chart(table: pd.DataFrame, name: str) -> None:
-    raw = st.toggle("The error itself", key=f"{name}-raw", bind="query-params", help="Instead of the ratio.")
+    raw = controls.toggle("The error itself", f"{name}-raw", "Instead of the ratio.")
     last = table[(table["k"] == table["k"].max()) & (table["rule"] == "forward_backward")]
     ratios = ", ".join(f"{row.ratio:.2f} at n = {row.n}" for row in last.itertuples())
     charts.show(
@@ -265,9 +254,7 @@ def _time() -> None:
     made_by("growth")
 
 
-@st.cache_resource(show_spinner=False)
-def _tables() -> Store[tuple[object, ...], pd.DataFrame]:
-    return Store(server_budget())
+_tables: Callable[[], Store[tuple[object, ...], pd.DataFrame]] = shared("paper tables")
 
 
 def _want(key: tuple[object, ...] | None) -> None:
@@ -284,20 +271,8 @@ def _measured(
 ) -> pd.DataFrame | None:
     """Return a table for the visitor's own choice: one that is there, or measured after a click, with progress.
 
-    Parameters
-    ----------
-    kind : str
-        Which table.
-    make : callable
-        `window_table` or `growth_table`.
-    sequence : TaskSequence
-        The tasks.
-    runs : sequence of RunSettings
-        What is run for each n, for the estimate of time and memory; the first is handed on.
-    sizes : sequence of int
-        Values of n.
-    times : float
-        How many times as long as those runs it takes.
+    `runs` are what is run for each n, for the estimate of time and memory; the first is handed on. It takes so many
+    `times` as long as those.
     """
     settings = runs[0]
     key = (kind, sequence.fingerprint, settings, tuple(sizes))
@@ -321,12 +296,10 @@ def _measured(
         return None
     running.ensure_compiled()
     with slot.container():
-        bar = st.progress(0.0)
-        st.button("Stop", icon=":material/stop:", key="measure-stop", on_click=_want, args=(None,))
+        bar = running.stoppable("measure-stop", _want, None)
     shown = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:
-        # Whatever is drawn here is also where a Stop or a closed tab ends it.
         nonlocal shown
         if time.monotonic() - shown > _SHOWN_EVERY_S:
             shown = time.monotonic()

@@ -22,7 +22,7 @@ from imrc.planning import (
     way_sentence,
 )
 from imrc.plots.planning import plan_chart
-from pages.ui import charts, details, links
+from pages.ui import charts, controls, details, links
 
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
 _SOURCES = {"measured": "As measured", "guess": "A guess"}
@@ -32,15 +32,13 @@ _MOST = 10_000
 
 def _rate(diagnosis: Assessment) -> Rate:
     measured = Rate(*diagnosis.ratio_at(1)) if diagnosis.change is not None else None
-    source = st.radio(
+    source = controls.switch(
         "Rate of change ρ",
-        list(_SOURCES) if measured else ["guess"],
-        horizontal=True,
-        key="plan_rate",
-        bind="query-params",
-        format_func=_SOURCES.get,
-        help="ρ = d² / σ²: the change from task to task in units of the variance of a sample. Measured: of the page "
+        _SOURCES,
+        "plan_rate",
+        "ρ = d² / σ²: the change from task to task in units of the variance of a sample. Measured: of the page "
         "*Is it evolving?*, with its interval.",
+        among=list(_SOURCES) if measured else ["guess"],
     )
     if measured is not None and source == "measured":
         return measured
@@ -109,26 +107,20 @@ def show(result: RunResult, sequence: imrc.TaskSequence, diagnosis: Assessment) 
     with left:
         rate = _rate(diagnosis)
     with right:
-        kind = st.radio(
+        kind = controls.switch(
             "Wish",
-            list(_WISHES),
-            horizontal=True,
-            key="plan_wish",
-            bind="query-params",
-            format_func=_WISHES.get,
-            help="An error is turned into effective samples by the errors of single-task learning at several n, which "
+            _WISHES,
+            "plan_wish",
+            "An error is turned into effective samples by the errors of single-task learning at several n, which "
             "are run first.",
         )
         wanted = _wish(result, kind)
     numbers = _numbers(result)
-    of = st.radio(
+    of = controls.switch(
         "Whose effective samples?",
-        list(PLACES),
-        horizontal=True,
-        key="plan_of",
-        bind="query-params",
-        format_func=PLACES.get,
-        help="The mean over all tasks with b steps back; the last task; or the one after it, before it has samples.",
+        PLACES,
+        "plan_of",
+        "The mean over all tasks with b steps back; the last task; or the one after it, before it has samples.",
     )
     curve = None
     if kind == "error":

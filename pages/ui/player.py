@@ -84,19 +84,7 @@ export default function ({ data }) {
 
 
 def show(task: int, last: int, key: str, *, first: int = 1, hint: bool = True) -> None:
-    """Show Play; while it plays, and on the arrow keys, the control with this key goes from task to task.
-
-    Parameters
-    ----------
-    task, last : int
-        Task shown, and the last one, counted from 1.
-    key : str
-        Of the control that holds the task.
-    first : int
-        The first task there is.
-    hint : bool
-        Name the keys beside it.
-    """
+    """Show Play; while it plays, and on the arrow keys, the control with this key goes from task to task (from 1)."""
 
     def went() -> None:
         asked = st.session_state[_KEY].get("go")

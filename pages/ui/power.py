@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
 from imrc.diagnostics import Assessment, Power, verdict_power
 from imrc.diagnostics.power import KIND_NAMES, LEAST_TASKS, power_rows, power_sentences
 from imrc.plots.power import power_chart
-from pages.ui import charts, queue, state
+from pages.ui import charts, controls, queue, state
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 
 SIMULATIONS = 200
 """Of each kind."""
@@ -22,10 +22,7 @@ judged by the same tests and models. Intervals are 95 % (Wilson). A kind that is
 because the verdict does not name it.
 """
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], Power]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], Power]] = shared("power")
 
 
 def asked(result: Assessment) -> bool:
@@ -33,11 +30,10 @@ def asked(result: Assessment) -> bool:
     return (
         result.k >= LEAST_TASKS
         and result.change is not None
-        and st.toggle(
+        and controls.toggle(
             "How reliable is this?",
-            key="power",
-            bind="query-params",
-            help=f"Simulates {SIMULATIONS} sequences like this one of each kind and counts what the diagnosis says of "
+            "power",
+            f"Simulates {SIMULATIONS} sequences like this one of each kind and counts what the diagnosis says of "
             "them. Takes about a minute, once; switching off stops it.",
         )
     )

@@ -33,12 +33,7 @@ class _Ticket:
 class Line:
     """Who runs and who waits: first come, first served, one run of a visitor at a time.
 
-    Attributes
-    ----------
-    places : int
-        Runs at the same time.
-    room : float
-        Bytes that runs at the same time may need together. A run that needs more runs alone.
+    `places` run at the same time, if together they need no more bytes than `room`; a run that needs more runs alone.
     """
 
     places: int
@@ -49,17 +44,10 @@ class Line:
 
     @contextmanager
     def turn(self, visitor: str, size: float, wait: Callable[[int], object]) -> Iterator[None]:
-        """Hold a place while something runs.
+        """Hold a place while a run of a visitor that needs so many bytes runs.
 
-        Parameters
-        ----------
-        visitor : str
-            Whose run it is.
-        size : float
-            Bytes it needs.
-        wait : callable
-            Called with the number of runs that come first, several times a second until there is a place; what it
-            raises gives up waiting.
+        `wait` is called with the number of runs that come first, several times a second until there is a place; what it
+        raises gives up waiting.
         """
         ticket = _Ticket(visitor, size)
         with self._changed:

@@ -8,17 +8,16 @@ import imrc
 from imrc.evaluation import RunResult, realised_samples
 from imrc.evaluation.realised import realised_sentence, realised_text
 from imrc.plots.realised import realised_chart
-from pages.ui import charts, details
+from pages.ui import charts, controls, details
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Offer to count; runs at several n are needed, so nothing is run until somebody asks for it."""
     st.markdown("### Do the errors show it?")
-    if not st.toggle(
+    if not controls.toggle(
         "Count realised samples",
-        key="realised",
-        bind="query-params",
-        help="Runs several n, and finds the n at which a task alone makes as few errors.",
+        "realised",
+        "Runs several n, and finds the n at which a task alone makes as few errors.",
     ):
         return
     runs = details.runs_by_n(result, sequence)

@@ -7,21 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page.
+    """One page: its script, what navigation and the browser's tab show, and its address.
 
-    Attributes
-    ----------
-    file : str
-        Script, relative to the folder of app.py. One level below ``pages/``: Streamlit's automatic discovery would
-        serve scripts directly in ``pages/`` without the frame.
-    title, icon, url_path : str
-        What navigation and the browser's tab show, and the address.
-    default : bool
-        Whether this is the landing page.
-    runs : bool
-        Whether it shows a run, so that the settings of a run have an effect on it.
-    roomy : bool
-        Whether it needs the room of the sidebar, which then starts closed.
+    Scripts are one level below ``pages/``: Streamlit's automatic discovery would serve those directly in ``pages/``
+    without the frame. `runs`: it shows a run, so that the settings of a run have an effect on it; `roomy`: it needs the
+    room of the sidebar, which then starts closed.
     """
 
     file: str

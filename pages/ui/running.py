@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
 from imrc.solvers import warm_up
 from pages.ui import data, queue, state, stored
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 from pages.ui.words import plain
 
 _FIRST_SHOWN_S = 0.3
@@ -26,11 +27,7 @@ _SHORT_S = 1.0
 _TRIAL_S = 0.4
 """How long a run that would take longer is given to show that."""
 
-
-@st.cache_resource(show_spinner=False)
-def store() -> Store[state.RunKey, RunResult]:
-    """Return the one store of this server."""
-    return Store(server_budget())
+store: Callable[[], Store[state.RunKey, RunResult]] = shared("runs")
 
 
 class Compilation:
@@ -58,6 +55,13 @@ def ensure_compiled() -> None:
             warm_up(lambda share, text: bar.progress(share, text=f"{text}. This happens at the first start only."))
             state.done = True
     bar.empty()
+
+
+def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
+    """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
+    bar = st.progress(0.0, text=text or None)
+    st.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
+    return bar
 
 
 def _stop(key: state.RunKey) -> None:
@@ -138,14 +142,8 @@ def _judged(result: RunResult, settings: RunSettings) -> RunResult:
 def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice: from the store, or computed now with progress and a Stop button.
 
-    A run that was stopped gives what it reached, or None if it did not finish a single task.
-
-    Parameters
-    ----------
-    choice : Choice
-        What to run.
-    **changes
-        Fields of its settings to replace.
+    `changes` replace fields of its settings. A run that was stopped gives what it reached, or None if it did not finish
+    a single task.
     """
     visit = state.visit()
     asked = replace(choice.settings, **changes)
@@ -168,13 +166,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
 
 
 def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of the last Run, see `result_of`.
-
-    Parameters
-    ----------
-    **changes
-        Fields of the settings to replace, for a second run beside the visitor's own.
-    """
+    """Return the result of the last Run, or of a second one beside it with other settings, see `result_of`."""
     visit = state.visit()
     result = result_of(visit.choice, **changes)
     if visit.show_result is not None and result is not None and not changes:
@@ -212,21 +204,14 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
     bar = None
 
     def show() -> None:
-        """Show how far the run is. Whatever is drawn here is also where a Stop or a closed tab ends the run."""
+        """Show how far the run is."""
         nonlocal bar
         elapsed, total, number = time.monotonic() - started, len(sequence), len(steps)
         if elapsed < _FIRST_SHOWN_S:
             return
         if bar is None:
             with slot.container():
-                bar = st.progress(0.0)
-                st.button(
-                    "Stop",
-                    icon=":material/stop:",
-                    key=f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}",
-                    on_click=_stop,
-                    args=(key,),
-                )
+                bar = stoppable(f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}", _stop, key)
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 

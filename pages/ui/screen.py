@@ -51,14 +51,6 @@ export default function ({ data }) {
 
 
 def move_sidebar(number: int, is_open: bool) -> None:
-    """Open or close the sidebar of a phone.
-
-    Parameters
-    ----------
-    number : int
-        Number of the wish, from 1; 0: none yet.
-    is_open : bool
-        What is wished for.
-    """
+    """Open or close the sidebar of a phone; wishes are numbered from 1, 0: none yet."""
     move = st.components.v2.component("sidebar_mover", js=_MOVER)
     move(key="sidebar_mover", data={"number": number, "open": is_open})

@@ -62,9 +62,8 @@ def _number(name: str, most: int | None = None) -> None:
 
 
 def _dataset(visit: state.Visit) -> None:
-    names = sorted(visit.listed_datasets(), key=_position)
-    known = visit.known_datasets()
-
+    listed, known = visit.listed_datasets(), visit.known_datasets()
+    names = [name for name in (OWN, *datasets.names()) if name in listed]
     titles = {name: data.title_of(name) for name in names}
 
     def title(name: str) -> str:
@@ -250,13 +249,7 @@ def _most_tasks(name: str) -> int:
 
 
 def show(settings: bool) -> None:
-    """Draw the sidebar.
-
-    Parameters
-    ----------
-    settings : bool
-        Whether the page shows a run, so that its settings have an effect.
-    """
+    """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
     visit = state.visit()
     visit.show_result = None
     with st.sidebar:
@@ -269,7 +262,3 @@ def show(settings: bool) -> None:
             state.keep_widgets()
         exporting.image_format()
         st.caption(f"{documentation.LINK} · Version {imrc.__version__}")
-
-
-def _position(name: str) -> int:
-    return -1 if name == OWN else datasets.names().index(name)

@@ -19,7 +19,7 @@ from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
 from pages.ui import data
-from pages.ui.choice import CHOICE_NAMES, NUMBERS, OWN, Choice, fit_to_dataset, from_values
+from pages.ui.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
 
 OWN_FIRST_TASKS = 60
@@ -30,103 +30,42 @@ PIN = "pin"
 _LINK_ARRIVES_S = 1.0
 """A browser has shown a new link by then. Until then a click may still bring the link before."""
 
-WIDGETS = (
-    "dataset",
-    "features",
-    "preset",
-    "frequencies",
-    "sigma2",
-    "lambda0",
-    "instances",
-    "solver",
-    "max_iter",
-    "order",
-    "scenario",
-    *NUMBERS,
-)
-"""Keys of the widgets of the sidebar that make up a choice."""
-
 RunKey = tuple[str, RunSettings]
 
 
 @dataclass
 class Visit:
-    """Everything kept for one visitor from run to run of the script.
+    """Everything kept for one visitor from run to run of the script."""
 
-    Attributes
-    ----------
-    choice : Choice
-        What the last Run asked for.
-    notes : list of str
-        What was corrected in it.
-    lowered : dict of str to int
-        Values of n and b that only the dataset of `choice` made smaller, as they were asked for: another dataset gets
-        them back.
-    failure : str
-        Why the last Run could not start, or empty.
-    slow : (dict, float) or None
-        Values of widgets that were not run at once, and about how many seconds they would take.
-    pinned : Choice or None
-        The run that stays beside the present one.
-    link : dict of str to str
-        What the address bar says of the choice and the pinned run.
-    link_waits : bool
-        Whether the address bar has yet to be told.
-    linked_at : float
-        When it was told last.
-    page : str
-        Title of the page that was drawn last.
-    sidebar : (int, bool)
-        How often a phone was asked to open or close its sidebar, and whether to open it the last time.
-    own_sequence : TaskSequence or None
-        The visitor's own tasks.
-    own_source : (str, dict)
-        Name of their file and how it was cut, for the code that repeats a run.
-    own_head : TaskSequence or None
-        Their first tasks, as many as were used last.
-    own_file : str
-        Name of the file open on the page *Your data*.
-    own_adopted : bool
-        Whether they have just become the dataset, and no page has shown that yet.
-    own_table, own_cut : (key, value) or None
-        The file read last and the table cut last, or why that did not work.
-    own_choices : dict
-        What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
-    stopped : RunKey or None
-        The run that was stopped.
-    partial : (RunKey, list of StepResult) or None
-        How far the run in progress, or stopped, has come.
-    compare_stopped : hashable
-        The comparison that was stopped.
-    clicked : int or None
-        Task of the heatmap clicked last.
-    show_result : callable or None
-        Writes the result of the present run into the frame of the page.
-    """
-
-    choice: Choice = field(default_factory=Choice)
-    notes: list[str] = field(default_factory=list)
+    choice: Choice = field(default_factory=Choice)  # what the last Run asked for
+    notes: list[str] = field(default_factory=list)  # what was corrected in it
+    # Values of n and b that only its dataset made smaller, as they were asked for: another dataset gets them back.
     lowered: dict[str, int] = field(default_factory=dict)
-    failure: str = ""
+    failure: str = ""  # why the last Run could not start
+    # Values of widgets that were not run at once, and about how many seconds they would take.
     slow: tuple[dict[str, Any], float] | None = None
-    pinned: Choice | None = None
-    link: dict[str, str] = field(default_factory=dict)
-    link_waits: bool = False
+    pinned: Choice | None = None  # the run that stays beside the present one
+    link: dict[str, str] = field(default_factory=dict)  # what the address bar says of the choice and the pinned run
+    link_waits: bool = False  # the address bar has yet to be told
     linked_at: float = 0.0
-    page: str = ""
+    page: str = ""  # title of the page that was drawn last
+    # How often a phone was asked to open or close its sidebar, and whether to open it the last time.
     sidebar: tuple[int, bool] = (0, False)
     own_sequence: imrc.TaskSequence | None = None
-    own_source: tuple[str, dict[str, Any]] = ("", {})
-    own_head: imrc.TaskSequence | None = None
-    own_file: str = ""
-    own_adopted: bool = False
+    own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
+    own_head: imrc.TaskSequence | None = None  # its first tasks, as many as were used last
+    own_file: str = ""  # open on the page *Your data*
+    own_adopted: bool = False  # it has just become the dataset, and no page has shown that yet
+    # The file read last and the table cut last, or why that did not work.
     own_table: tuple[str, Table | DataError] | None = None
     own_cut: tuple[Hashable, Cut | DataError] | None = None
+    # What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
     own_choices: dict[str, Any] = field(default_factory=dict)
     stopped: RunKey | None = None
-    partial: tuple[RunKey, list[StepResult]] | None = None
+    partial: tuple[RunKey, list[StepResult]] | None = None  # how far the run in progress, or stopped, has come
     compare_stopped: Hashable = None
-    clicked: int | None = None
+    clicked: int | None = None  # task of the heatmap clicked last
+    # Writes the result of the present run into the frame of the page.
     show_result: Callable[[RunResult], object] | None = None
 
     def known_datasets(self) -> set[str]:
@@ -192,13 +131,7 @@ class Visit:
         self.link_to_present()
 
     def fitted(self, values: Mapping[str, object]) -> tuple[Choice, Choice, dict[str, str]]:
-        """Return the choice these values make with its data, the choice they ask for, and what was corrected.
-
-        Raises
-        ------
-        DataError
-            If the data cannot be read.
-        """
+        """Return the choice these values make with its data, the choice they ask for, and what was corrected."""
         asked, notes = from_values(values, self.known_datasets())
         return fit_to_dataset(asked, self.sequence_for(asked), notes), asked, notes
 
@@ -260,13 +193,7 @@ def _said_by_link() -> dict[str, str]:
 
 
 def follow_address(page: str) -> None:
-    """Do what the address bar says if the visitor went back or forward.
-
-    Parameters
-    ----------
-    page : str
-        Title of the page drawn now.
-    """
+    """Do what the address bar says if the visitor went back or forward to the page with this title."""
     mine, said = visit(), _said_by_link()
     moved, mine.page = mine.page not in ("", page), page
     if said == mine.link or mine.link_waits:
@@ -297,7 +224,7 @@ def write_link() -> None:
 
 def widget_values() -> dict[str, Any]:
     """Return what the widgets of the sidebar hold."""
-    return {name: st.session_state[name] for name in WIDGETS}
+    return {name: st.session_state[name] for name in CHOICE_NAMES}
 
 
 def wanted_values() -> dict[str, Any]:
@@ -308,7 +235,7 @@ def wanted_values() -> dict[str, Any]:
     return values
 
 
-def keep_widgets(names: Iterable[str] = WIDGETS) -> None:
+def keep_widgets(names: Iterable[str] = CHOICE_NAMES) -> None:
     """Keep what widgets of the sidebar hold through a run of the script that may not draw them."""
     st.session_state.update({name: st.session_state[name] for name in names})
 
@@ -339,14 +266,7 @@ def dataset_changed() -> None:
 def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int, tasks: int) -> None:
     """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
 
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    file, options
-        Name of the file and how it was cut, for the code that repeats a run.
-    n, tasks
-        Training samples a task, and how many of the tasks.
+    `file` and `options` tell its name and how it was cut, for the code that repeats a run.
     """
     mine = visit()
     mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None

@@ -12,7 +12,7 @@ from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.features._spec import TITLES
 from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
 from pages.ui import data, state
-from pages.ui.choice import order_in_words
+from pages.ui.choice import Choice, order_in_words
 from pages.ui.words import plain
 
 _BROKEN = (StoreError, OSError, RuntimeError)
@@ -21,13 +21,7 @@ _LISTED = 1000
 
 
 def _path() -> Path | None:
-    """Return where results are kept, None if nothing is there.
-
-    Raises
-    ------
-    OSError, RuntimeError
-        If that cannot be found out: a folder that may not be entered, or a user without a home.
-    """
+    """Return where results are kept, None if nothing is there."""
     path = default_store_path()
     return path if path.is_file() else None
 
@@ -62,21 +56,7 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
     st.session_state["stored_run"] = None
     if run is None:
         return
-    s = run.settings
-    state.use_values(
-        {
-            "dataset": run.dataset,
-            "k": run.tasks,
-            "preset": s.preset,
-            "features": s.features.kind,
-            "scenario": s.scenario,
-            "frequencies": s.features.frequencies,
-            "sigma2": s.features.sigma2,
-            **{name: getattr(s, name) for name in ("n", "b", "repetitions", "seed")},
-            "W": s.learner.W,
-            "order": s.learner.order,
-        }
-    )
+    state.use_values(Choice(run.dataset, run.tasks, run.settings.preset, run.settings).values())
     visit = state.visit()
     if visit.sequence().fingerprint != run.fingerprint:
         visit.notes.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
@@ -12,36 +12,30 @@ from imrc.evaluation.uses import MOST_REFITS, RuleUses, rule_uses, sample_rows, 
 from imrc.plots.task_pictures import image_side
 from imrc.plots.uses import pull_images, uses_chart
 from imrc.wording import RULES
-from pages.ui import charts
-from pages.ui.keeping import Store, server_budget
+from pages.ui import charts, controls
+from pages.ui.keeping import Store, shared
 
 _LONG_S = 20.0
 """Refits estimated to take longer are left out."""
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], RuleUses]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], RuleUses]] = shared("uses")
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence, task: int) -> None:
     """Offer what the rule of a task (from 1) uses; nothing is computed until somebody asks for it."""
-    if not st.toggle(
+    if not controls.toggle(
         "What the rule uses",
-        key="uses",
-        bind="query-params",
-        help="The weight of every task in the rule of the task chosen above, what leaving each one out changes, and "
+        "uses",
+        "The weight of every task in the rule of the task chosen above, what leaving each one out changes, and "
         "the samples that pull most.",
     ):
         return
-    rule = st.radio(
+    rule = controls.switch(
         "Rule",
-        ["forward_backward", "forward"],
-        horizontal=True,
-        key="uses_rule",
-        bind="query-params",
-        format_func=RULES.get,
-        help="Forward: as the task was learnt. Forward and backward: as it was learnt again with the tasks after it.",
+        RULES,
+        "uses_rule",
+        "Forward: as the task was learnt. Forward and backward: as it was learnt again with the tasks after it.",
+        among=["forward_backward", "forward"],
     )
     head, settings = sequence.head(result.n_tasks), result.settings
     refits = float(result.time_s.sum()) / settings.repetitions * (MOST_REFITS + 1) <= _LONG_S

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import pandas as pd
 import streamlit as st
@@ -11,9 +11,9 @@ import imrc
 from imrc.evaluation import RunResult
 from imrc.plots.watching import watch_chart
 from imrc.watch import arrival_sentences, watch_story
-from pages.ui import charts, links, player
+from pages.ui import charts, controls, links, player
 from pages.ui.choice import Choice
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, shared
 from pages.ui.running import continual_result
 
 _TASK = "watch_task"
@@ -28,10 +28,7 @@ matters: slow drift, for which forward learning is made, sets it off too.
 The same on the command line, also for a file that grows: `imrc watch`.
 """
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], pd.DataFrame]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], pd.DataFrame]] = shared("watching")
 
 
 def watch(choice: Choice, sequence: imrc.TaskSequence) -> None:
@@ -40,11 +37,8 @@ def watch(choice: Choice, sequence: imrc.TaskSequence) -> None:
     if len(sequence) < 3:
         st.info("Watching needs at least 3 tasks.", icon=":material/info:")
         return
-    if not st.toggle(
-        "Watch",
-        key="watch",
-        bind="query-params",
-        help="Tasks arrive one after the other: what an alarm says of each, and what learning it changes.",
+    if not controls.toggle(
+        "Watch", "watch", "Tasks arrive one after the other: what an alarm says of each, and what learning it changes."
     ):
         return
     run = continual_result()

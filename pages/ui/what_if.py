@@ -11,17 +11,14 @@ import imrc
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
-from pages.ui import charts, links, queue, running
-from pages.ui.keeping import Store, server_budget
+from pages.ui import charts, controls, links, queue, running
+from pages.ui.keeping import Store, shared
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
 _LABELS = {"all": "As many in all", "task": "n in every block"}
 _STOPPED = "what_if_stopped"
 
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> Store[tuple[Hashable, ...], Any]:
-    return Store(server_budget())
+_kept: Callable[[], Store[tuple[Hashable, ...], Any]] = shared("what if")
 
 
 def _stop(key: Hashable) -> None:
@@ -55,30 +52,19 @@ def _found(
             return None
         running.ensure_compiled()
         with queue.turn(sequence, settings):
-            bar = st.progress(0.0, text="Running …")
-            st.button(
-                "Stop", key="what_if_stop", icon=":material/stop:", on_click=_stop, args=(key,), help="Ends the runs."
-            )
-
-            # Whatever is drawn here is also where a Stop or a closed tab ends the runs.
-            def tick(share: float) -> None:
-                bar.progress(share, text=f"Running … {100 * share:.0f} %")
-
-            made = make(tick)
+            bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
+            made = make(lambda share: bar.progress(share, text=f"Running … {100 * share:.0f} %"))
     slot.empty()
     return _kept().put(key, made)
 
 
 def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
     """Show the answer to the question chosen."""
-    question = st.radio(
+    question = controls.switch(
         "What if there were …",
-        list(QUESTIONS),
-        horizontal=True,
-        key="what_if",
-        bind="query-params",
-        format_func=QUESTIONS.get,
-        help="The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
+        QUESTIONS,
+        "what_if",
+        "The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
         "their own, with the settings of this one.",
     )
     head, settings = sequence.head(result.n_tasks), result.settings
@@ -95,14 +81,11 @@ def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
 
 
 def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    labels = st.radio(
+    labels = controls.switch(
         "Labels",
-        list(_LABELS),
-        horizontal=True,
-        key="what_if_labels",
-        bind="query-params",
-        format_func=_LABELS.get,
-        help="As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
+        _LABELS,
+        "what_if_labels",
+        "As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
         "the sidebar in every block: smaller blocks then have more labels in all.",
     )
     scale = labels == "all"

@@ -16,7 +16,7 @@ from imrc.evaluation.words import comparison_summary, comparison_view, significa
 from imrc.paper.printed import with_printed
 from imrc.plots import method_differences, method_errors
 from imrc.wording import duration
-from pages.ui import charts, comparing, comparison_charts, data, state
+from pages.ui import charts, comparing, comparison_charts, controls, data, state
 
 visit = state.visit()
 choice = visit.choice
@@ -35,15 +35,13 @@ names = chosen.multiselect(
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
-kind = chosen.radio(
+kind = controls.switch(
     "Error",
-    list(comparing.KINDS),
+    comparing.KINDS,
+    "compare_kind",
+    "  \n".join(f"**{comparing.KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items()),
+    place=chosen,
     index=list(comparing.KINDS).index(comparing.kind_of(settings)),
-    horizontal=True,
-    format_func=comparing.KINDS.get,
-    key="compare_kind",
-    bind="query-params",
-    help="  \n".join(f"**{comparing.KINDS[name]}**: {words}." for name, words in SCORE_KINDS.items()),
 )
 
 

@@ -9,7 +9,7 @@ from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, data, formulas, links, planning, realising, state
+from pages.ui import assessing, bounds, charts, controls, data, formulas, links, planning, realising, state
 from pages.ui.running import continual_result
 
 visit = state.visit()
@@ -39,7 +39,7 @@ with st.expander("Other tasks, and the paper's curves", icon=":material/stacked_
         placeholder="Type two numbers, such as 12, 40",
         help="Type two numbers, for example `12, 40`: the 12th of 40 tasks. At most six pairs.",
     )
-    every = st.toggle("The six curves of the paper", key="ess_paper", bind="query-params", help="Also j = 10 and 100.")
+    every = controls.toggle("The six curves of the paper", "ess_paper", "Also j = 10 and 100.")
     st.markdown(formulas.REGIME_NOTES)
 pairs, wrong = ess.parse_pairs([*texts, *(PAIRS if every else ())])
 if wrong:
@@ -69,16 +69,14 @@ with headline:
     )
 
 SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
-source = st.radio(
+source = controls.switch(
     "Size of the change",
-    list(SOURCES) if ratio else ["run"],
-    horizontal=True,
-    key="ess_source",
-    bind="query-params",
-    format_func=SOURCES.get,
-    help="**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
+    SOURCES,
+    "ess_source",
+    "**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
     "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Is it evolving?*), the same for all components "
     "and steps.",
+    among=list(SOURCES) if ratio else ["run"],
 )
 own_n = np.full(run.n_tasks, float(n))
 by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, settings.b) if ratio else None
@@ -106,11 +104,10 @@ if ratio:
 realising.show(run, sequence)
 
 st.markdown("### What would more samples, tasks or steps back be worth?")
-if st.toggle(
+if controls.toggle(
     "Plan",
-    key="plan",
-    bind="query-params",
-    help="What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
+    "plan",
+    "What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
 ):
     planning.show(run, sequence, result)
 

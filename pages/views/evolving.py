@@ -6,6 +6,7 @@ from imrc.diagnostics import tracks, words
 from imrc.plots import diagnostics as pictures
 from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, running, state, watching
 from pages.ui.choice import OWN
+from pages.ui.controls import switch
 
 visit = state.visit()
 choice = visit.choice
@@ -43,15 +44,12 @@ if result.variogram is None:
 COMPARE = {"nothing": "nothing", "independent": "independent tasks", "random_walk": "a random walk"}
 panels = {title: result.pacf} if result.pacf is not None else {}
 if panels:
-    compare = st.radio(
+    compare = switch(
         "Compare with",
-        list(COMPARE),
+        COMPARE,
+        "evolving_compare",
+        "A synthetic sequence with as many tasks, whose kind of change is known.",
         index=1,
-        horizontal=True,
-        format_func=COMPARE.get,
-        key="evolving_compare",
-        bind="query-params",
-        help="A synthetic sequence with as many tasks, whose kind of change is known.",
     )
     if compare != "nothing":
         panels[f"Beside it: {COMPARE[compare]}"] = assessing.reference(compare, choice).pacf

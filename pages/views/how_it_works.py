@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import lessons, player
+from pages.ui import controls, lessons, player
 
 names = list(lessons.LESSONS)
 
@@ -42,7 +42,7 @@ bar.button(
     shortcut="Shift+Right",
     help="The next step of the story.",
 )
-large = bar.toggle("Projector", key="teach_projector", bind="query-params", help="Large type, for a room.")
+large = controls.toggle("Projector", "teach_projector", "Large type, for a room.", place=bar)
 title = st.container()
 controls, picture = st.columns([3, 7], gap="medium")
 lessons.LESSONS[step](lessons.Screen(title, controls, picture, large))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
 
@@ -22,6 +21,7 @@ from imrc.plots._style import (
     SEQUENTIAL,
     SEQUENTIAL_ON_DARK,
 )
+from imrc.plots._themes import DIFFERENCE, SCALE
 from imrc.plots.compare import METHOD_COLOURS
 from imrc.plots.stacking import untitled
 
@@ -129,24 +129,27 @@ class TestPages:
     def test_colours_of_methods_are_seen_on_both_pages(self, colour, ground):
         assert contrast(colour, ground) >= 2.5
 
-    def test_black_turns_into_the_ink_of_a_dark_page_and_nothing_else_turns(self):
-        traces = Traces()
-        for name, colour in (COLOURS | METHOD_COLOURS).items():
+    def test_what_has_no_colour_has_the_ink_of_the_page_and_no_colour_turns(self):
+        traces, colours = Traces(), COLOURS | METHOD_COLOURS | {"truth": None}
+        for name, colour in colours.items():
             traces.add(x=[1, 2], y=[1, 2], name=name, line={"color": colour})
-        figure = on_dark(chart(traces, axis(), axis(), title="What?", height=300))
-        turned = {trace.name: trace.line.color for trace in figure.data}
-        assert turned == COLOURS | METHOD_COLOURS | {"truth": INK["dark"]}
+        figure = chart(traces, axis(), axis(), title="What?", height=300)
+        assert figure.layout.template.layout.colorway == (INK["light"],)
+        figure = on_dark(figure)
+        assert {trace.name: trace.line.color for trace in figure.data} == colours
+        assert figure.layout.template.layout.colorway == (INK["dark"],)
 
-    @pytest.mark.parametrize(("light", "dark"), [(SEQUENTIAL, SEQUENTIAL_ON_DARK), (DIVERGING, DIVERGING_ON_DARK)])
-    def test_what_is_small_recedes_on_a_dark_page_as_on_a_light_one(self, light, dark):
+    @pytest.mark.parametrize(
+        ("name", "light", "dark"),
+        [(SCALE, SEQUENTIAL, SEQUENTIAL_ON_DARK), (DIFFERENCE, DIVERGING, DIVERGING_ON_DARK)],
+    )
+    def test_what_is_small_recedes_on_a_dark_page_as_on_a_light_one(self, name, light, dark):
         small = 0 if light is SEQUENTIAL else 2
         for scale, ground in ((light, PAPER["light"]), (dark, PAPER["dark"])):
             against = [contrast(colour, ground) for _, colour in scale]
             assert min(against) == against[small]
-        single = go.Figure(go.Heatmap(z=[[0, 1]], colorscale=light))
-        shared = go.Figure(go.Heatmap(z=[[0, 1]], coloraxis="coloraxis"), {"coloraxis": {"colorscale": light}})
-        assert [list(step) for step in on_dark(single).data[0].colorscale] == dark
-        assert [list(step) for step in on_dark(shared).layout.coloraxis.colorscale] == dark
+        for template, scale in (("imrc_light", light), ("imrc_dark", dark)):
+            assert [list(step) for step in pio.templates[template].layout[name].colorscale] == scale
 
     def test_light_letters_can_be_read_on_all_differences_of_a_dark_page(self):
         assert min(contrast(colour, INK["dark"]) for _, colour in DIVERGING_ON_DARK) >= 4.0

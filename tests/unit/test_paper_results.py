@@ -377,8 +377,8 @@ def test_matrix_colours_what_was_measured_and_writes_the_rest():
     gap = table.query("dataset == 'spam'")["gap"].to_numpy()
     assert grid[spam] == pytest.approx(np.nan_to_num(gap))  # measured without a printed counterpart: no colour
     assert np.isnan(grid[list(figure.data[0].y).index("Yearbook")]).all()
-    assert "(.13)" in figure.data[1].text
-    assert figure.data[0].zmid == 0.0
+    assert "(.13)" in np.concatenate([trace.text for trace in figure.data[1:]])
+    assert figure.layout.coloraxis2.cmin == -figure.layout.coloraxis2.cmax
 
 
 def test_times_are_coloured_by_their_ratio():

@@ -56,8 +56,8 @@ def test_spam_from_the_authors_csv_is_the_same_as_from_the_archive(real_data, pu
     from imrc.tables._archives import unzip
     from imrc.tables._arff import parse_arff
 
-    arff = parse_arff(unzip((real_data / "spam" / "Spam.zip").read_bytes(), "Spam.arff", 1 << 24))
-    rows = list(zip(*(column.to_pylist() for column in arff.table.columns), strict=True))
+    _, table = parse_arff(unzip((real_data / "spam" / "Spam.zip").read_bytes(), "Spam.arff", 1 << 24))
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     put("spam/spam.csv", "\r\n".join(map(",".join, rows)).encode())
     from_csv = datasets.load("spam")
     assert from_csv.info["rows"] == 6213

@@ -110,7 +110,7 @@ def test_figures_have_a_title_units_and_names_as_they_stand():
     assert len(changed_panels(digits, 3).data) == 9
     images = changed_images(digits)
     assert [trace.type for trace in images.data] == ["heatmap", "heatmap"]
-    assert images.data[1].zmin == -images.data[1].zmax
+    assert images.layout.coloraxis2.cmin == -images.layout.coloraxis2.cmax
     sequence = imrc.datasets.load("random_walk", tasks=6)
     assert changed_images(what_changed(sequence)) is None
     nasty = replace(sequence, feature_names=tuple(f"<img src=x>{i}" for i in range(sequence.n_features)))

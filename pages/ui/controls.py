@@ -1,0 +1,31 @@
+"""Controls whose value stands in the link of a page, under their key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+
+def switch(
+    label: str,
+    titles: Mapping[T, str],
+    key: str,
+    help: str,
+    *,
+    among: Sequence[T] | None = None,
+    place: Any = st,  # noqa: ANN401 - Streamlit or a container
+    **more: Any,  # noqa: ANN401 - of st.radio
+) -> Any:  # noqa: ANN401 - one of the keys, None where nothing is chosen at first
+    """Draw a choice among a few, beside each other, or among some of them; return the key of the one chosen."""
+    options = list(titles) if among is None else among
+    more |= {"horizontal": True, "format_func": titles.get}
+    return place.radio(label, options, key=key, bind="query-params", help=help, **more)
+
+
+def toggle(label: str, key: str, help: str, *, place: Any = st) -> bool:  # noqa: ANN401 - as above
+    """Draw a switch that is off at first; return whether it is on."""
+    return bool(place.toggle(label, key=key, bind="query-params", help=help))
