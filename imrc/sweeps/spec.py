@@ -13,7 +13,7 @@ from imrc import datasets
 from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
 from imrc.core.orders import Order
-from imrc.core.settings import PRESETS, Window, check_order
+from imrc.core.settings import PRESETS, Window, check_order, check_window
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.features import KINDS
@@ -24,10 +24,6 @@ _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
 def _number(parameter: str) -> Callable[[str, object], int]:
     limits = PARAMETERS[parameter]
     return lambda name, value: check_int(name, value, limits.low, limits.high)
-
-
-def _window(name: str, value: object) -> Window | None:
-    return value if value is None or value == "all" else _number("W")(name, value)
 
 
 def _choice(allowed: Callable[[], Any]) -> Callable[[str, object], str]:
@@ -52,7 +48,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "n": _number("n"),
     "k": _number("k"),
     "b": _number("b"),
-    "W": _window,
+    "W": lambda name, value: None if value is None else check_window(value),
     "presets": _choice(lambda: PRESETS),
     "methods": _method,
     "seeds": _number("seed"),

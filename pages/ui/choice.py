@@ -171,9 +171,9 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     if "k" not in values and dataset != OWN:
         numbers["k"] = datasets.entry(dataset).opens_with
     features = FeatureSpec(
-        kind=word("features", KINDS, "automatic"),  # type: ignore[arg-type]  # one of KINDS
-        frequencies=number("frequencies", *FREQUENCIES, 200, int),
-        sigma2=number("sigma2", *SIGMA2, 10.0, float),
+        kind=word("features", KINDS, FeatureSpec.kind),  # type: ignore[arg-type]  # one of KINDS
+        frequencies=number("frequencies", *FREQUENCIES, FeatureSpec.frequencies, int),
+        sigma2=number("sigma2", *SIGMA2, FeatureSpec.sigma2, float),
     )
     preset = word("preset", UI_PRESETS, "recommended")
     own_preset = "paper" if preset == "custom" else preset
@@ -183,10 +183,10 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     overrides: dict[str, Any] = {}
     if preset == "custom":
         overrides = {
-            "lambda0": number("lambda0", *LIMITS["lambda0"], 1.0, float),
-            "instances": word("instances", INSTANCES, "own"),
-            "solver": word("solver", SOLVERS, "subgradient"),
-            "max_iter": number("max_iter", *LIMITS["max_iter"], 2000, int),
+            "lambda0": number("lambda0", *LIMITS["lambda0"], IMRCSettings.lambda0, float),
+            "instances": word("instances", INSTANCES, IMRCSettings.instances),
+            "solver": word("solver", SOLVERS, IMRCSettings.solver),
+            "max_iter": number("max_iter", *LIMITS["max_iter"], int(IMRCSettings.max_iter), int),
         }
     if (order := order_for(preset)) != 1:
         overrides["order"] = order
