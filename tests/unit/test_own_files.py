@@ -56,10 +56,6 @@ def test_every_file_ends_in_tasks_or_in_a_message(case):
         assert words.rstrip()[-1] in ".)", words
 
 
-def test_there_are_at_least_sixty_of_them():
-    assert len({case.name for case in CASES}) >= 60
-
-
 def shown(sequence, cut, opened) -> str:
     texts = [*sequence.labels, *sequence.class_names, *sequence.feature_names, sequence.name, *opened.names]
     return "\n".join(
