@@ -5,8 +5,6 @@ Run: python tests/benchmarks/server_memory.py [--pages "" evolving ...] [--csv F
 Data that are not on this computer are left out; `IMRC_DATA` names the folder of those that are.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -8,8 +8,6 @@ uploads that no page asked for. Wanted: no error, a median below .5 s for views 
 back near the start once everybody has left.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import statistics

@@ -7,8 +7,6 @@ between settings it has had before (a cached view) and new ones, waits a while i
 every number it sees with what the library gives for its settings. The link must stay its own too.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -3,8 +3,6 @@
 Run: python -m tests.benchmarks.watch [false | real | delays | memory]
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import sys

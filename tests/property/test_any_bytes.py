@@ -1,7 +1,5 @@
 """Whatever bytes come in: a table, or a message for people; never another exception."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Tasks of any sizes in any order, with classes missing: the learner neither fails nor depends on its history."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings

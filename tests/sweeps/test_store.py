@@ -1,7 +1,5 @@
 """The results store: what goes in comes out, files that cannot be used are refused in words, writers share it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """The library and the command work where they were installed by somebody else, and on terminals of every kind."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

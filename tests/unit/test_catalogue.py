@@ -1,7 +1,5 @@
 """Data sets of the catalogue: facts, lookup order, checksums, downloads, and what the published files hold."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

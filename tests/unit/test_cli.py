@@ -1,7 +1,5 @@
 """The command line gives the library's numbers and never a traceback for a mistake."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -40,10 +38,7 @@ def test_csv_and_table(capsys):
     sequence = imrc.datasets.load("identical", tasks=4)
     result = imrc.evaluate(sequence, n=5, repetitions=2)
     decision = decide(
-        result,
-        "identical",
-        references=run_references(sequence, result.settings),
-        usual=usual_answer(sequence),
+        result, "identical", references=run_references(sequence, result.settings), usual=usual_answer(sequence)
     )
     assert f"{decision.sentence}\n{decision.action}\n".replace("*", "") in output.out
 

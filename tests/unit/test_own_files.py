@@ -1,7 +1,5 @@
 """A person's own table: what works, what is refused, and that every message can be understood."""
 
-from __future__ import annotations
-
 import io
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """What visitors send is data, never code and never a path; the server keeps to itself."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import io

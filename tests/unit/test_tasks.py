@@ -1,7 +1,5 @@
 """Containers: validation with messages that say where, and immutability."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

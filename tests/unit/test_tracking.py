@@ -1,7 +1,5 @@
 """Special cases of the recursions with results known by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imrc.core.change import backward_change, forward_change, squared_differences
