@@ -1,7 +1,5 @@
 """Data, golden files and random instances shared by the tests."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

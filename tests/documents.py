@@ -4,8 +4,6 @@ A processor that adds in another order can turn a sample whose scores are nearly
 what follows from it, is then another one. Two standard errors are far more than that.
 """
 
-from __future__ import annotations
-
 import re
 
 _TIMES = re.compile(r"\d[\d,.]*\s*(?:ms|s|min|h)\b")

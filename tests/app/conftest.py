@@ -1,7 +1,5 @@
 """A fresh app for each test, and a real server with a browser."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

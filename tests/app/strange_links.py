@@ -1,7 +1,5 @@
 """Query strings nobody should be punished for: valid, out of range, in strange letters, long, repeated, hostile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 

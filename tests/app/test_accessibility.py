@@ -1,7 +1,5 @@
 """Every page in a real browser, light and dark, wide and narrow: what axe finds, and whether anything is cut off."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

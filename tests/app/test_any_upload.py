@@ -1,7 +1,5 @@
 """Whatever file a visitor uploads, the page shows a table or a message; never a failure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

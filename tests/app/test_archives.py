@@ -1,7 +1,5 @@
 """Both archives hold what they need: the app starts from the wheel that is made from the source archive."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -74,6 +72,12 @@ def test_the_version_stands_once(unpacked):
 def test_data_and_types_are_there_and_nothing_of_others(unpacked):
     (record,) = unpacked.glob("*.dist-info/RECORD")
     files = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
-    for name in ("py.typed", "datasets/catalogue.toml", "paper/results/errors.csv", "_app/.streamlit/config.toml"):
+    for name in (
+        "py.typed",
+        "datasets/catalogue.toml",
+        "paper/results/errors.csv",
+        "_app/app.py",
+        "_app/.streamlit/config.toml",
+    ):
         assert f"imrc/{name}" in files
     assert [name for name in files if re.search(r"tests/|\.pyc$|\.nb[ic]$|\.sqlite", name)] == []

@@ -1,7 +1,5 @@
 """The article without a server: its numbers are the library's, its points move, it asks nobody and fits a phone."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Compare page without a browser: same numbers as the library, choices, long methods, Stop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

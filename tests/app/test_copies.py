@@ -1,7 +1,5 @@
 """Copy as Python and Copy as command repeat the numbers of the page exactly, for every control."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Kept charts: never stale, never somebody else's, bounded, and really kept."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace
@@ -18,6 +16,7 @@ from imrc.plots import describe, on_phone
 from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
 from pages.ui import drawings
 from pages.ui.drawings import Drawing, drawing, key_of
+from tests.app.conftest import set_value
 
 
 @pytest.fixture(autouse=True)
@@ -41,35 +40,32 @@ def specs(chart: Drawing) -> dict:
     return json.loads(chart.figure.to_json())
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("n", 7), ("k", 4), ("b", 1), ("W", 3), ("seed", 2), ("repetitions", 2), ("preset", "recommended"),
-        ("features", "standardised"), ("dataset", "trend"), ("story_task", 1), ("quantity", "difference"),
-    ],
-)  # fmt: skip
-def test_every_control_changes_the_charts_as_if_nothing_were_kept(app, name, value):
+CONTROLS = {
+    "story_task": 1, "quantity": "difference", "n": 7, "k": 4, "b": 1, "W": 3, "seed": 2, "repetitions": 2,
+    "features": "standardised", "preset": "recommended", "dataset": "trend",
+}  # fmt: skip
+
+
+@pytest.mark.timeout(180)
+def test_every_control_changes_the_charts_as_if_nothing_were_kept(app):
     test = app(dataset="random_walk", k="5", n="6", repetitions="3", preset="paper")
     before = charts_of(test)
-    if name in ("story_task", "quantity"):
-        widget = test.radio(key=name) if name == "quantity" else test.number_input(key=name)
-        test = widget.set_value(value).run()
-    else:
-        if name == "preset":
-            widget = test.radio(key=name)
+    for name, value in CONTROLS.items():  # one after the other
+        if name in ("preset", "quantity"):
+            test.radio(key=name).set_value(value)
         else:
-            widget = test.selectbox(key=name) if isinstance(value, str) else test.number_input(key=name)
-        widget.set_value(value)
+            set_value(test, name, value)
         if name == "dataset":
             test.run()
             test.number_input(key="k").set_value(5)
-        test = test.button(key="run").click().run()
-    assert not test.exception
-    after = charts_of(test)
-    assert after != before
-    # With nothing kept, everything is computed and drawn anew: the same.
-    st.cache_resource.clear()
-    assert charts_of(test.run()) == after
+        test = test.run() if name in ("story_task", "quantity") else test.button(key="run").click().run()
+        assert not test.exception, name
+        after = charts_of(test)
+        assert after != before, name
+        # With nothing kept, everything is computed and drawn anew: the same.
+        st.cache_resource.clear()
+        assert charts_of(test.run()) == after, name
+        before = after
 
 
 def test_a_repeated_view_builds_nothing(app, monkeypatch):
@@ -86,10 +82,7 @@ def test_a_repeated_view_builds_nothing(app, monkeypatch):
     assert charts_of(test) == before
 
 
-@pytest.mark.parametrize(
-    ("builder", "values"),
-    [(run_heatmaps, ("risk",)), (run_curves, ()), (run_story, (2,))],
-)
+@pytest.mark.parametrize(("builder", "values"), [(run_heatmaps, ("risk",)), (run_curves, ()), (run_story, (2,))])
 def test_a_kept_chart_is_the_one_that_would_be_built(builder, values):
     first = drawing(builder, (result(), *values), {}, narrow=False, dark=False)
     assert drawing(builder, (result(), *values), {}, narrow=False, dark=False) is first

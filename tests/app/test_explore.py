@@ -1,7 +1,5 @@
 """The Explore page without a browser: defaults, runs, links, bad values, the store."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 import streamlit as st
@@ -75,18 +73,6 @@ def test_each_setting_reaches_the_run(app, name, value):
     sequence = imrc.datasets.load("random_walk", tasks=tasks, seed=settings["seed"])
     expected = imrc.evaluate(sequence, **settings).headline()["forward_backward"]
     assert metrics(test)["Error, forward and backward"] == with_error(expected)
-
-
-def test_values_are_written_to_the_link_and_read_back(app):
-    test = run(app(dataset="trend", k="5", n="6"), b=1, W=3)
-    query = link(test)
-    assert query == {
-        "dataset": "trend", "features": "automatic", "frequencies": "200", "n": "6", "k": "5", "b": "1", "W": "3",
-        "repetitions": "10", "seed": "0", "preset": "recommended",
-    }  # fmt: skip
-    again = app(**query)
-    assert metrics(again)["Error, forward"] == metrics(test)["Error, forward"]
-    assert not again.warning
 
 
 def test_the_window_follows_the_preset_until_somebody_sets_it(app):

@@ -1,7 +1,5 @@
 """The command README begins with, on a machine where Streamlit was never used."""
 
-from __future__ import annotations
-
 from tests.app.conftest import server_process
 
 

@@ -1,7 +1,5 @@
 """What is kept for all visitors: bounded by bytes, safe for many threads, made once; and the upkeep of the server."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import time

@@ -1,7 +1,5 @@
 """What the pages keep for all visitors: each input changed once, and nobody is shown what belongs to another."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

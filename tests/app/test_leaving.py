@@ -1,7 +1,5 @@
 """Stop, closed tabs and failures on a real server: work ends, others go on."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

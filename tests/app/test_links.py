@@ -1,7 +1,5 @@
 """A link restores everything but an uploaded file."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -117,8 +115,18 @@ def test_all_settings_go_there_and_back(app):
     assert not again.warning
 
 
+def silent(test) -> list[tuple[str, str]]:
+    """Return the controls without a word of help."""
+    return [
+        (kind, widget.proto.label)
+        for kind in (*INPUTS, "button", "download_button", "file_uploader")
+        for widget in test.get(kind)
+        if not re.search(r"\w", getattr(widget.proto, "help", "") or "")
+    ]
+
+
 @pytest.mark.parametrize("page", list(FILES))
-def test_controls_of_pages_are_read_from_the_link(app, page):
+def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
     test = app(**SMALL, **{name: written for name, written, _ in mine})
     if page != "explore":
@@ -134,6 +142,12 @@ def test_controls_of_pages_are_read_from_the_link(app, page):
     everywhere = {*CHANGED, "order", "image_format", "stored_run", "rule_01"}
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
+    assert silent(test) == []
+    if page == "your-data":  # what is there without a matrix, and with a file
+        test.toggle(key="matrix").set_value(False).run()
+        assert silent(test) == []
+        test.button(key="own_sample").click().run()
+        assert silent(test) == []
 
 
 def test_the_view_of_the_result_is_read_from_the_link(app):
@@ -195,24 +209,6 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     test.selectbox(key="evolving_component").set_value(2).run()
     assert not test.exception
     assert not {"evolving_class", "evolving_component"} & set(link(test))
-
-
-@pytest.mark.parametrize("page", list(FILES))
-def test_every_control_has_help(app, page):
-    test = app(**SMALL)
-    if page != "explore":
-        test = test.switch_page(FILES[page]).run()
-    if page == "your-data":
-        test = test.button(key="own_sample").click().run()
-    assert not test.exception
-    kinds = (*INPUTS, "button", "download_button", "file_uploader")
-    silent = [
-        (kind, widget.proto.label)
-        for kind in kinds
-        for widget in test.get(kind)
-        if not re.search(r"\w", getattr(widget.proto, "help", "") or "")
-    ]
-    assert silent == []
 
 
 def test_a_click_goes_into_the_link_and_comes_back(new_page, server):

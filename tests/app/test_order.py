@@ -1,7 +1,5 @@
 """The order of the change on the pages: its control, the link, copies, the report, and what goes with no preset."""
 
-from __future__ import annotations
-
 import pytest
 
 import imrc

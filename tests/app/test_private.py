@@ -1,7 +1,5 @@
 """What the app needs of Streamlit beyond its public interface."""
 
-from __future__ import annotations
-
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Large runs wait for a click or are refused; runs of many visitors wait for each other."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """The report: one file that opens without a network, shows every chart, and trusts no name from a file."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

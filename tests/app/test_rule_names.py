@@ -1,7 +1,5 @@
 """Every page that shows errors or risks says of which rule."""
 
-from __future__ import annotations
-
 import pytest
 
 from imrc.wording import LOSSES

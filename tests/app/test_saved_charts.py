@@ -1,7 +1,5 @@
 """Charts saved from their toolbar: the format chosen, a name that says what it is, readable wherever it is pasted."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

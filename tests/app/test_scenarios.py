@@ -1,7 +1,5 @@
 """Scenarios on the pages: every view in each, one run for three of them, the link."""
 
-from __future__ import annotations
-
 import pytest
 
 import imrc

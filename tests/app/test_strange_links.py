@@ -1,7 +1,5 @@
 """A link can hold anything; the page then shows something sensible and says what it corrected."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, urlencode
 
 import pytest

@@ -1,7 +1,5 @@
 """The page of the paper's tables: every part renders from the shipped results, computes nothing, and is quick."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import time
@@ -43,6 +41,9 @@ def test_errors_are_the_shipped_ones(page):
     assert "imrc table --n 10 --methods all --preset paper recommended --error average" in [c.value for c in page.code]
     for sentence in (UNTUNED, cells.backward_sentence(), "a comparison of 108 variants"):
         assert sentence in texts(page)
+    table = next(one.value for one in page.dataframe if "How to get it" in one.value)
+    assert "Yearbook" in ", ".join(table["Dataset"])
+    assert any("imrc datasets fetch yearbook" in how for how in table["How to get it"])
 
 
 def test_other_sizes_errors_and_methods(page):
@@ -64,12 +65,6 @@ def test_tables_of_settings_and_times(page, name):
     test.radio(key=f"paper_{name}_n").set_value(100).run()
     assert not test.exception
     assert "Usenet1" in test.dataframe[0].value["Dataset"].tolist()
-
-
-def test_missing_datasets_are_listed_with_the_way_to_get_them(page):
-    table = next(one.value for one in page.dataframe if "How to get it" in one.value)
-    assert "Yearbook" in ", ".join(table["Dataset"])
-    assert any("imrc datasets fetch yearbook" in how for how in table["How to get it"])
 
 
 def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
@@ -101,13 +96,16 @@ def test_a_click_on_a_box_chooses_its_function_once(monkeypatch):
     assert session["paper_function"] == "imrc.core.change.forward_change"
 
 
-def test_every_figure(page):
+def test_every_figure_of_every_run(page):
     test = part(page, "figures")
     for name in FIGURES:
         test.radio(key="paper_figure").set_value(name).run()
         assert not test.exception, name
         assert len(test.get("plotly_chart")) >= 1, name
         assert test.code, "each figure says what made it"
+        for run in shipped.run_names() if name in ("curves", "heatmaps") else ():
+            test.selectbox(key="paper_run").set_value(run).run()
+            assert not test.exception, (name, run)
 
 
 def test_every_figure_of_the_visitors_own_choice_is_measured_on_request(page):
@@ -142,15 +140,6 @@ def test_the_curves_of_the_page_are_those_of_the_command(page, capsys):
     shown = window_table(visit.sequence(), visit.choice.settings, [5])
     assert printed["error"].tolist() == pytest.approx(shown["error"].tolist())
     assert printed["ratio"].tolist() == pytest.approx(shown["ratio"].tolist())
-
-
-def test_every_run_has_curves_and_heatmaps(page):
-    test = part(page, "figures")
-    for figure in ("curves", "heatmaps"):
-        test.radio(key="paper_figure").set_value(figure).run()
-        for name in shipped.run_names():
-            test.selectbox(key="paper_run").set_value(name).run()
-            assert not test.exception, (figure, name)
 
 
 def test_page_computes_nothing_and_is_quick(page, monkeypatch):

@@ -1,7 +1,5 @@
 """The pages Effective sample size and Evolving?, without a browser."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -36,16 +34,27 @@ def titles(test) -> list[str]:
     return [chart["layout"]["meta"]["title"] for chart in charts(test)]
 
 
-@pytest.mark.parametrize("file", [ESS, EVOLVING])
-def test_pages_are_registered_and_open_twice(app, file):
+@pytest.mark.parametrize(
+    ("file", "source", "errata"),
+    [
+        (ESS, "Theorems 2 and 4", ("They need the opposite, σ² ≥ 1", "r √(n d²/σ²) ≥ 0.21")),
+        (EVOLVING, "Equations (6) and (10)", ()),
+    ],
+)
+def test_pages_open_twice_with_titles_alternative_texts_formulas_and_errata(app, file, source, errata):
     assert file in {entry.file for entry in PAGES}
     test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
     assert not test.exception
     first = titles(test)
+    assert first
+    assert all(title.endswith("?") or "step by step" in title for title in first)
+    assert all(len(element.proto.alt) > 40 for element in test.get("plotly_chart"))
+    assert len(test.latex) >= 3
+    assert any(source in folded.label for folded in test.expander)
+    assert all(said in texts(test) for said in errata)
     test = test.run()
     assert not test.exception
     assert titles(test) == first
-    assert all(title.endswith("?") or "step by step" in title for title in first)
 
 
 def test_ess_page_gives_the_numbers_of_the_library(app):
@@ -153,12 +162,12 @@ def test_the_page_says_when_borrowing_was_switched_off(app, monkeypatch):
     assert "Borrowing was switched off in 86 % of the steps" in texts(test)
 
 
-@pytest.mark.parametrize("pair", ["5 4", "x", "0, 3", "1e3, 2", "3, 99999999", "<b>1</b>, 2"])
-def test_bad_pairs_are_said(app, pair):
+def test_bad_pairs_are_said(app):
     test = app(dataset="identical", k="4", n="5", repetitions="1").switch_page(ESS).run()
-    test = test.multiselect(key="ess_pairs").set_value([pair]).run()
-    assert not test.exception
-    assert "Not a pair j, k" in texts(test)
+    for pair in ("5 4", "x", "0, 3", "1e3, 2", "3, 99999999", "<b>1</b>, 2"):
+        test = test.multiselect(key="ess_pairs").set_value([pair]).run()
+        assert not test.exception, pair
+        assert "Not a pair j, k" in texts(test), pair
 
 
 def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
@@ -185,12 +194,6 @@ def test_the_order_of_the_bounds_needs_the_assumption(app, dataset, holds):
     assert "without reserve" not in texts(test)
 
 
-def test_errata_of_theorems_2_and_4_are_on_the_page(app):
-    shown = texts(app(dataset="identical", k="4", n="5", repetitions="1").switch_page(ESS).run())
-    assert "They need the opposite, σ² ≥ 1" in shown
-    assert "r √(n d²/σ²) ≥ 0.21" in shown
-
-
 def test_evolving_page_gives_the_verdict_of_the_library(app):
     test = app(dataset="periodic", k="24", n="10", repetitions="1").switch_page(EVOLVING).run()
     assert not test.exception
@@ -202,14 +205,15 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
     assert f"| n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
     assert len(titles(test)) == 6
-
-
-def test_evolving_page_names_the_change_model_of_the_verdict(app):
-    test = app(dataset="periodic", k="24", n="10", repetitions="1").switch_page(EVOLVING).run()
+    # The learner's change model of this verdict, among all.
     assert any('level and wave (`order="seasonal"`); it also predicts' in text.value for text in test.markdown)
     table = next(frame.value for frame in test.dataframe if "Probability" in frame.value)
     assert table["order"].tolist()[0] == "seasonal"
     assert len(table) == 6
+    for compare, panels in (("nothing", 1), ("random_walk", 2), ("independent", 2)):
+        test = test.radio(key="evolving_compare").set_value(compare).run()
+        assert not test.exception
+        assert len([name for name in charts(test)[0]["layout"] if name.startswith("xaxis")]) == panels
 
 
 def test_changing_n_converts_rho_and_keeps_the_verdict(app):
@@ -247,23 +251,6 @@ def test_component_browser_follows_class_and_feature(app):
     block = test.selectbox(key="evolving_class")
     test = block.set_value(1 - block.value).run()
     assert not test.exception
-
-
-@pytest.mark.parametrize("compare", ["nothing", "random_walk", "independent"])
-def test_comparison_panels(app, compare):
-    test = app(dataset="trend", k="12", n="5", repetitions="1").switch_page(EVOLVING).run()
-    test = test.radio(key="evolving_compare").set_value(compare).run()
-    assert not test.exception
-    axes = [name for name in charts(test)[0]["layout"] if name.startswith("xaxis")]
-    assert len(axes) == (1 if compare == "nothing" else 2)
-
-
-def test_every_chart_has_an_alternative_text(app):
-    for file in (ESS, EVOLVING):
-        test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
-        elements = test.get("plotly_chart")
-        assert elements
-        assert all(len(element.proto.alt) > 40 for element in elements)
 
 
 def test_own_representation_reaches_the_diagnosis(app):
@@ -331,13 +318,6 @@ def test_the_power_of_the_diagnosis_is_simulated_on_demand_and_kept(app):
     assert "How often would each kind be recognised?" in titles(test)
     said = power_sentences(verdict_power(assess(imrc.datasets.load("random_walk", tasks=6)), simulations=5))
     assert all(sentence in texts(test) for sentence in said)
-
-
-@pytest.mark.parametrize(("file", "said"), [(ESS, "Theorems 2 and 4"), (EVOLVING, "Equations (6) and (10)")])
-def test_formulas_are_set_and_their_source_named(app, file, said):
-    test = app(dataset="random_walk", k="6", n="5", repetitions="1").switch_page(file).run()
-    assert len(test.latex) >= 3
-    assert any(said in folded.label for folded in test.expander)
 
 
 def test_planner_answers_in_both_directions(app):

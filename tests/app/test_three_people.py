@@ -1,7 +1,5 @@
 """What an analyst and a researcher come for, from the first page to what they take away; the teacher: `test_learn`."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

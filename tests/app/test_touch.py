@@ -1,7 +1,5 @@
 """On a phone: a swipe over a chart scrolls the page, and no chart is higher than the screen."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """Several visitors at once on one real server; the long version is `tests/benchmarks/visitors.py`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.benchmarks.visitors import study

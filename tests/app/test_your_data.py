@@ -1,7 +1,5 @@
 """The page for a visitor's own table, and the dataset cards, without a browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from imrc import datasets
@@ -61,18 +59,18 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     assert metrics(test)["Error, forward and backward"] == with_error(result.headline()["forward_backward"])
 
 
-@pytest.mark.parametrize("view", ["evolving", "ess", "compare"])
-def test_pages_take_gaps_and_words(app, view):
+def test_pages_take_gaps_and_words(app):
     test = app(dataset="identical", k="3", n="4", repetitions="1", features="identity").switch_page(PAGE).run()
     test.button(key="own_sample").click().run()
     test.selectbox(key="own_period_0").set_value("quarter").run()
     next(widget for widget in test.number_input if widget.key.startswith("own_n_")).set_value(4).run()
     test.button(key="own_use").click().run()
-    test.switch_page(f"pages/views/{view}.py").run()
-    assert not test.exception
-    assert not test.error
-    if view == "evolving":
-        assert "pump = B" in test.selectbox(key="evolving_component").options
+    for view in ("evolving", "ess", "compare"):
+        test.switch_page(f"pages/views/{view}.py").run()
+        assert not test.exception, view
+        assert not test.error, view
+        if view == "evolving":
+            assert "pump = B" in test.selectbox(key="evolving_component").options
 
 
 def test_upload_choose_blocks_exclude_and_use(page):

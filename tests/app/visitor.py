@@ -1,7 +1,5 @@
 """A visitor without a browser: speaks to a real server as the page in a browser does."""
 
-from __future__ import annotations
-
 import time
 import urllib.error
 import urllib.request
@@ -97,7 +95,7 @@ class Visitor:
                 sent.file_urls.file_id = sent.file_id
         self._socket.send(message.SerializeToString())
 
-    def receive(self, seconds: float = 60.0, until: Callable[[Visitor], bool] | None = None) -> float:
+    def receive(self, seconds: float = 60.0, until: Callable[["Visitor"], bool] | None = None) -> float:
         """Take in what the server sends until the page is finished, or `until` holds; return the seconds it took."""
         started = time.monotonic()
         paths: dict[tuple[int, ...], Any] = {}

@@ -1,7 +1,5 @@
 """A visitor who tries every control, in an order given by a seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Every run of the library writes a line to LOG when it starts, after each step an
 with seed 666 fails in its second step.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

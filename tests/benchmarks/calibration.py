@@ -3,8 +3,6 @@
 Run: python tests/benchmarks/calibration.py
 """
 
-from __future__ import annotations
-
 import csv
 import os
 from pathlib import Path

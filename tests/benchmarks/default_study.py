@@ -14,8 +14,6 @@ blocks of 300 rows), all in the representation `blended`, but the variants that 
 Each finished cell is one line of results/default_study_STAGE.csv; cells already there are skipped.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import gzip

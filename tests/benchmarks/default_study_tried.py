@@ -7,8 +7,6 @@ Report: python -m tests.benchmarks.default_study_tried report
 Differences are to `recommended` on the same seeds (results/default_study_tuning.csv).
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass
 from pathlib import Path

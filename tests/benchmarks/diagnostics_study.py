@@ -14,8 +14,6 @@ Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, 
 where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import platform
 import time

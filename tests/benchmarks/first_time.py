@@ -7,8 +7,6 @@ browser waits for the first page; drawing in a browser comes on top (`page_times
 left of it when everything is compiled.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import os

@@ -6,8 +6,6 @@ Prints, and writes to ``results/many_tasks.csv``, milliseconds a task and reside
 sequence. Tasks are drawn when they are needed: nothing but the learner holds what was.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import resource

@@ -7,8 +7,6 @@ draws) and repetitions, ± one standard error over them; the mean over tasks sta
 README.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 

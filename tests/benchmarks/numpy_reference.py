@@ -5,8 +5,6 @@ subsets either (sorted scores and prefix sums), so the ratios measured against i
 not from a worse algorithm.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

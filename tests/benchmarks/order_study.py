@@ -9,8 +9,6 @@ the predicted rule, a mean over tasks from the second on; b has no effect on it 
 regression on the last b + 1 = 4 tasks. Differences are paired over seeds.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import time

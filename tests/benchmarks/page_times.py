@@ -9,8 +9,6 @@ in the browser. On a busy machine only ratios mean something, and the processor 
 the load least.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys
@@ -65,11 +63,7 @@ def change(page: Page, label: str, value: int) -> float:
 def compare(other: Path, visits: int) -> None:
     """Print medians here and in another checkout, and their ratio; visits to the two alternate."""
     waited, worked = defaultdict(list), defaultdict(list)
-    with (
-        server_process() as here,
-        server_process(folder=other) as there,
-        sync_playwright() as playwright,
-    ):
+    with server_process() as here, server_process(folder=other) as there, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
         for seed in range(300, 301 + visits):
             for place, (url, process) in enumerate((there, here)):
@@ -96,11 +90,7 @@ def compare(other: Path, visits: int) -> None:
 def against_floor(visits: int) -> None:
     """Print how many times the floor each step of a visit takes."""
     waited = defaultdict(list)
-    with (
-        server_process(*FLOOR) as (floor, _),
-        server_process() as (ours, _),
-        sync_playwright() as playwright,
-    ):
+    with server_process(*FLOOR) as (floor, _), server_process() as (ours, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
         for seed in range(300, 301 + visits):
             page = browser.new_page(viewport={"width": 1440, "height": 1000})

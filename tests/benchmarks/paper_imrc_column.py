@@ -8,8 +8,6 @@ Run with IMRC_DATA set to a folder with the data sets (or after ``imrc.datasets.
     python tests/benchmarks/paper_imrc_column.py --quick    # the two Usenets and German at n = 10
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

@@ -8,8 +8,6 @@ draws as ``imrc table``: seed 0, b = 3, W = 2, 10 repetitions (rotated MNIST, wh
 Rotated MNIST is also measured with one angle per task, as the paper's text has it, instead of one per image.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator
@@ -40,7 +38,7 @@ class WithoutIntercept(MappedTasks):
     it starts: at zero. No rule can tell such a column from one that is not there.
     """
 
-    def learnt_from(self, pool: np.ndarray, *, keep: int) -> _Rows:
+    def learnt_from(self, pool: np.ndarray, *, keep: int) -> "_Rows":
         return _Rows(super().learnt_from(pool, keep=keep))
 
 

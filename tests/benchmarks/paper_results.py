@@ -10,8 +10,6 @@ all``, which takes hours at once. What is in none of them stays as it is shipped
 Without OUTPUTS only ``errors.csv`` is put together again.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -36,19 +34,7 @@ KEPT = (
     *PUBLISHED,
     *REFERENCES,
 )
-ERRORS = [
-    "dataset",
-    "n",
-    "method",
-    "error_kind",
-    "error",
-    "std",
-    "stderr",
-    "seconds",
-    "tasks",
-    "repetitions",
-    "seed",
-]
+ERRORS = ["dataset", "n", "method", "error_kind", "error", "std", "stderr", "seconds", "tasks", "repetitions", "seed"]
 SETTINGS = ["dataset", "n", "setting", "b", "W", "error", "std", "stderr", "average", "released", "seconds", "tasks"]
 
 

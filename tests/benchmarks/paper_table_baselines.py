@@ -13,8 +13,6 @@ seconds of learning per task; they depend on the machine.
 ``--mu`` measures Condor for mu from 1e-4 to 1e3 instead, some minutes, and writes ``results/condor_mu.csv``.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -7,8 +7,6 @@ first iteration and stays zero: what is left is the plain subgradient method. Th
 task learnt alone, from zeros, with K = 2000.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from imrc.solvers import solve

@@ -1,7 +1,5 @@
 """Problems of chosen size, for benchmarks and tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -13,8 +13,6 @@ Writes ``results/realised_study.csv`` (one row per kind, seed, preset and rule) 
 ``results/realised_summary.csv``. A study that was stopped goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import time

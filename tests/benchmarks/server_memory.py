@@ -5,10 +5,7 @@ Run: python tests/benchmarks/server_memory.py [--pages "" evolving ...] [--csv F
 Data that are not on this computer are left out; `IMRC_DATA` names the folder of those that are.
 """
 
-from __future__ import annotations
-
 import argparse
-import csv
 import sys
 import time
 from pathlib import Path
@@ -18,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from imrc import datasets
 from tests.app.conftest import server_process
 from tests.app.visitor import visiting
+from tests.benchmarks.tables import RESULTS, write_rows
 from tests.benchmarks.visitors import memory_mb
 
 PAGES = ("", "effective-sample-size", "evolving")
@@ -28,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", nargs="*", default=PAGES)
     parser.add_argument("--datasets", nargs="*", default=[n for n in datasets.names() if datasets.status(n).loadable])
-    parser.add_argument("--csv", type=Path, default=Path(__file__).parent / "results" / "server_memory.csv")
+    parser.add_argument("--csv", type=Path, default=RESULTS / "server_memory.csv")
     options = parser.parse_args()
     rows = []
 
@@ -48,10 +46,7 @@ def main() -> None:
         time.sleep(150)  # a large dataset that nobody uses goes after two minutes
         note("at the end")
     print(f"largest {max(row['memory_mb'] for row in rows)} MB")
-    with options.csv.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(options.csv, rows)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,7 @@ uploads that no page asked for. Wanted: no error, a median below .5 s for views 
 back near the start once everybody has left.
 """
 
-from __future__ import annotations
-
 import argparse
-import csv
 import itertools
 import statistics
 import sys
@@ -26,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.app.conftest import server_process
 from tests.app.visitor import visiting
+from tests.benchmarks.tables import RESULTS, print_rows, write_rows
 from tests.benchmarks.visitors import Report, expected, memory_mb, settings_of, visit
 
 LARGEST = {
@@ -85,7 +83,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1800.0)
     parser.add_argument("--think", type=float, default=10.0)
     parser.add_argument("--rest", type=float, default=150.0, help="seconds after the last has left")
-    parser.add_argument("--csv", type=Path, default=Path(__file__).parent / "results" / "soak.csv")
+    parser.add_argument("--csv", type=Path, default=RESULTS / "soak.csv")
     options = parser.parse_args()
     readers, report, done, content = options.visitors - 2, Report(), [], large_file()
     for number in range(readers):
@@ -130,14 +128,8 @@ def main() -> None:
         "memory_at_end_mb": round(at_end),
         "load_after": Path("/proc/loadavg").read_text().split()[0],
     }
-    for name, value in rows.items():
-        print(f"{name:20s} {value}")
-    for problem in report.problems[:20]:
-        print(problem)
-    with options.csv.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows))
-        writer.writeheader()
-        writer.writerow(rows)
+    print_rows(rows, report.problems)
+    write_rows(options.csv, [rows])
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ Every ratio compares two programs timed in turns in one process and one thread, 
 the machine then hardly matter. Whole runs are wall-clock seconds. Results go to results/solver_*.csv.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -292,11 +290,7 @@ def with_exponents(rows):
 def growth() -> None:
     """Seconds against k, b and n (processor seconds: they do not see other programs), with fitted exponents."""
     rows = []
-    for name, values in (
-        ("k", (50, 100, 200, 400)),
-        ("b", (4, 8, 16, 32)),
-        ("n", (10, 20, 30, 50, 75, 100, 125, 150)),
-    ):
+    for name, values in (("k", (50, 100, 200, 400)), ("b", (4, 8, 16, 32)), ("n", (10, 20, 30, 50, 75, 100, 125, 150))):
         for value in values:
             setting = {"k": 100, "n": 10, "b": 3} | ({"k": 200} if name == "b" else {}) | {name: value}
             best = min(run_here(setting["k"], setting["n"], setting["b"])["cpu_seconds"] for _ in range(3))
@@ -306,13 +300,7 @@ def growth() -> None:
 
 def main() -> None:
     """Run the parts asked for."""
-    every = {
-        "subgradient": subgradient,
-        "classes": classes,
-        "exact": exact,
-        "runs": runs,
-        "growth": growth,
-    }
+    every = {"subgradient": subgradient, "classes": classes, "exact": exact, "runs": runs, "growth": growth}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(every), default=list(every))
     parser.add_argument("--one-run", nargs=4, type=int, help=argparse.SUPPRESS)

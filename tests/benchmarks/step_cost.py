@@ -3,8 +3,6 @@
 Run: python tests/benchmarks/step_cost.py
 """
 
-from __future__ import annotations
-
 import pickle
 import time
 

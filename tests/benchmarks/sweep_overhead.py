@@ -12,8 +12,6 @@ those of the bare loop.
 Memory: 5,000 real cells of some milliseconds; resident memory of this process and of the workers after every 500.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import os

@@ -7,10 +7,7 @@ between settings it has had before (a cached view) and new ones, waits a while i
 every number it sees with what the library gives for its settings. The link must stay its own too.
 """
 
-from __future__ import annotations
-
 import argparse
-import csv
 import statistics
 import sys
 import threading
@@ -27,6 +24,7 @@ import imrc
 from imrc.evaluation.words import with_error
 from tests.app.conftest import server_process
 from tests.app.visitor import Visitor
+from tests.benchmarks.tables import RESULTS, print_rows, write_rows
 
 DATASETS = ("identical", "random_walk", "trend", "independent", "periodic")
 K, REPETITIONS = 6, 2
@@ -150,7 +148,7 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--think", type=float, default=10.0)
-    parser.add_argument("--csv", type=Path, default=Path(__file__).parent / "results" / "visitors.csv")
+    parser.add_argument("--csv", type=Path, default=RESULTS / "visitors.csv")
     options = parser.parse_args()
     load = Path("/proc/loadavg").read_text().split()[0]
     report = study(options.visitors, options.seconds, options.think)
@@ -170,14 +168,8 @@ def main() -> None:
         "load_before": load,
         "load_after": Path("/proc/loadavg").read_text().split()[0],
     }
-    for name, value in rows.items():
-        print(f"{name:20s} {value}")
-    for problem in report.problems[:20]:
-        print(problem)
-    with options.csv.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows))
-        writer.writeheader()
-        writer.writerow(rows)
+    print_rows(rows, report.problems)
+    write_rows(options.csv, [rows])
 
 
 if __name__ == "__main__":

@@ -3,22 +3,18 @@
 Run: python -m tests.benchmarks.watch [false | real | delays | memory]
 """
 
-from __future__ import annotations
-
-import csv
 import os
 import resource
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
 import imrc
 from imrc.watch import Alarm, MoreThanUsual, Watcher
+from tests.benchmarks.tables import RESULTS, write_rows
 
-FOLDER = Path(__file__).parent / "results"
 N, COMPONENTS, PERMUTATIONS = 10, 5, 199
 JUMP_AT = 20
 
@@ -134,10 +130,7 @@ def main() -> None:
         for row in rows:
             print(row)
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
-        with open(FOLDER / f"watch_{name}.csv", "w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(RESULTS / f"watch_{name}.csv", rows)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 Run: python -m tests.benchmarks.what_changed [runs]
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from collections.abc import Callable

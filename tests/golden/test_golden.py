@@ -1,7 +1,5 @@
 """The paper preset reproduces the authors' code: estimates, coefficients and every error."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,8 +93,5 @@ def test_newest_estimates_of_the_estimator_are_those_of_the_last_step(run):
         np.testing.assert_array_equal(run.model.coef_["forward_backward"][task], run.updates[-1].revised[task].coef)
         # Tasks out of reach keep what they had at lag 3.
     np.testing.assert_allclose(
-        run.model.coef_["forward_backward"][0],
-        run.stored["mu_fb"][0, min(3, k - 1) - 1],
-        rtol=0,
-        atol=COEFFICIENTS,
+        run.model.coef_["forward_backward"][0], run.stored["mu_fb"][0, min(3, k - 1) - 1], rtol=0, atol=COEFFICIENTS
     )

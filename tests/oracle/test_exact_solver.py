@@ -1,7 +1,5 @@
 """The exact solver against HiGHS on another form of the same linear program: one row per instance and label subset."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

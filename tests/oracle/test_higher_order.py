@@ -1,7 +1,5 @@
 """Change of higher order against the joint covariance of states and averages, with a diffuse start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,20 +1,12 @@
 """The rule for log loss against a general optimiser, and the choices made from past data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import imrc
 from imrc.core.selection import CANDIDATES, fold_masks, log_loss, split_weights
-from imrc.solvers.log_loss import (
-    INTERCEPT_SCALE,
-    dual_parameters,
-    primal_parameters,
-    scaled,
-    solve_log_loss,
-)
+from imrc.solvers.log_loss import INTERCEPT_SCALE, dual_parameters, primal_parameters, scaled, solve_log_loss
 
 
 def problem(seed: int, n: int, features: int, n_classes: int):

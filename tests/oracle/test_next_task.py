@@ -1,7 +1,5 @@
 """Prediction before labels, gaps and tasks without labels: the exact Gaussian posterior, and no leak."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

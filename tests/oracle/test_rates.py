@@ -1,7 +1,5 @@
 """One rate of change: the same numbers as the component-wise recursions with d^2 = rho P, and as direct weighting."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The recursions against three independent routes to the same posterior."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -67,10 +67,7 @@ def test_monte_carlo_errors_are_the_mse_and_reach_the_ess(x):
     j = np.arange(1, k + 1)
     for (tracked, mse), ess in (
         (track_forward(means, np.broadcast_to(s, means.shape), d), theory.ess_forward(j, n, d2)),
-        (
-            track_forward_backward(means, np.broadcast_to(s, means.shape), d),
-            theory.ess_forward_backward(j, k, n, d2),
-        ),
+        (track_forward_backward(means, np.broadcast_to(s, means.shape), d), theory.ess_forward_backward(j, k, n, d2)),
     ):
         squared = (tracked - truth) ** 2
         standard_error = squared.std(axis=1, ddof=1) / np.sqrt(runs)

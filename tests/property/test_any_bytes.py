@@ -1,7 +1,5 @@
 """Whatever bytes come in: a table, or a message for people; never another exception."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile
@@ -16,7 +14,7 @@ from imrc.datasets._arrays import read_idx, read_mat, read_npz
 from imrc.features import make
 from imrc.tables._columns import clean_name, unique_names
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(
     st.text(max_size=12),
     st.integers(-1000, 1000).map(str),
@@ -83,7 +81,7 @@ def whole_files() -> list[bytes]:
     return [parquet.getvalue(), archive.getvalue(), arff + csv.split("\n", 1)[1].encode(), csv.encode("utf-16")]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(which=st.integers(0, 3), data=st.data())
 def test_damaged_files(whole_files, which, data):
     content = bytearray(whole_files[which])

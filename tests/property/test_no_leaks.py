@@ -1,6 +1,7 @@
 """Whatever happens in later tasks or in rows kept for testing: nothing learnt before or beside them changes."""
 
-from __future__ import annotations
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -65,6 +66,13 @@ def own_tasks(seed=0) -> list[tuple[np.ndarray, np.ndarray]]:
     return tasks
 
 
+@cache
+def usual(kind, source, seed, repetitions=2) -> list[dict[str, object]]:
+    """Numbers of what no test has changed: the same for many of them."""
+    sequence = read(own_rows(seed)) if source == "rows" else sequence_of(own_tasks(seed))
+    return numbers_of(sequence, kind, repetitions)
+
+
 def sequence_of(tasks) -> imrc.TaskSequence:
     return imrc.TaskSequence([imrc.Task(X, y) for X, y in tasks], classes=[0, 1])
 
@@ -82,8 +90,7 @@ CHANGES = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("change", [*CHANGES, "delete"])
 def test_later_tasks_change_no_earlier_number(kind, change):
-    tasks = own_tasks()
-    before = numbers_of(sequence_of(tasks), kind)
+    tasks, before = own_tasks(), usual(kind, "tasks", 0)
     for first_changed in (1, TASKS - 1):
         later = [] if change == "delete" else [CHANGES[change](*task) for task in tasks[first_changed:]]
         after = numbers_of(sequence_of(tasks[:first_changed] + later), kind)
@@ -96,8 +103,7 @@ def test_later_tasks_change_no_earlier_number(kind, change):
 @pytest.mark.parametrize("changed", range(TASKS))
 @pytest.mark.parametrize("change", ["flip", "stretch"])
 def test_rows_kept_for_testing_change_nothing_but_their_own_errors(kind, changed, change):
-    tasks = own_tasks(1)
-    before = numbers_of(sequence_of(tasks), kind, repetitions=1)
+    tasks, before = own_tasks(1), deepcopy(usual(kind, "tasks", 1, 1))
     X, y = (values.copy() for values in tasks[changed])
     (repetition,) = repetition_seeds(0, 1)
     rows = draw_task(y, N, 2, task_seed(repetition, changed)).test
@@ -152,8 +158,7 @@ EDIT = st.sampled_from(HEADER).flatmap(lambda name: st.tuples(st.just(name), st.
     edits=st.lists(st.tuples(st.integers(0, 3 * ROWS - 1), EDIT), min_size=1, max_size=60),
 )
 def test_cells_of_later_tasks_change_no_earlier_number_of_a_table(kind, first_changed, edits):
-    rows = own_rows()
-    before = numbers_of(read(rows), kind)
+    rows, before = own_rows(), usual(kind, "rows", 0)
     start = first_changed * ROWS
     for place, (name, value) in edits:
         rows[start + place % (len(rows) - start)][HEADER.index(name)] = value
@@ -163,8 +168,7 @@ def test_cells_of_later_tasks_change_no_earlier_number_of_a_table(kind, first_ch
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "value"), [(name, v) for name, values in VALUES.items() for v in values[:2]])
 def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name, value):
-    rows = own_rows(2)
-    before = numbers_of(read(rows), kind)
+    rows, before = own_rows(2), usual(kind, "rows", 2)
     for row in rows[ROWS:]:
         row[HEADER.index(name)] = value
     assert numbers_of(read(rows), kind)[0] == before[0]
@@ -179,7 +183,7 @@ def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name
 def test_test_rows_of_a_table_change_nothing_but_their_own_errors(kind, changed, edits):
     rows = own_rows(3)
     sequence = read(rows)
-    before = numbers_of(sequence, kind, repetitions=1)
+    before = deepcopy(usual(kind, "rows", 3, 1))
     (repetition,) = repetition_seeds(0, 1)
     test = draw_task(sequence.encoded(changed), N, 2, task_seed(repetition, changed)).test
     for place, (name, value) in edits:

@@ -1,7 +1,5 @@
 """What must hold for any instance: order of the errors, limits, permutations, degenerate input."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

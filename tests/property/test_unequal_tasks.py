@@ -1,7 +1,5 @@
 """Tasks of any sizes in any order, with classes missing: the learner neither fails nor depends on its history."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -52,7 +50,7 @@ def learnt(model):
     ]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     counts=sizes(), n_classes=st.integers(2, 5), features=st.sampled_from([1, 3, 40]), b=st.integers(0, 4),
     options=OPTIONS, seed=st.integers(0, 2**32 - 1),

@@ -1,7 +1,5 @@
 """Cheap cells, and cells that misbehave in workers; importable there."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

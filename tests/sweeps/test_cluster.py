@@ -1,7 +1,5 @@
 """A Dask cluster of real processes on this machine gives the serial result, also when a worker is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

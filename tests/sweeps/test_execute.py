@@ -1,7 +1,5 @@
 """Where cells run does not change what they give; workers that die, cells that fail, memory."""
 
-from __future__ import annotations
-
 import functools
 import os
 import signal

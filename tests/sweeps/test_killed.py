@@ -1,7 +1,5 @@
 """Sweeps that are killed, and sweeps side by side: nothing is lost, nothing is run twice, numbers stay the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

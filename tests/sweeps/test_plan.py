@@ -1,7 +1,5 @@
 """What a sweep is over: lists, files and their mistakes; which cells there are, left out, merged or done."""
 
-from __future__ import annotations
-
 import pytest
 
 import imrc

@@ -1,7 +1,5 @@
 """The command ``imrc sweep``: tables, files, plans, mistakes, and what the documentation shows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The library and the command work where they were installed by somebody else, and on terminals of every kind."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -16,9 +14,6 @@ import pytest
 
 from imrc._folders import replacing
 from imrc.cli import main
-from imrc.evaluation import RunSettings
-from imrc.features import FeatureSpec
-from imrc.sweeps.cell import cell_key
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,25 +87,31 @@ def test_where_it_may_be_written_nothing_is_said():
     assert (done.stdout.strip(), done.stderr) == ("None", "")
 
 
+def printed(*commands: list[str], encoding: str) -> list[str]:
+    """Return what each command prints on a terminal of this encoding, all of them in one process."""
+    code = (
+        "import json, sys\nfrom imrc.cli import main\n"
+        "for words in json.loads(sys.argv[1]):\n    assert main(words) == 0\n    print(end='\\f')"
+    )
+    done = run_python(code, json.dumps(commands), encoding=encoding, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\f")[:-1]
+
+
 @pytest.fixture(scope="module")
 def usual() -> list[str]:
     """Return what is printed where every character can be shown."""
-    code = "import sys; from imrc.cli import main; sys.exit(main(['datasets', 'list', *sys.argv[1:]]))"
-    return [run_python(code, *form, PYTHONIOENCODING="utf-8").stdout for form in ([], ["--json"])]
+    return printed(["datasets", "list"], ["datasets", "list", "--json"], encoding="utf-8")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1251", "cp932", "cp437"])
 def test_results_are_printed_where_characters_are_missing(encoding, usual):
-    code = "import sys; from imrc.cli import main; sys.exit(main(sys.argv[1:]))"
     run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
-    done = run_python(code, *run, encoding=encoding, PYTHONIOENCODING=encoding)
-    assert done.returncode == 0, done.stderr
-    sign = re.search(r"forward_backward +[0-9.]+ (\S) ", done.stdout)[1]
+    shown, table, listed = printed(run, ["datasets", "list"], ["datasets", "list", "--json"], encoding=encoding)
+    sign = re.search(r"forward_backward +[0-9.]+ (\S) ", shown)[1]
     assert sign == ("?" if encoding == "ascii" else "±")
-    table = run_python(code, "datasets", "list", encoding=encoding, PYTHONIOENCODING=encoding)
-    assert table.stdout == usual[0].encode(encoding, "replace").decode(encoding)
-    listed = run_python(code, "datasets", "list", "--json", encoding=encoding, PYTHONIOENCODING=encoding)
-    assert json.loads(listed.stdout) == json.loads(usual[1])  # without any loss
+    assert table == usual[0].encode(encoding, "replace").decode(encoding)
+    assert json.loads(listed) == json.loads(usual[1])  # without any loss
 
 
 @pytest.mark.parametrize(
@@ -174,16 +175,6 @@ def test_a_store_that_is_a_link_to_itself(tmp_path, capsys):
         assert "loop" not in error or os.strerror(errno.ELOOP) in error
         assert str(loop) in error
         assert "bug in imrc" not in error
-
-
-def test_the_key_of_a_cell_depends_on_values_only():
-    # Not on the release of Python, of a library or the order in which things were made: results would be computed again
-    # after every upgrade. The numbers are what this key was when the store's format was last changed.
-    settings = RunSettings(n=7, b=2, preset="paper", features=FeatureSpec("rff", 50, 0.3), seed=11)
-    assert cell_key("abc", settings, 4, code="1/1") == KEY
-
-
-KEY = "6a7ef2fe053207a9e8ebf490256ed4032b2eaab4f681fb3a4619ac2f9abbce7f"
 
 
 def test_a_file_somebody_reads_is_replaced_as_soon_as_that_is_possible(tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """Files of strangers are read in a process of their own: same table, and no file ends or blocks anything else."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

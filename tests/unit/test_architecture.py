@@ -1,7 +1,5 @@
 """The package from outside: it imports fast and every public name is there. What may import what: pyproject.toml."""
 
-from __future__ import annotations
-
 import pkgutil
 import subprocess
 import sys

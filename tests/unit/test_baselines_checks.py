@@ -1,7 +1,5 @@
 """Checks every entry of the registry must pass, in every profile."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

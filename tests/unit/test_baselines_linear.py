@@ -1,7 +1,5 @@
 """ELLA, Condor, DriftSurf, AUE, trees and references: hand-computed values and independent recomputation."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import ClassVar
 
@@ -633,10 +631,14 @@ class TestHoeffdingTree:
         tree.learn(rng.standard_normal((35, 1)), np.arange(35) % 2)
         assert at == [10, 20, 30]
 
-    def test_noise_is_not_split_on(self, rng):
-        tree = HoeffdingTree(5, 2, tie=0.0)
-        tree.learn(rng.standard_normal((400, 5)), np.arange(400) % 2)
-        assert len(tree.feature) == 1
+    def test_noise_is_not_split_on_and_pure_leaves_stay(self, rng):
+        for options, X, y in (
+            ({"tie": 0.0}, rng.standard_normal((400, 5)), np.arange(400) % 2),
+            ({"grace": 10}, rng.standard_normal((100, 5)), np.zeros(100, dtype=np.int64)),
+        ):
+            tree = HoeffdingTree(5, 2, **options)
+            tree.learn(X, y)
+            assert len(tree.feature) == 1
 
     def test_gain_of_a_clean_threshold_is_the_whole_entropy(self):
         X = np.repeat([[0.0, 0.0], [1.0, 0.0]], 20, axis=0)
@@ -647,11 +649,6 @@ class TestHoeffdingTree:
         assert np.isneginf(gains[1])  # a constant feature
         assert 0 < thresholds[0] < 1
         np.testing.assert_allclose(branches[0], [[20, 0], [0, 20]])
-
-    def test_pure_leaves_stay(self):
-        tree = HoeffdingTree(2, 2, grace=10)
-        tree.learn(np.random.default_rng(0).standard_normal((100, 2)), np.zeros(100, dtype=np.int64))
-        assert len(tree.feature) == 1
 
     def test_class_with_one_sample_has_no_spread(self):
         tree = HoeffdingTree(1, 2)

@@ -1,18 +1,10 @@
 """GEM, MER, EWC and their network: hand-computed values, independent recomputation, special cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from imrc.baselines._network import (
-    Layout,
-    group_gradients,
-    loss_gradient,
-    mean_squared_gradient,
-    network_scores,
-)
+from imrc.baselines._network import Layout, group_gradients, loss_gradient, mean_squared_gradient, network_scores
 from imrc.baselines._network_kernels import sgd_sequence
 from imrc.baselines.ewc import EWC, penalty_gradient, proximal_step
 from imrc.baselines.gem import GEM, project_gradient

@@ -1,7 +1,5 @@
 """Probabilities against what came true: sums kept by a run, and the measures made of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score

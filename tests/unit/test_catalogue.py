@@ -1,13 +1,10 @@
 """Data sets of the catalogue: facts, lookup order, checksums, downloads, and what the published files hold."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
 import subprocess
 import time
-import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +15,6 @@ import pytest
 from imrc import datasets
 from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _catalogue, _files
 from imrc.datasets._catalogue import RemoteFile
-
-ROOT = Path(__file__).resolve().parents[2]
 
 PAPER = {
     # name: classes, samples, tasks as printed in the paper's table of data sets
@@ -514,17 +509,3 @@ def test_real_downloader_reports_progress(two_places, tmp_path):
     finally:
         server.shutdown()
         server.server_close()
-
-
-def test_catalogue_is_found_when_installed(tmp_path, monkeypatch):
-    package = tmp_path / "imrc" / "datasets"
-    package.mkdir(parents=True)
-    (package / "catalogue.toml").write_text("")
-    monkeypatch.setattr(_catalogue, "__file__", str(package / "_catalogue.py"))
-    assert _catalogue.catalogue_path() == (package / "catalogue.toml").resolve()
-
-
-def test_the_wheel_holds_the_catalogue():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert included["data/catalogue.toml"] == "imrc/datasets/catalogue.toml"

@@ -1,7 +1,5 @@
 """What all charts have in common: axes that stay, ticks, names at the ends of lines, a page that is dark or narrow."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What was chosen when: the table and its figure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The command line gives the library's numbers and never a traceback for a mistake."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -40,10 +38,7 @@ def test_csv_and_table(capsys):
     sequence = imrc.datasets.load("identical", tasks=4)
     result = imrc.evaluate(sequence, n=5, repetitions=2)
     decision = decide(
-        result,
-        "identical",
-        references=run_references(sequence, result.settings),
-        usual=usual_answer(sequence),
+        result, "identical", references=run_references(sequence, result.settings), usual=usual_answer(sequence)
     )
     assert f"{decision.sentence}\n{decision.action}\n".replace("*", "") in output.out
 
@@ -152,17 +147,20 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "arguments"),
+    ("place", "arguments", "error"),
     [
-        ("imrc.core.learner.Learner.step", RUN),
-        ("imrc.evaluation.splits.np.random.default_rng", RUN),
-        ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"]),
-        ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"]),
-        ("imrc.commands.datasets.datasets.status", ["datasets"]),
-        ("imrc.sweeps.plan.largest_n", ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"]),
+        ("imrc.core.learner.Learner.step", RUN, ValueError("no such axis")),
+        ("imrc.evaluation.splits.np.random.default_rng", RUN, TypeError("not iterable")),
+        ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"], KeyError("mean")),
+        ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"], ValueError("no such axis")),
+        ("imrc.commands.datasets.datasets.status", ["datasets"], TypeError("not iterable")),
+        (
+            "imrc.sweeps.plan.largest_n",
+            ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"],
+            KeyError("n"),
+        ),
     ],
 )
-@pytest.mark.parametrize("error", [ValueError("no such axis"), TypeError("not iterable"), KeyError("mean")])
 def test_a_bug_is_no_bad_input(capsys, monkeypatch, own_file, place, arguments, error):
     def broken(*_arguments, **_options):
         raise error

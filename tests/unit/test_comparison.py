@@ -1,7 +1,5 @@
 """Compared methods in the run loop, scores, paired tests, tables, ranks, curves."""
 
-from __future__ import annotations
-
 import gc
 import math
 

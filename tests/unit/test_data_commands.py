@@ -1,7 +1,5 @@
 """``imrc datasets``: list, info, fetch, check, sample."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The decision: trivial rivals count, ties go to the simpler strategy, nothing unclear is sold as a gain."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

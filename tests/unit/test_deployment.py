@@ -1,7 +1,5 @@
 """Images cannot be built where tests run: Dockerfile and requirements against the files and commands they name."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

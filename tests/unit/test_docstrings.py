@@ -1,7 +1,5 @@
 """Every public function, class and method says what it takes, gives and raises: numpydoc's own rules, pinned here."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import dataclasses

@@ -1,7 +1,5 @@
 """The documentation is complete: every figure in the gallery, every public package in the reference."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util

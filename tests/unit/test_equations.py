@@ -1,7 +1,5 @@
 """The table of imrc.core names the functions that run, and each equation stands in one place."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The estimator: scikit-learn's conventions, degenerate input, permutations, memory."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 
@@ -16,7 +14,7 @@ from imrc.core.settings import PRESETS
 # Checks that do not apply, each with its reason. Everything else must pass.
 EXCLUDED = {
     # Needs an environment variable that switches SciPy to other array libraries; skipped by scikit-learn itself.
-    "check_array_api_input": "skipped",
+    "check_array_api_input": "skipped"
 }
 
 
@@ -81,25 +79,16 @@ def test_string_labels_give_the_same_rules(sequence):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_permuting_features_permutes_the_coefficients(sequence, preset):
+def test_permuting_features_or_classes_permutes_the_coefficients(sequence, preset):
     order = np.array([2, 0, 1])
-    one, other = IMRC(preset=preset, max_iter=300), IMRC(preset=preset, max_iter=300)
+    one, features, classes = (IMRC(preset=preset, max_iter=300) for _ in range(3))
     for task in sequence:
         one.partial_fit(task.X, task.y)
-        other.partial_fit(task.X[:, order], task.y)
-    blocks = one.coef_["forward_backward"].reshape(6, 2, 4)
-    columns = np.concatenate([[0], 1 + order])
-    np.testing.assert_allclose(other.coef_["forward_backward"].reshape(6, 2, 4), blocks[:, :, columns], atol=1e-10)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_permuting_classes_permutes_the_coefficients(sequence, preset):
-    one, other = IMRC(preset=preset, max_iter=300), IMRC(preset=preset, max_iter=300)
-    for task in sequence:
-        one.partial_fit(task.X, task.y)
-        other.partial_fit(task.X, 1 - task.y)
-    blocks = one.coef_["forward_backward"].reshape(6, 2, 4)
-    np.testing.assert_allclose(other.coef_["forward_backward"].reshape(6, 2, 4), blocks[:, ::-1], atol=1e-10)
+        features.partial_fit(task.X[:, order], task.y)
+        classes.partial_fit(task.X, 1 - task.y)
+    blocks, turned, swapped = (model.coef_["forward_backward"].reshape(6, 2, 4) for model in (one, features, classes))
+    np.testing.assert_allclose(turned, blocks[:, :, [0, *(1 + order)]], atol=1e-10)
+    np.testing.assert_allclose(swapped, blocks[:, ::-1], atol=1e-10)
 
 
 @pytest.mark.parametrize("n_classes", range(2, 11))

@@ -1,23 +1,12 @@
 """Draws, the run loop, results: reproducible, leak-free, and averaged as the formulas say."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import (
-    LagTable,
-    RunResult,
-    RunSettings,
-    draw_task,
-    held_out,
-    iter_run,
-    join_repetitions,
-    largest_n,
-)
+from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, held_out, iter_run, join_repetitions, largest_n
 from imrc.evaluation.run import MappedTasks
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.features import FeatureSpec

@@ -1,7 +1,5 @@
 """What gains are measured against, what effective samples count, and what the window W does, in every preset."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

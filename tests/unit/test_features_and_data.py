@@ -1,7 +1,5 @@
 """Feature maps and built-in sequences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.ndimage import rotate

@@ -1,7 +1,5 @@
 """Image sets: listing, preparing, extracting (resumable), and the feature files of others."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import zipfile

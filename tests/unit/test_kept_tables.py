@@ -1,7 +1,5 @@
 """`imrc table --keep`: the paper's tables measured on this computer stand on page The paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

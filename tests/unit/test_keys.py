@@ -1,7 +1,5 @@
 """What is kept is found again only if nothing its numbers depend on has changed: each input is changed once."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import fields, replace
 

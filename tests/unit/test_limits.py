@@ -1,7 +1,5 @@
 """What a run needs is known before it starts: memory and time against what runs really took."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

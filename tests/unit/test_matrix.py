@@ -1,7 +1,5 @@
 """Error matrices from elsewhere: layouts, names, percent, and files that are none."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 

@@ -1,7 +1,5 @@
 """Measures of continual learning against numbers worked out by hand from a matrix of accuracies."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -16,14 +14,7 @@ from imrc.evaluation import MEASURES, LagTable
 from imrc.evaluation.measures import measure_rows, measures_of_errors
 
 # R[step, task] of four tasks, nothing known above the diagonal.
-R = np.array(
-    [
-        [0.9, np.nan, np.nan, np.nan],
-        [0.7, 0.8, np.nan, np.nan],
-        [0.8, 0.6, 0.5, np.nan],
-        [0.6, 0.7, 0.9, 0.4],
-    ]
-)
+R = np.array([[0.9, np.nan, np.nan, np.nan], [0.7, 0.8, np.nan, np.nan], [0.8, 0.6, 0.5, np.nan], [0.6, 0.7, 0.9, 0.4]])
 
 
 def lag_table(*matrices: np.ndarray) -> LagTable:

@@ -1,7 +1,5 @@
 """Orders of change: which one is chosen, that only the past decides, and what each is worth."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Three hundred files made by a grammar: each is read as it was meant, or a message names place and cause."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

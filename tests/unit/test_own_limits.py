@@ -1,7 +1,5 @@
 """Small files that unpack to much: what reading them takes at most, in memory and time."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,6 +1,6 @@
 """Any scikit-learn classifier as a compared method."""
 
-from __future__ import annotations
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import imrc
 from imrc._checks import InputError
 from imrc.baselines import OwnMethod, method_title, registry
+from imrc.baselines.own import _array_bytes
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import comparison_table, score_table
 
@@ -82,14 +83,6 @@ def test_what_is_given_is_never_changed(sequence):
 
 
 def test_the_size_of_a_rule_is_that_of_its_arrays():
-    import pickle
-
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from imrc.baselines.own import _array_bytes
-
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(400, 6)), generator.integers(3, size=400)
     assert _array_bytes([X, {"again": X, "part": (y,)}]) == X.nbytes + y.nbytes

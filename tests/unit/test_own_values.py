@@ -1,7 +1,5 @@
 """What stands in the cells of a person's table is read as it is meant, or it is said what was not."""
 
-from __future__ import annotations
-
 import bz2
 import io
 import lzma

@@ -1,7 +1,5 @@
 """The paper's figures for any sequence: windows of tasks, running time, triangles of many tasks, uncertainty sets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results that come with the package, their cells beside the printed values, and their figures."""
 
-from __future__ import annotations
-
 import math
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The planner: the recursions' numbers, in both directions, and wishes that nothing fulfils."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

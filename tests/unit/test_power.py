@@ -1,7 +1,5 @@
 """How far a verdict can be relied on: simulations of each kind, and guesses compared with the verdict."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ The paper's LaTeX source is not part of the project. It is looked for beside the
 above ``$IMRC_DATA``), and these tests skip without it.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

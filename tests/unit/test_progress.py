@@ -1,7 +1,5 @@
 """Progress on stderr: one line on a terminal, a few lines in a log."""
 
-from __future__ import annotations
-
 import io
 import sys
 

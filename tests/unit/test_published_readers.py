@@ -1,7 +1,5 @@
 """Published files that do not hold what they should, and the forms not at hand: messages, second sets, years."""
 
-from __future__ import annotations
-
 import errno
 import io
 import types

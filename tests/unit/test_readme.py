@@ -3,8 +3,6 @@
 What pages of the documentation execute when they are built (`{run}`, `{command}`) needs no test of its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

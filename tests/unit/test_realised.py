@@ -1,7 +1,5 @@
 """Realised effective samples: the n at which single-task learning makes as few errors, or no number."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Figures of the page *Result*: what a task is, what could be done, each task, and the label budget."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,11 +88,7 @@ def test_label_budget(sequence, result):
 
 def test_samples_needed_are_read_off_the_curve():
     table = pd.DataFrame(
-        {
-            "rule": ["single"] * 2 + ["forward_backward"] * 2,
-            "x": [10, 40, 10, 40],
-            "value": [0.4, 0.25, 0.3, 0.2],
-        }
+        {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40, 10, 40], "value": [0.4, 0.25, 0.3, 0.2]}
     )
     # Half way in error from 10 to 40 is half way in log n.
     assert samples_needed(table, "forward_backward", 0.25) == pytest.approx(20.0)

@@ -1,7 +1,5 @@
 """The figure of running times."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Four scenarios: one run, judged in different ways; test then train, without a leak."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -285,12 +283,7 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     table = budget_table(runs)
     assert set(table["rule"]) == rules
     assert "8" in budget_sentence(table, 8)
-    for figure in (
-        run_curves(found, references),
-        run_heatmaps(found),
-        budget_chart(table, found),
-        pictogram(name),
-    ):
+    for figure in (run_curves(found, references), run_heatmaps(found), budget_chart(table, found), pictogram(name)):
         assert figure.data
     assert set(preset_numbers(found, found)["rule"]) == rules
     assert len(preset_table(found, found, "other")) == len(rules) * len(SCENARIOS[name].kinds)

@@ -1,7 +1,5 @@
 """What visitors send is data, never code and never a path; the server keeps to itself."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import io
@@ -161,14 +159,6 @@ def test_server_keeps_to_this_machine_and_reports_nothing():
 def test_the_limit_of_uploads_is_that_of_the_reader():
     with pytest.raises(datasets.DataError, match=f"{config()['server']['maxUploadSize']} MB"):
         datasets.open_table(b"x" * ((config()["server"]["maxUploadSize"] << 20) + 1), name="x.csv")
-
-
-def test_an_installed_app_has_the_same_configuration():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    # Beside app.py, where `imrc app` starts the server and Streamlit looks for it.
-    assert included["app.py"] == "imrc/_app/app.py"
-    assert included[".streamlit/config.toml"] == "imrc/_app/.streamlit/config.toml"
 
 
 @pytest.mark.parametrize(("options", "address"), [([], "127.0.0.1"), (["--address", "0.0.0.0"], "0.0.0.0")])

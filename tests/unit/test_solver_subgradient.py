@@ -1,7 +1,5 @@
 """The compiled subgradient method against whole-array NumPy and against all label subsets written out."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -193,9 +191,6 @@ def test_warm_up_tells_its_progress_and_knows_its_groups():
     shares = [share for share, _ in news]
     assert shares == sorted(shares)
     assert (shares[0], news[-1]) == (0.0, (1.0, "Compiled"))
-    assert [text for _, text in news[:-1]] == [
-        "Compiling: subgradient method",
-        "Compiling: rule for log loss",
-    ]
+    assert [text for _, text in news[:-1]] == ["Compiling: subgradient method", "Compiling: rule for log loss"]
     with pytest.raises(ValueError, match="kernels must be one of"):
         warm_up(kernels=("simplex",))

@@ -1,7 +1,5 @@
 """``imrc table``: the same numbers as page Compare, beside the printed ones."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

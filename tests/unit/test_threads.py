@@ -1,7 +1,5 @@
 """Visitors of a server load data in threads of one process: nothing compiled may assume that it is alone."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,11 +1,9 @@
 """Special cases of the recursions with results known by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imrc.core.change import backward_change, forward_change, squared_differences
-from imrc.core.recursions import combine, track_forward, track_forward_backward
+from imrc.core.recursions import combine, track_forward_backward
 
 
 def test_no_change_and_equal_variances_pool_the_samples(rng):
@@ -27,12 +25,6 @@ def test_infinite_change_is_single_task_learning(rng):
         tau_fb, s_fb = track_forward_backward(tau, s, d)
         np.testing.assert_allclose(tau_fb, tau, atol=1e-12)
         np.testing.assert_allclose(s_fb, s, rtol=1e-12)
-
-
-def test_no_backward_steps_is_forward_only(rng):
-    tau, s, d = rng.normal(size=(6, 3)), rng.uniform(0.1, 2, (6, 3)), rng.uniform(0.1, 2, (6, 3))
-    for one, other in zip(track_forward_backward(tau, s, d, 0), track_forward(tau, s, d), strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_one_task():

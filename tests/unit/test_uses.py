@@ -1,7 +1,5 @@
 """What a rule uses: weights that rebuild its mean vector, influences that refits confirm, exact refits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

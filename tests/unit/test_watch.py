@@ -1,7 +1,5 @@
 """The alarm: bets are fair, false alarms as rare as promised, changes are found, and it goes on where it was."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What changed: ranked first, rarely found where nothing changes, three kinds told apart; its words and figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

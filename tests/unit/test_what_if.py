@@ -1,7 +1,5 @@
 """What if: blocks of another size, another order, a task less, on the same rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
