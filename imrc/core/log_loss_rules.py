@@ -38,8 +38,8 @@ MAX_STORED_TASKS = 30
 STORED_SAMPLES = 400
 """The last tasks are stored: at least b + 1 of them, beyond these at most 30, and just enough for 400 samples."""
 
-AVERAGED_SAMPLES = 2000
-"""Samples stored where rules that take all samples alike have a share: they gain most from old ones."""
+AVERAGED_SAMPLES, AVERAGED_NUMBERS = 2000, 1_000_000
+"""Samples stored for selection "averaged", where old ones gain most; fewer, but not below 400, of many features."""
 
 SCORING_TOLERANCE = 1e-2
 """Norm of the gradient at which a candidate is near enough to its solution to be scored, where many are averaged."""
@@ -111,7 +111,7 @@ class LogLossRules:
             c: np.full(len(self._temperatures), POOLED_LAST * c.pooled) for c in (*self._candidates, *self._alone)
         }
         self._scoring_tolerance = SCORING_TOLERANCE if self._averaged else TOLERANCE
-        self._samples = AVERAGED_SAMPLES if self._averaged else STORED_SAMPLES
+        self._samples = STORED_SAMPLES
         # Where several candidates have a share, the coefficients each was last scored with, as warm starts.
         self._scored: dict[Candidate, Floats] = {}
         self._steps = 0
@@ -261,6 +261,8 @@ class LogLossRules:
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
         if self._steps == 0:
+            if self._averaged:
+                self._samples = max(STORED_SAMPLES, min(AVERAGED_SAMPLES, AVERAGED_NUMBERS // X.shape[1]))
             # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
             tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-self._samples // len(y))))
             self._primal = X.shape[1] <= (0.5 if self._averaged else 0.75) * len(y) * tasks
