@@ -133,8 +133,10 @@ class LogLossRules:
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
         if scored and y is not None:
-            wanted = {one for choice in choices for one in self._shares(choice, HOPELESS)} if self._averaged else scored
-            self._score_candidates([one for one in scored if one in wanted], forward, start)
+            if self._averaged:
+                hopeful = {one for choice in choices if choice for one in self._shares(choice, HOPELESS)}
+                scored = {one: None for one in scored if one in hopeful}
+            self._score_candidates(list(scored), forward, start)
         chosen = self._chosen = self._shares(self._candidates)
         own = None if single is None else self._learn(single, 0, self._shares(self._alone), zeros)[0]
         fits: list[Fit] = []
