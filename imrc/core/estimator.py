@@ -71,7 +71,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         What the rule minimises in the worst case; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
-    selection : {"none", "penalty", "transfer", "cv", "cv_pooled"} or None
+    selection : {"none", "penalty", "transfer", "cv", "cv_pooled", "averaged"} or None
         What is chosen by cross-validation on past data; None: the preset's.
     change : {"released", "printed"} or None
         Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +12,24 @@ from numpy.typing import NDArray
 from imrc._types import Floats
 from imrc.core.rules import Fit, surplus
 from imrc.core.selection import (
+    AVERAGED,
     CANDIDATES,
     DEFAULT,
+    HOPELESS,
+    LEAST_SHARE,
     POOLED_LAST,
+    TEMPERATURES,
     Candidate,
+    Shares,
     alone,
     fold_masks,
     log_loss,
+    shares,
     split_weights,
 )
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
-from imrc.solvers.log_loss import LogLossSolution, dual_parameters, primal_parameters, scaled, solve_log_loss
+from imrc.solvers.log_loss import TOLERANCE, LogLossSolution, dual_parameters, primal_parameters, scaled, solve_log_loss
 
 NEGLIGIBLE_WEIGHT = 1e-3
 """Tasks whose sample average has a smaller weight are left out."""
@@ -30,6 +37,12 @@ NEGLIGIBLE_WEIGHT = 1e-3
 MAX_STORED_TASKS = 30
 STORED_SAMPLES = 400
 """The last tasks are stored: at least b + 1 of them, beyond these at most 30, and just enough for 400 samples."""
+
+AVERAGED_SAMPLES, AVERAGED_NUMBERS = 2000, 1_000_000
+"""Samples stored for selection "averaged", where old ones gain most; fewer, but not below 400, of many features."""
+
+SCORING_TOLERANCE = 1e-2
+"""Norm of the gradient at which a candidate is near enough to its solution to be scored, where many are averaged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +55,15 @@ class Used:
     strength: float  # factor of the penalty
     sizes: NDArray[np.int64]  # samples of each stored task, the newest last
     kept: NDArray[np.bool_]  # which of the stored samples have a weight
+
+
+class _Problem(NamedTuple):
+    """What is solved: samples that matter, their weights and classes, and their features or Gram matrix."""
+
+    used: NDArray[np.int64]
+    weights: Floats
+    y: NDArray[np.int64]
+    matrix: Floats
 
 
 class LogLossRules:
@@ -62,12 +84,20 @@ class LogLossRules:
         self._primal = False
         self._candidates = CANDIDATES[settings.selection]
         self._alone = alone(self._candidates)
-        self._losses = {c: POOLED_LAST * c.pooled for c in (*self._candidates, *self._alone)}
+        self._averaged = settings.selection == AVERAGED
+        self._temperatures = TEMPERATURES if self._averaged else (1.0,)
+        self._losses = {
+            c: np.full(len(self._temperatures), POOLED_LAST * c.pooled) for c in (*self._candidates, *self._alone)
+        }
+        self._scoring_tolerance = SCORING_TOLERANCE if self._averaged else TOLERANCE
+        self._samples = STORED_SAMPLES
+        # Where several candidates have a share, the coefficients each was last scored with, as warm starts.
+        self._scored: dict[Candidate, Floats] = {}
         self._steps = 0
         self._labelled = 0
         # Of each task within reach, the tasks with labels up to it.
         self._labelled_by: deque[int] = deque(maxlen=settings.b + 1)
-        self._chosen = DEFAULT
+        self._chosen: Shares = {DEFAULT: 1.0}
 
     def step(
         self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
@@ -82,13 +112,16 @@ class LogLossRules:
         choices = [self._candidates, self._alone if single is not None else ()]
         scored = dict.fromkeys(candidate for choice in choices if len(choice) > 1 for candidate in choice)
         if scored and y is not None:
+            if self._averaged:
+                hopeful = {one for choice in choices if choice for one in self._shares(choice, HOPELESS)}
+                scored = {one: None for one in scored if one in hopeful}
             self._score_candidates(list(scored), forward, start)
-        chosen = self._chosen = self._best(self._candidates)
-        own = None if single is None else self._learn(single, 0, self._best(self._alone), zeros)[0]
+        chosen = self._chosen = self._shares(self._candidates)
+        own = None if single is None else self._learn(single, 0, self._shares(self._alone), zeros)[0]
         fits: list[Fit] = []
         self._coefficients.append(start)
         for back, task in enumerate([forward, *revised]):
-            if chosen.pooled and fits:  # one rule for all tasks
+            if fits and all(candidate.pooled for candidate in chosen):  # one rule for all tasks
                 self._coefficients[-1 - back] = self._coefficients[-1]
                 fits.append(fits[0])
                 continue
@@ -97,21 +130,36 @@ class LogLossRules:
         self._steps += 1
         return own, fits[0], fits[1:]
 
-    def _best(self, candidates: tuple[Candidate, ...]) -> Candidate:
-        """Return the candidate with the smallest loss so far, the first of equal ones."""
-        return min(candidates, key=self._losses.__getitem__)
+    def _shares(self, candidates: tuple[Candidate, ...], least: float = LEAST_SHARE) -> Shares:
+        """Return the candidate with the smallest loss so far, the first of equal ones; or what each one has to say."""
+        losses = {one: self._losses[one] for one in candidates}
+        return shares(losses, self._temperatures, least if self._averaged else 1.0)
 
-    def _learn(self, task: Tracked, back: int, candidate: Candidate, start: Floats) -> tuple[Fit, Floats]:
+    def _learn(self, task: Tracked, back: int, chosen: Shares, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
-        weights, ess = self._weighted(task, back, candidate)
-        return self._solve(weights, ess, start, candidate.penalty, moved=self._moved_for(task, candidate))
+        weights, ess, penalty = self._weighted(task, back, chosen)
+        return self._solve(weights, ess, start, penalty, moved=self._moved_for(task, chosen))
 
-    def _moved_for(self, task: Tracked, candidate: Candidate) -> Floats | None:
+    def _moved_for(self, task: Tracked, chosen: Shares) -> Floats | None:
         """Return the samples in place of the stored ones, where tasks do not move as a random walk."""
-        return self._moved(task) if candidate.transfer and not candidate.pooled else None
+        moving = sum(share for one, share in chosen.items() if one.transfer and not one.pooled)
+        return self._moved(task, share=moving) if moving else None
 
-    def _weighted(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Floats, float]:
-        """Return the weights of the stored tasks for the task `back` tasks before the newest, and what it is worth."""
+    def _weighted(self, task: Tracked, back: int, chosen: Shares) -> tuple[Floats, float, float]:
+        """Return the weights of the stored tasks for the task `back` before the newest, their worth, and the penalty.
+
+        Weights are averaged over the candidates by their shares, effective samples and penalties geometrically.
+        """
+        weights, ess, penalty = np.zeros(len(self._sizes)), 1.0, 1.0
+        for candidate, share in chosen.items():
+            own_weights, own_ess = self._weighted_by(task, back, candidate)
+            weights[-len(own_weights) :] += share * own_weights
+            ess *= own_ess**share
+            penalty *= candidate.penalty**share
+        return weights, ess, penalty
+
+    def _weighted_by(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Floats, float]:
+        """Return the weights of one candidate, and what they are worth."""
         if candidate.pooled:
             return self._pooled(0)
         if candidate.transfer:
@@ -122,10 +170,10 @@ class LogLossRules:
 
     def used(self, task: Tracked, back: int) -> Used:
         """Return what the rule of the task `back` tasks before the newest was learnt from at this step."""
-        weights, ess = self._weighted(task, back, self._chosen)
+        weights, ess, penalty = self._weighted(task, back, self._chosen)
         per_sample = self._per_sample(weights)
         kept = per_sample > 0
-        strength = self._strength(ess, self._chosen.penalty)
+        strength = self._strength(ess, penalty)
         moved = self._moved_for(task, self._chosen)
         return Used(
             (self._X if moved is None else moved)[kept],
@@ -138,22 +186,20 @@ class LogLossRules:
 
     def predicted(self, task: Tracked) -> Fit:
         """Solve for the task to come, weighted as the forward rule of the newest."""
-        start, chosen = self._coefficients[-1], self._best(self._candidates)
-        if chosen.pooled:
-            return self._solve(*self._pooled(0), start, chosen.penalty)[0]
-        if chosen.transfer:
-            return self._solve(self._aligned(task), task.worth, start, chosen.penalty, moved=self._moved(task))[0]
-        weights, samples = self._own(0)
-        return self._solve(weights, min(samples, task.ess), start, chosen.penalty)[0]
+        return self._learn(task, 0, self._shares(self._candidates), self._coefficients[-1])[0]
 
     def size(self) -> int:
         """Return how many numbers are kept."""
-        return self._X.size + self._y.size + self._gram.size + sum(part.size for part in self._coefficients)
+        starts = (*self._coefficients, *self._scored.values())
+        return self._X.size + self._y.size + self._gram.size + sum(part.size for part in starts)
 
     def choices(self) -> dict[str, float]:
-        """Return whether the past is used, whether all of it alike where that is a choice, and the penalty's factor."""
-        pooled = {"pooled": float(self._chosen.pooled)} if any(one.pooled for one in self._candidates) else {}
-        return {"transfer": float(self._chosen.transfer), **pooled, "penalty": self._chosen.penalty}
+        """Return the share of the past, of all of it alike where that is a choice, and the penalty's factor."""
+        chosen = self._chosen.items()
+        found = {"transfer": float(sum(share for one, share in chosen if one.transfer))}
+        if any(one.pooled for one in self._candidates):
+            found["pooled"] = float(sum(share for one, share in chosen if one.pooled))
+        return found | {"penalty": float(np.prod([one.penalty**share for one, share in chosen]))}
 
     def _aligned(self, task: Tracked) -> Floats:
         """Weights of the stored tasks, none negative; tasks the tracker follows that are not stored are left out."""
@@ -165,18 +211,18 @@ class LogLossRules:
         # Moved to one place, all stored samples could count alike; half of that measured better than either.
         return np.asarray((weights / weights.sum() + self._sizes / self._sizes.sum()) / 2.0)
 
-    def _moved(self, task: Tracked | None, newest: int = 0) -> Floats | None:
+    def _moved(self, task: Tracked | None, newest: int = 0, share: float = 1.0) -> Floats | None:
         """Return the stored samples moved to where the course of the tasks leads; None where they stay.
 
         Weights of an order above 1 can be negative, and log loss with negative weights is not convex. So the samples
         keep weights that are not negative, and those of task j are moved by the change of the mean of all instances
-        from task j to the task wanted. The `newest` tasks stay.
+        from task j to the task wanted, or a `share` of it. The `newest` tasks stay.
         """
         if task is None or task.path is None:
             return None
         tasks = len(self._sizes) - newest
         moves = np.zeros((len(self._sizes), self._X.shape[1]))
-        change = task.mean - task.path[len(task.path) - tasks :]
+        change = share * (task.mean - task.path[len(task.path) - tasks :])
         moves[:tasks] = change.reshape(tasks, self.n_classes, -1).sum(axis=1)
         moves[:, 0] = 0.0
         return np.asarray(self._X + np.repeat(moves, self._sizes, axis=0))
@@ -196,11 +242,13 @@ class LogLossRules:
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
         if self._steps == 0:
+            if self._averaged:
+                self._samples = max(STORED_SAMPLES, min(AVERAGED_SAMPLES, AVERAGED_NUMBERS // X.shape[1]))
             # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
-            tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // len(y))))
-            self._primal = X.shape[1] <= 0.75 * len(y) * tasks
+            tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-self._samples // len(y))))
+            self._primal = X.shape[1] <= (0.5 if self._averaged else 0.75) * len(y) * tasks
         sizes = [*self._sizes.tolist(), len(y)]
-        tasks = surplus(sizes, self.settings.b + 1, STORED_SAMPLES, MAX_STORED_TASKS)
+        tasks = surplus(sizes, self.settings.b + 1, self._samples, MAX_STORED_TASKS)
         dropped, self._sizes = sum(sizes[:tasks]), np.array(sizes[tasks:])
         # A copy even of the first: NumPy's product of an array with its own transpose differs in the last digit.
         self._X = np.concatenate([self._X[dropped:], X]) if self._y.size else X.copy()
@@ -212,30 +260,51 @@ class LogLossRules:
         self._gram = np.block([[old, cross[: len(old)]], [cross.T]])
         fresh = np.zeros((self.n_classes, len(y)))
         for position, coefficients in enumerate(self._coefficients):
-            shifted = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
-            self._coefficients[position] = shifted
+            self._coefficients[position] = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
+        for candidate, coefficients in self._scored.items():
+            self._scored[candidate] = np.concatenate([coefficients, fresh], axis=1)[:, dropped:]
 
     def _score_candidates(self, candidates: list[Candidate], forward: Tracked, start: Floats) -> None:
         """Add each candidate's log loss on held-out samples of the newest task to its account."""
         newest, weights, moved = int(self._sizes[-1]), self._aligned(forward), self._moved(forward.before, 1)
         X, y = self._X[-newest:], self._y[-newest:]
-        for held in fold_masks(len(y), y, self._steps):
+        starts = dict(self._scored)  # none has seen a sample that is held out now
+        scores: dict[Candidate, list[Floats]] = {candidate: [] for candidate in candidates}
+        masks = fold_masks(len(y), y, self._steps, 2 if self._averaged else 1)
+        for held in masks:
+            problems: dict[tuple[bool, bool], tuple[_Problem, float]] = {}  # penalties differ in one number only
             for candidate in candidates:
                 samples = moved if candidate.transfer and not candidate.pooled else None
-                if candidate.pooled:
-                    task_weights, ess = self._pooled(int(held.sum()))
-                else:
-                    base = weights if candidate.transfer else self._own(0)[0]
-                    task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
-                    ess = min(ess, forward.ess_walk)
-                coefficients = self._solve(task_weights, ess, start, candidate.penalty, held, samples)[1]
+                way = candidate.transfer, candidate.pooled
+                if way not in problems:
+                    if candidate.pooled:
+                        task_weights, ess = self._pooled(int(held.sum()))
+                    else:
+                        base = weights if candidate.transfer else self._own(0)[0]
+                        task_weights, ess = split_weights(base, len(y), len(y) - int(held.sum()))
+                        ess = min(ess, forward.ess_walk)
+                    problems[way] = self._problem(task_weights, held, samples), ess
+                begin = starts.get(candidate, start)
+                coefficients = self._solved(*problems[way], begin, candidate.penalty, self._scoring_tolerance)[1]
+                if self._averaged:
+                    self._scored[candidate] = coefficients
                 if self._primal:
-                    scores = coefficients @ X[held].T
+                    found = coefficients @ X[held].T
                 elif samples is None:
-                    scores = coefficients @ self._gram[:, -len(y) :][:, held]
+                    found = coefficients @ self._gram[:, -len(y) :][:, held]
                 else:
-                    scores = coefficients @ (samples @ X[held].T)
-                self._losses[candidate] += log_loss(scores.T, y[held])
+                    found = coefficients @ (samples @ X[held].T)
+                scores[candidate].append(found.T)
+        if masks:
+            answers = np.concatenate([y[held] for held in masks])
+            losses = {
+                candidate: np.array([log_loss(together * one, answers) for one in self._temperatures])
+                for candidate, together in ((one, np.concatenate(parts)) for one, parts in scores.items())
+            }
+            # What was not scored keeps its distance: it does as well as the best of the others.
+            smallest = np.min(list(losses.values()), axis=0)
+            for candidate in self._losses:
+                self._losses[candidate] += losses.get(candidate, smallest)
 
     def _per_sample(self, task_weights: Floats) -> Floats:
         """Return the weights of the stored samples, those of tasks that hardly matter 0."""
@@ -246,16 +315,10 @@ class LogLossRules:
         """Return the factor of the penalty in the objective."""
         return self.settings.lambda0 * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
 
-    def _solve(
-        self,
-        task_weights: Floats,
-        ess: float,
-        start: Floats,
-        penalty: float = 1.0,
-        held: NDArray[np.bool_] | None = None,
-        moved: Floats | None = None,
-    ) -> tuple[Fit, Floats]:
-        """Solve with weights per task on the samples of tasks that matter, without `held` ones of the newest.
+    def _problem(
+        self, task_weights: Floats, held: NDArray[np.bool_] | None = None, moved: Floats | None = None
+    ) -> _Problem:
+        """Return the problem of weights per task on the samples of tasks that matter, without `held` of the newest.
 
         With `moved` samples in place of the stored ones.
         """
@@ -266,22 +329,38 @@ class LogLossRules:
             newest[held] = 0.0
         used = np.flatnonzero(per_sample)
         weights = per_sample[used] / per_sample[used].sum()
-        y = self._y[used]
-        strength = self._strength(ess, penalty)
         if self._primal:
-            solution = solve_log_loss(
-                (self._X if moved is None else moved)[used], y, weights, strength, start, primal=True
-            )
-            return _fit(primal_parameters(solution.coefficients), solution, ess), solution.coefficients
-        samples = None if moved is None else moved[used]
-        gram = _square(self._gram, used) if samples is None else samples @ samples.T
-        solution = solve_log_loss(gram, y, weights, strength, start[:, used], primal=False)
+            matrix = (self._X if moved is None else moved)[used]
+        else:
+            matrix = _square(self._gram, used) if moved is None else moved[used] @ moved[used].T
+        return _Problem(used, weights, self._y[used], matrix)
+
+    def _solved(
+        self, problem: _Problem, ess: float, start: Floats, penalty: float, tolerance: float = TOLERANCE
+    ) -> tuple[LogLossSolution, Floats]:
+        """Return the solution, and its coefficients of all stored samples (dual) or features (primal)."""
+        begin = start if self._primal else start[:, problem.used]
+        strength = self._strength(ess, penalty)
+        solution = solve_log_loss(
+            problem.matrix, problem.y, problem.weights, strength, begin, primal=self._primal, tolerance=tolerance
+        )
+        if self._primal:
+            return solution, solution.coefficients
         coefficients = np.zeros_like(start)
-        coefficients[:, used] = solution.coefficients
-        mu = np.empty(0)  # scores of held-out samples need no parameters
-        if held is None:
-            mu = dual_parameters(self._X[used] if samples is None else samples, solution.coefficients)
-        return _fit(mu, solution, ess), coefficients
+        coefficients[:, problem.used] = solution.coefficients
+        return solution, coefficients
+
+    def _solve(
+        self, task_weights: Floats, ess: float, start: Floats, penalty: float = 1.0, moved: Floats | None = None
+    ) -> tuple[Fit, Floats]:
+        """Solve with weights per task, and return the rule."""
+        problem = self._problem(task_weights, moved=moved)
+        solution, coefficients = self._solved(problem, ess, start, penalty)
+        if self._primal:
+            mu = primal_parameters(solution.coefficients)
+        else:
+            mu = dual_parameters((self._X if moved is None else moved)[problem.used], solution.coefficients)
+        return Fit(mu, solution.value, float("nan"), ess, solution.iterations), coefficients
 
 
 def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:
@@ -296,7 +375,3 @@ def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:
     square[:count, count:] = gram[block, rest]
     square[count:] = gram[np.ix_(rest, used)]
     return square
-
-
-def _fit(mu: Floats, solution: LogLossSolution, ess: float) -> Fit:
-    return Fit(mu, solution.value, float("nan"), ess, solution.iterations)

@@ -26,7 +26,11 @@ class Candidate:
     pooled: bool = False  # whether all stored samples count alike, as with a rate of change of 0
 
 
+Shares = dict[Candidate, float]
+"""How much each candidate has to say; together 1."""
+
 DEFAULT = Candidate(True, 1.0)
+AVERAGED = "averaged"
 CANDIDATES: dict[str, tuple[Candidate, ...]] = {
     "none": (DEFAULT,),
     "penalty": (DEFAULT, Candidate(True, 4.0)),
@@ -39,11 +43,66 @@ CANDIDATES: dict[str, tuple[Candidate, ...]] = {
         Candidate(False, 4.0),
         Candidate(True, 4.0, pooled=True),
     ),
+    AVERAGED: tuple(
+        Candidate(transfer, penalty, pooled=pooled)
+        for transfer, pooled in ((True, False), (False, False), (True, True))
+        for penalty in (1.0, 16.0)
+    ),
 }
 """What can be chosen, by the setting `selection`."""
 
 POOLED_LAST = 3.0
 """Handicap of pooled samples in nats of log loss: where nothing is known yet, tasks are taken to change."""
+
+
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Factors of the scores at which candidates are compared where they are averaged: each is judged by its best one.
+
+A rule that is too sure or not sure enough of itself can make the fewest errors. A factor other than 1 is paid for with
+the logarithm of their number.
+"""
+
+LEAST_SHARE = 0.1
+"""A candidate with less has nothing to say."""
+
+HOPELESS = 1e-6
+"""A candidate whose share would be smaller is not scored at this step, to save time."""
+
+
+def shares(losses: dict[Candidate, Floats], temperatures: tuple[float, ...], least: float) -> Shares:
+    """Return what each candidate has to say: exp(-loss), or all for the one with the smallest loss if `least` is 1.
+
+    Parameters
+    ----------
+    losses : dict of Candidate to ndarray of shape (temperatures,)
+        Log loss in nats so far, by the factor of the scores.
+    temperatures : tuple of float
+        These factors.
+    least : float
+        Smallest share: candidates with less have none.
+
+    Returns
+    -------
+    dict of Candidate to float
+        Those with a share.
+
+    Examples
+    --------
+    >>> first, other = Candidate(True, 1.0), Candidate(False, 1.0)
+    >>> found = shares({first: np.array([2.0]), other: np.array([2.0 + np.log(3.0)])}, (1.0,), 0.1)
+    >>> [round(share, 3) for share in found.values()]
+    [0.75, 0.25]
+    """
+    price = np.where(np.array(temperatures) == 1.0, 0.0, np.log(len(temperatures)))
+    accounts = {one: float((loss + price).min()) for one, loss in losses.items()}
+    best = min(accounts, key=accounts.__getitem__)
+    if least == 1.0:  # the first of equal ones
+        return {best: 1.0}
+    weights = {one: float(np.exp(accounts[best] - account)) for one, account in accounts.items()}
+    smallest = least * sum(weights.values())
+    kept = {one: weight for one, weight in weights.items() if weight >= smallest}
+    total = sum(kept.values())
+    return {one: weight / total for one, weight in kept.items()}
 
 
 def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
@@ -55,11 +114,11 @@ def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     return tuple(dict.fromkeys(Candidate(False, candidate.penalty) for candidate in candidates))
 
 
-def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_]]:
-    """Return masks of held-out samples: about 50 over all folds, at most 5 folds, classes spread evenly.
+def fold_masks(n: int, y: NDArray[np.int64], step: int, least: int = 1) -> list[NDArray[np.bool_]]:
+    """Return masks of held-out samples: a fifth each, 50 / n of them, at most 5, classes spread evenly.
 
     Splits are fixed by the order of the samples within their classes and the step, so a run repeats exactly. Where only
-    one fold is held out, the step decides which.
+    one fold is held out, the step decides which; `least` folds at least.
 
     >>> [mask.astype(int).tolist() for mask in fold_masks(4, np.array([0, 0, 1, 1]), 0)]
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
@@ -72,7 +131,7 @@ def fold_masks(n: int, y: NDArray[np.int64], step: int) -> list[NDArray[np.bool_
     order = np.argsort(y, kind="stable")
     fold = np.empty(n, dtype=np.int64)
     fold[order] = np.arange(n) % parts
-    count = min(parts, max(1, -(-50 // n)))
+    count = min(parts, max(least, -(-50 // n)))
     return [fold == (step + j) % parts for j in range(count)]
 
 

@@ -20,7 +20,7 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
-Selection = Literal["none", "penalty", "transfer", "cv", "cv_pooled"]
+Selection = Literal["none", "penalty", "transfer", "cv", "cv_pooled", "averaged"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 Change = Literal["released", "printed"]
 CHANGES: tuple[Change, ...] = get_args(Change)
@@ -87,10 +87,12 @@ class IMRCSettings:
         What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
         loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`: on the same tracked
         means it uses every sample by its weight.
-    selection : {"none", "penalty", "transfer", "cv", "cv_pooled"}
+    selection : {"none", "penalty", "transfer", "cv", "cv_pooled", "averaged"}
         What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
         the penalty, whether to transfer at all, both ("cv"), or both and whether all stored samples count alike, as
-        with a rate of change of 0 ("cv_pooled": fewer errors where tasks hardly change). For loss "log" only: it
+        with a rate of change of 0 ("cv_pooled": fewer errors where tasks hardly change). "averaged" chooses
+        nothing: weights of the past and penalties are averaged over such candidates, each with a share exp(-log loss),
+        the loss at the best of five factors of its scores; up to 2000 samples are stored. For loss "log" only: it
         notices what the likelihood of the means cannot, labels that turn round.
     rate : float or None
         The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".

@@ -19,7 +19,8 @@ def choices_table(result: RunResult) -> pd.DataFrame:
     """Return the selection at each step: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
 
     `transfer` is the share of repetitions that used the past, `pooled` of those in which all stored samples counted
-    alike, `penalty` the geometric mean of the penalty's factor.
+    alike, `penalty` the geometric mean of the penalty's factor. With selection "averaged" each repetition adds its
+    shares.
     Columns that the preset does not choose are NaN.
     """
     steps = np.arange(1, result.n_tasks + 1)
@@ -47,12 +48,17 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         "penalty": "Penalty factor",
     }
     titles = {name: title for name, title in titles.items() if name == "rate" or table[name].notna().all()}
+    largest = 16 if table["penalty"].max() > 4.0 else 4
     shares = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]}
     axes: dict[str, dict[str, Any]] = {
         "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
         "transfer": shares,
         "pooled": shares,
-        "penalty": {"type": "log", "tickvals": [1, 2, 4], "range": [-0.05, 0.65]},
+        "penalty": {
+            "type": "log",
+            "tickvals": [factor for factor in (1, 2, 4, 8, 16) if factor <= largest],
+            "range": [-0.05, np.log10(largest) + 0.05],
+        },
     }
     x = table["step"].to_numpy()
     colour, traces = COLOURS["reference"], Traces()

@@ -111,6 +111,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "default": {"preset": "recommended", "features": "automatic"},
     # The options that are measured against the default, together and one by one.
     "blended_pooled": {"preset": "recommended", "features": "blended", "selection": "cv_pooled"},
+    "blended_averaged": {"preset": "recommended", "features": "blended", "selection": "averaged"},
     "blended_alone": {"preset": "recommended", "features": "blended"},
     "pooled_alone": {"preset": "recommended", "features": "automatic", "selection": "cv_pooled"},
     "recommended_01": {"preset": "recommended_01"},

@@ -72,19 +72,19 @@ def rules(change: Change) -> type[LogLossRules]:
             self._candidates = change.candidates()
             self._alone = alone(self._candidates)
             self._losses = {
-                each: change.no_transfer_first * each.transfer + change.quarter_last * (each.penalty < 1)
+                each: np.array([change.no_transfer_first * each.transfer + change.quarter_last * (each.penalty < 1)])
                 for each in (*self._candidates, *self._alone)
             }
 
-        def _learn(self, task, back, candidate, start):
+        def _learn(self, task, back, chosen, start):
             # The rule of one task alone, which has no weights of other tasks, is not averaged.
             if not change.average or task.weights is None:
-                return super()._learn(task, back, candidate, start)
-            losses = np.array([self._losses[each] for each in self._candidates])
+                return super()._learn(task, back, chosen, start)
+            losses = np.array([self._losses[each][0] for each in self._candidates])
             shares = np.exp(-change.average * (losses - losses.min()))
             shares[shares < 0.02] = 0.0
             learnt = [
-                (share, *super(Changed, self)._learn(task, back, each, start))
+                (share, *super(Changed, self)._learn(task, back, {each: 1.0}, start))
                 for share, each in zip(shares / shares.sum(), self._candidates, strict=True)
                 if share > 0.0
             ]

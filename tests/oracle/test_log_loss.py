@@ -5,8 +5,21 @@ import pytest
 from scipy.optimize import minimize
 
 import imrc
-from imrc.core.selection import CANDIDATES, fold_masks, log_loss, split_weights
-from imrc.solvers.log_loss import INTERCEPT_SCALE, dual_parameters, primal_parameters, scaled, solve_log_loss
+from imrc.core import log_loss_rules
+from imrc.core.learner import Learner
+from imrc.core.log_loss_rules import LogLossRules
+from imrc.core.selection import CANDIDATES, Candidate, fold_masks, log_loss, shares, split_weights
+from imrc.core.settings import resolve_settings
+from imrc.core.trackers import RateTracker
+from imrc.solvers.log_loss import (
+    INTERCEPT_SCALE,
+    dual_parameters,
+    primal_parameters,
+    scaled,
+    solve_log_loss,
+)
+
+AVERAGED_SETTINGS = resolve_settings("recommended", b=3, selection="averaged")
 
 
 def problem(seed: int, n: int, features: int, n_classes: int):
@@ -65,7 +78,7 @@ def log_loss_weighted(scores, y, weights):
     return sum(w * log_loss(score[None], np.array([label])) for w, score, label in zip(weights, scores, y, strict=True))
 
 
-@pytest.mark.parametrize("selection", ["cv", "cv_pooled"])
+@pytest.mark.parametrize("selection", ["cv", "cv_pooled", "averaged"])
 def test_flipping_concepts_are_not_transferred(selection):
     # Labels turn round at every task while the means of x stay: the likelihood sees little, held-out labels see it.
     generator = np.random.default_rng(0)
@@ -118,7 +131,65 @@ def test_tasks_that_do_not_change_are_pooled():
     assert result.choices["pooled"][:, -3:].min() == 1
 
 
-@pytest.mark.parametrize("selection", ["cv", "cv_pooled"])
+def test_averaged_candidates_make_one_rule_of_averaged_weights(monkeypatch):
+    # Two candidates, all samples alike and the newest task alone, have an equal share from the start.
+    pooled, own = Candidate(True, 1.0, pooled=True), Candidate(False, 4.0)
+    monkeypatch.setitem(CANDIDATES, "averaged", (pooled, own))
+    monkeypatch.setattr(log_loss_rules, "POOLED_LAST", 0.0)
+    monkeypatch.setattr(log_loss_rules, "fold_masks", lambda *given: [])
+    generator = np.random.default_rng(0)
+    learner = Learner(AVERAGED_SETTINGS, 2)
+    X, y = generator.normal(size=(3, 30, 5)), generator.integers(2, size=(3, 30))
+    X[..., :2] += y[..., None]
+    X1 = np.column_stack([np.ones(90), X.reshape(90, 5)])
+    for task in range(3):
+        update = learner.step(X1[30 * task : 30 * task + 30], y[task])
+    assert update.choices["transfer"] == update.choices["pooled"] == pytest.approx(0.5)
+    assert update.choices["penalty"] == pytest.approx(2.0)
+    penalty = 2.0 * 2 / np.sqrt(90 * 30)
+    for rule, newest in ((update.forward.coef, 2), (update.revised[1].coef, 1)):
+        weights = (1 / 90 + np.repeat(np.arange(3) == newest, 30) / 30) / 2
+        wanted = solve_log_loss(
+            scaled(X1), y.ravel(), weights, penalty, np.zeros((2, 6)), primal=True, max_iter=3000, tolerance=1e-8
+        )
+        np.testing.assert_allclose(rule, primal_parameters(wanted.coefficients), atol=0.03)
+
+
+def test_shares_follow_the_loss_at_the_best_temperature():
+    sure, unsure, hopeless = (Candidate(True, penalty) for penalty in (1.0, 4.0, 16.0))
+    losses = {sure: np.array([10.0, 14.0]), unsure: np.array([20.0, 10.0 + np.log(2.0)]), hopeless: np.full(2, 40.0)}
+    # A factor other than 1 costs the logarithm of how many there are, so both have an account of 10 + ln 2.
+    assert shares(losses, (0.5, 1.0), 0.1) == pytest.approx({sure: 0.5, unsure: 0.5})
+    assert shares(losses, (0.5, 1.0), 1.0) == {sure: 1.0}
+
+
+def test_tasks_that_do_not_change_get_the_average_of_all_stored_samples():
+    sequence = imrc.datasets.load("identical", tasks=28)
+    settings = {"n": 10, "features": "standardised", "repetitions": 3}
+    result = imrc.evaluate(sequence, selection="averaged", **settings)
+    assert result.choices["pooled"][:, 0].max() < 0.5
+    assert result.choices["pooled"][:, -3:].mean() > 0.5
+    assert (
+        result.headline()["forward_backward"].mean
+        < imrc.evaluate(sequence, **settings).headline()["forward_backward"].mean
+    )
+
+
+@pytest.mark.parametrize("columns", [5, 1600])
+def test_averaged_stores_a_stated_number_of_samples(columns):
+    rules = LogLossRules(AVERAGED_SETTINGS, 2)
+    tracker = RateTracker(2, 3, 30)
+    generator = np.random.default_rng(0)
+    for _ in range(24):
+        X1 = np.column_stack([np.ones(100), generator.normal(size=(100, columns - 1))])
+        y = generator.integers(2, size=100)
+        tracker.update(X1, y)
+        rules.step(X1, y, None, tracker.forward(), [])
+    used = rules.used(tracker.forward(), 0)
+    assert used.sizes.sum() == (2000 if columns == 5 else 600)
+
+
+@pytest.mark.parametrize("selection", ["cv", "cv_pooled", "averaged"])
 def test_only_past_data_decide(selection):
     long = imrc.datasets.load("random_walk", tasks=10, samples=100)
     short = long.head(6)
