@@ -160,7 +160,7 @@ def members(data: bytes) -> list[str]:
     _check_directory(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = [info.filename for info in archive.infolist()[:10_000] if not info.is_dir()]
+            names = [info.filename for info in archive.infolist()[:10_000] if info.filename and not info.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise _damaged(error) from None
     return [name for name in names if not name.rsplit("/", 1)[-1].startswith((".", "__MACOSX"))]

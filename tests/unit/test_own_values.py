@@ -3,6 +3,7 @@
 import bz2
 import io
 import lzma
+import struct
 import zipfile
 
 import numpy as np
@@ -326,6 +327,15 @@ def damaged_lzma():
     return bytes(data)
 
 
+def nameless() -> bytes:
+    """A zip archive whose one file has no name: its four letters are an empty extra field."""
+    data = bytearray(zipped({"abcd": b"x,y\n1,a\n"}).replace(b"abcd", b"\x99\x99\0\0"))
+    for mark, place in ((b"PK\x03\x04", 26), (b"PK\x01\x02", 28)):
+        start = data.index(mark) + place
+        data[start : start + 4] = struct.pack("<HH", 0, 4)
+    return bytes(data)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -340,6 +350,7 @@ def damaged_lzma():
         (bz2.compress(b"X\n\0\0\0\3" + bytes(50)), "R objects"),
         (zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "OpenDocument"),
         (zipped({"xl/workbook.xml": b"<x/>"}), "Excel"),
+        (nameless(), "it holds nothing"),
     ],
 )
 def test_other_kinds_of_file_are_named(content, said):
