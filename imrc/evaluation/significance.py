@@ -60,7 +60,7 @@ def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
     """Return mean and standard error over the first axis (repetitions); NaN errors with one repetition."""
     mean = values.mean(axis=0)
     if len(values) == 1:
-        return mean, np.full_like(mean, np.nan)
+        return mean, mean * np.nan  # of a number a number, not an array
     return mean, values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 

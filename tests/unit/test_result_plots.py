@@ -86,6 +86,13 @@ def test_label_budget(sequence, result):
     assert budget_sentence(table, 6).startswith(f"To reach an error of {error}: ")
 
 
+def test_label_budget_of_one_repetition_has_no_bands(sequence):
+    runs = [imrc.evaluate(sequence, n=n, b=2, repetitions=1) for n in (3, 6)]
+    table = budget_table(runs)
+    assert table["stderr"].isna().all()
+    assert not any("95" in (trace.name or "") for trace in budget_chart(table, runs[1]).data)
+
+
 def test_samples_needed_are_read_off_the_curve():
     table = pd.DataFrame(
         {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40, 10, 40], "value": [0.4, 0.25, 0.3, 0.2]}
