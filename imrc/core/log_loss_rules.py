@@ -66,6 +66,22 @@ class _Problem(NamedTuple):
     matrix: Floats
 
 
+class Room(NamedTuple):
+    """What the rule for log loss keeps."""
+
+    samples: int  # beyond b + 1 tasks just enough of them for so many
+    tasks: int  # which makes so many of n samples each
+    primal: bool  # whether rules are solved for features instead of samples: the form with the smaller matrix
+
+
+def room(settings: IMRCSettings, n: int, width: int, b: int) -> Room:
+    """Return what is kept of tasks of n samples with `width` features, the intercept among them."""
+    averaged = settings.selection == AVERAGED
+    samples = max(STORED_SAMPLES, min(AVERAGED_SAMPLES, AVERAGED_NUMBERS // width)) if averaged else STORED_SAMPLES
+    tasks = max(b + 1, min(MAX_STORED_TASKS, -(-samples // n)))
+    return Room(samples, tasks, width <= (0.5 if averaged else 0.75) * n * tasks)
+
+
 class LogLossRules:
     """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
 
@@ -242,11 +258,8 @@ class LogLossRules:
     def _store(self, X: Floats, y: NDArray[np.int64]) -> None:
         """Add a task and drop the oldest beyond the limit; keep Gram matrix and warm starts in step."""
         if self._steps == 0:
-            if self._averaged:
-                self._samples = max(STORED_SAMPLES, min(AVERAGED_SAMPLES, AVERAGED_NUMBERS // X.shape[1]))
-            # Decided once, from what will be stored if tasks stay as large: the form with the smaller matrix.
-            tasks = max(self.settings.b + 1, min(MAX_STORED_TASKS, -(-self._samples // len(y))))
-            self._primal = X.shape[1] <= (0.5 if self._averaged else 0.75) * len(y) * tasks
+            # Decided once, from what will be stored if tasks stay as large.
+            self._samples, _, self._primal = room(self.settings, len(y), X.shape[1], self.settings.b)
         sizes = [*self._sizes.tolist(), len(y)]
         tasks = surplus(sizes, self.settings.b + 1, self._samples, MAX_STORED_TASKS)
         dropped, self._sizes = sum(sizes[:tasks]), np.array(sizes[tasks:])
@@ -270,7 +283,7 @@ class LogLossRules:
         X, y = self._X[-newest:], self._y[-newest:]
         starts = dict(self._scored)  # none has seen a sample that is held out now
         scores: dict[Candidate, list[Floats]] = {candidate: [] for candidate in candidates}
-        masks = fold_masks(len(y), y, self._steps, 2 if self._averaged else 1)
+        masks = fold_masks(len(y), y, self._steps, self.settings.selection)
         for held in masks:
             problems: dict[tuple[bool, bool], tuple[_Problem, float]] = {}  # penalties differ in one number only
             for candidate in candidates:

@@ -134,8 +134,6 @@ def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
 
     tau and s are (k, m), d (k, m) or (k, 1): row j belongs to the step from task j-1 to task j, row 0 is not used.
 
-    No change and equal variances, the running mean:
-
     No change and equal variances: the running mean.
 
     >>> tau = np.array([[0.0], [3.0], [6.0]])

@@ -114,25 +114,27 @@ def alone(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     return tuple(dict.fromkeys(Candidate(False, candidate.penalty) for candidate in candidates))
 
 
-def fold_masks(n: int, y: NDArray[np.int64], step: int, least: int = 1) -> list[NDArray[np.bool_]]:
-    """Return masks of held-out samples: a fifth each, 50 / n of them, at most 5, classes spread evenly.
+def folds(n: int, selection: str = "cv") -> int:
+    """Return how many times a fifth of n samples is held out: 50 / n, at most 5; at least 2 to average over."""
+    return min(5, n, max(2 if selection == AVERAGED else 1, -(-50 // n))) if n > 1 else 0
+
+
+def fold_masks(n: int, y: NDArray[np.int64], step: int, selection: str = "cv") -> list[NDArray[np.bool_]]:
+    """Return masks of held-out samples: a fifth each, as many as `folds` says, classes spread evenly.
 
     Splits are fixed by the order of the samples within their classes and the step, so a run repeats exactly. Where only
-    one fold is held out, the step decides which; `least` folds at least.
+    one fold is held out, the step decides which.
 
     >>> [mask.astype(int).tolist() for mask in fold_masks(4, np.array([0, 0, 1, 1]), 0)]
     [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     >>> len(fold_masks(100, np.arange(100) % 2, 3)), int(fold_masks(100, np.arange(100) % 2, 3)[0].sum())
     (1, 20)
     """
-    if n < 2:
-        return []
     parts = min(5, n)
     order = np.argsort(y, kind="stable")
     fold = np.empty(n, dtype=np.int64)
     fold[order] = np.arange(n) % parts
-    count = min(parts, max(least, -(-50 // n)))
-    return [fold == (step + j) % parts for j in range(count)]
+    return [fold == (step + j) % parts for j in range(folds(n, selection))]
 
 
 def split_weights(task_weights: Floats, n: int, n_train: int) -> tuple[Floats, float]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from imrc._checks import InputError
-from imrc.core.log_loss_rules import MAX_STORED_TASKS, STORED_SAMPLES
+from imrc.core.log_loss_rules import MAX_STORED_TASKS, room
 from imrc.core.orders import COMPARED_TASKS
 from imrc.core.rates import RATES
+from imrc.core.selection import AVERAGED, CANDIDATES, folds
 from imrc.core.zero_one_rules import RECENT_SAMPLES
-from imrc.evaluation.run import MAPPED_LIMIT
+from imrc.evaluation.run import MAPPED_LIMIT, keeps_mapped
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
 from imrc.features import FeatureSpec, learns, make
@@ -224,7 +225,7 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
         workers=max(1, min(settings.repetitions, cores())),
     )
     shared = not learns(settings.features, sequence)
-    kept = shared and int(sequence.sizes.sum()) * (shape.outputs + 1) <= MAPPED_LIMIT
+    kept = shared and keeps_mapped(sequence, shape.outputs)
     parts = {"rows": _rows(shape, sequence, settings, shared=shared, kept=kept), "results": _results(shape, settings)}
     seconds = 0.0
     if "imrc" in settings.methods:
@@ -265,18 +266,19 @@ def _tracking(shape: _Shape, settings: RunSettings) -> float:
     return shape.repetitions * shape.m * (4 * stored + differences) + shape.workers * shape.m * differences
 
 
-def _stored(shape: _Shape) -> tuple[int, bool]:
+def _stored(shape: _Shape, settings: RunSettings) -> tuple[int, bool]:
     """Return how many samples the rule for log loss keeps, and whether it is solved for features instead of these."""
-    tasks = max(shape.reach + 1, min(MAX_STORED_TASKS, -(-STORED_SAMPLES // shape.n)))
-    return shape.n * min(tasks, shape.tasks), shape.outputs + 1 <= 0.75 * shape.n * tasks
+    _, tasks, primal = room(settings.learner, shape.n, shape.outputs + 1, shape.reach)
+    return shape.n * min(tasks, shape.tasks), primal
 
 
 def _rules(shape: _Shape, settings: RunSettings) -> float:
     s, stored, width = settings.learner, shape.reach + 1, shape.outputs + 1
     if s.loss == "log":
-        samples, primal = _stored(shape)
+        samples, primal = _stored(shape, settings)
         gram = 0 if primal else samples**2
-        coefficients = stored * shape.classes * (width if primal else samples)
+        starts = stored + len(CANDIDATES[AVERAGED]) * (s.selection == AVERAGED)
+        coefficients = starts * shape.classes * (width if primal else samples)
         # A step copies the samples twice, and the Gram matrix to let the newest task in.
         passing = (2 if s.order == 1 else 4) * (samples * width + gram)  # or moves the samples
         return shape.repetitions * (samples * width + gram + coefficients) + shape.workers * passing
@@ -316,11 +318,11 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
     s, k, problems = settings.learner, shape.tasks, shape.estimates + shape.tasks
     numbers = problems * shape.m * (shape.test + 20)
     if s.loss == "log":
-        stored, _ = _stored(shape)
-        used = min(stored, shape.n * _LOG_LOSS_TASKS)
+        stored, _ = _stored(shape, settings)
+        used = stored if s.selection == AVERAGED else min(stored, shape.n * _LOG_LOSS_TASKS)
         once = min(used, shape.outputs + 1) * used * shape.classes * _LOG_LOSS_ITERATIONS
-        folds = 5 if shape.n >= 5 else shape.n
-        scored = 0 if s.selection == "none" else k * 4 * max(1, min(folds, -(-50 // shape.n)))
+        candidates = CANDIDATES[s.selection]
+        scored = k * len(candidates) * folds(shape.n, s.selection) if len(candidates) > 1 else 0
         numbers += (problems + scored) * once + 3 * problems * used * (shape.outputs + 1)
         numbers += k * stored * shape.n * (shape.outputs + 1)
         problems += scored

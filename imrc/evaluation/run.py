@@ -150,12 +150,17 @@ class _Rows:
         return lambda: mapped
 
 
+def keeps_mapped(sequence: TaskSequence, n_outputs: int) -> bool:
+    """Whether whole tasks are kept as they were mapped, where all repetitions share a map."""
+    return int(sequence.sizes.sum()) * (n_outputs + 1) <= MAPPED_LIMIT
+
+
 class _SharedRows(_Rows):
     """Rows of a map that all repetitions share: whole tasks are mapped and kept."""
 
     def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
         super().__init__(sequence, feature_map)
-        self._keep = int(sequence.sizes.sum()) * (self.n_outputs + 1) <= MAPPED_LIMIT
+        self._keep = keeps_mapped(sequence, self.n_outputs)
         self._mapped: dict[int, Floats] = {}
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:

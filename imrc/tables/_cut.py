@@ -13,6 +13,7 @@ from imrc._checks import DataError, check_choice, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.tables._columns import MAX_LISTED, Column
 from imrc.tables._dates import Period
+from imrc.tables._numbers import plain_number
 from imrc.tables._open import Table
 from imrc.tables._text import MAX_CELLS
 from imrc.tasks import LEAST_FREQUENT, MAX_TASKS, ColumnKind, Task, TaskSequence
@@ -374,19 +375,6 @@ def _as_words(column: Column) -> Column:
     in_words = date_in_words if column.kind == "date" else plain_number
     listed = tuple(in_words(value) for value in values[:MAX_LISTED])
     return replace(column, kind="category", values=all_codes, categories=listed)
-
-
-def plain_number(value: float) -> str:
-    """Return a number with all its digits and no others.
-
-    Examples
-    --------
-    >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
-    ('1234567', '0.1', '1e+300')
-    """
-    if 1e-5 <= abs(value) < 1e16 or value == 0:
-        return str(np.format_float_positional(value, trim="-"))
-    return repr(float(value))
 
 
 def _labels(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_]]:

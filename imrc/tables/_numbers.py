@@ -216,3 +216,16 @@ def _read_written(cells: pa.Array, missing: Flags, mark: Mark, mostly: float) ->
             f"{bad.sum():,} of {len(values):,} cells are not numbers ({named(bad, cells)}); they count as missing"
         )
     return Figures(values, tuple(notes))
+
+
+def plain_number(value: float) -> str:
+    """Return a number with all its digits and no others.
+
+    Examples
+    --------
+    >>> plain_number(1234567.0), plain_number(0.1), plain_number(1e300)
+    ('1234567', '0.1', '1e+300')
+    """
+    if 1e-5 <= abs(value) < 1e16 or value == 0:
+        return str(np.format_float_positional(value, trim="-"))
+    return repr(float(value))

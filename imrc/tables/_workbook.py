@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from imrc._checks import DataError
 from imrc.tables._archives import members, unzip
 from imrc.tables._columns import clean_name
+from imrc.tables._numbers import LARGEST_EXACT, plain_number
 from imrc.tables._text import MAX_UNPACKED_BYTES, check_size
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ def _check_sheets(data: bytes) -> None:
         part = unzip(data, member, left)
         left -= len(part)
         if member.startswith("xl/worksheets/"):
-            rows = columns = 0
-            for letters, row in _PLACE.findall(part):
-                rows = max(rows, int(row))
-                columns = max(columns, len(letters), _number(letters))
-            check_size(rows, columns)
+            rows, letters = 0, set()
+            for place in _PLACE.finditer(part):
+                letters.add(place[1])
+                rows = max(rows, int(place[2]))
+            check_size(rows, max(map(_number, letters), default=0))
 
 
 def _number(letters: bytes) -> int:
@@ -105,7 +106,7 @@ def _cells(values: list[Any]) -> pa.Array:
     kinds = {type(value) for value in values if value != ""}
     known = [None if value == "" else value for value in values]
     if kinds <= {int, float}:
-        whole = all(value is None or (float(value).is_integer() and abs(value) < 2**53) for value in known)
+        whole = all(value is None or (float(value).is_integer() and abs(value) < LARGEST_EXACT) for value in known)
         return pa.array(known, pa.float64()).cast(pa.int64() if whole else pa.float64())
     if kinds == {dt.date}:
         return pa.array(known, pa.date32())
@@ -118,4 +119,4 @@ def _cells(values: list[Any]) -> pa.Array:
 
 
 def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
+    return plain_number(value) if isinstance(value, float) else str(value)

@@ -100,6 +100,9 @@ def test_nothing_is_cut_or_scrolls_sideways(opened, width):
     main = opened.get_by_test_id("stMain")
     assert main.evaluate("part => part.scrollWidth - part.clientWidth") <= 0
     assert opened.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    edge = main.evaluate("part => part.getBoundingClientRect().right")
+    charts = opened.locator(".js-plotly-plot")
+    assert max(charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)"), default=0) <= edge + 1
     texts = opened.evaluate(TEXTS)
     assert texts or "your-data" not in opened.url
     cut = [text for text in texts if min(text["left"], text["right"], text["top"], text["bottom"]) < -1]
