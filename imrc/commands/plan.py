@@ -60,7 +60,11 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     wish.add_argument("--error", type=float, help="error wanted; runs single-task learning of DATA at several n")
     places = "; ".join(f"{name}: {words}" for name, words in PLACES.items())
     parser.add_argument("--of", choices=PLACES, default="mean", help=f"whose (default: %(default)s). {places}")
-    parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
+    parser.add_argument(
+        "--features",
+        choices=KINDS,
+        help="representation (default: automatic for the rate of change, blended for errors)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of data and draws (default: %(default)s)")
     add_formats(parser)
 
@@ -70,7 +74,9 @@ def _rate_of(options: argparse.Namespace, sequence: TaskSequence | None) -> Rate
         return Rate.guess(options.rho)
     if sequence is None:
         raise InputError("imrc plan needs DATA, whose rate of change is measured, or --rho.")
-    return Rate(*assess(sequence, features=FeatureSpec(options.features), seed=options.seed).ratio_at(1))
+    return Rate(
+        *assess(sequence, features=FeatureSpec.parse(options.features or "automatic"), seed=options.seed).ratio_at(1)
+    )
 
 
 def _curve_of(options: argparse.Namespace, sequence: TaskSequence | None, line: ProgressLine) -> pd.DataFrame | None:
@@ -82,8 +88,7 @@ def _curve_of(options: argparse.Namespace, sequence: TaskSequence | None, line: 
     runs = []
     for n in sample_sizes(largest, min(options.n, largest)):
         line.show(f"{sequence.name}: learning curve, n = {n}")
-        features = FeatureSpec(options.features)
-        runs.append(evaluate(sequence, n=n, repetitions=_REPETITIONS, seed=options.seed, features=features))
+        runs.append(evaluate(sequence, n=n, repetitions=_REPETITIONS, seed=options.seed, features=options.features))
     return learning_curve(runs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
@@ -15,7 +16,7 @@ from imrc.evaluation.measures import definitions, measure_columns
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind
-from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
+from imrc.evaluation.settings import PARAMETERS, RunSettings, own_features, window_argument
 from imrc.evaluation.significance import Headline
 from imrc.evaluation.words import borrowing_note, samples_text
 from imrc.features import KINDS, FeatureSpec
@@ -45,7 +46,11 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
             + (" or all; default: the preset's." if parameter.by_preset else f", default {parameter.default}."),
         )
     parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
-    parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
+    parser.add_argument(
+        "--features",
+        choices=KINDS,
+        help="representation (default: the preset's, blended for recommended, else automatic)",
+    )
     parser.add_argument(
         "--scenario",
         choices=SCENARIOS,
@@ -75,12 +80,13 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
 def settings_of(options: argparse.Namespace) -> RunSettings:
     """Return the settings the arguments ask for; ValueError for a value out of range."""
     spec = {name: getattr(options, name) for name in ("frequencies", "sigma2") if getattr(options, name) is not None}
+    features = own_features(options.preset) if options.features is None else FeatureSpec(options.features)
     overrides = {name: getattr(options, name) for name in CUSTOM if getattr(options, name) is not None}
     if "order" in overrides:
         overrides["order"] = check_order(overrides["order"])
     return RunSettings(
         preset=options.preset,
-        features=FeatureSpec(options.features, **spec),
+        features=replace(features, **spec),
         overrides=tuple(sorted(overrides.items())),
         scenario=options.scenario,
         **{name: getattr(options, name) for name in NUMBERS},

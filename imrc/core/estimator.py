@@ -50,7 +50,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         The number of recent changes from which the size of a change is estimated, 1 to 100: preset "paper" averages
         the last W squared differences, eq. (7); the recommended presets use the innovations of the last W steps, or
         of "all" so far. None: the preset's, 2 for "paper" and "all" for the others.
-    preset : {"recommended", "recommended_01", "paper"}, default "recommended"
+    preset : {"recommended", "recommended_01", "recommended_2023", "paper"}, default "recommended"
         Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
         authors' code.
     solver : {"subgradient", "exact"} or None
@@ -71,8 +71,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         What the rule minimises in the worst case; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
-    selection : {"none", "penalty", "transfer", "cv", "cv_pooled", "averaged"} or None
-        What is chosen by cross-validation on past data; None: the preset's.
+    selection : {"none", "penalty", "transfer", "cv", "averaged"} or None
+        What is chosen or averaged by log loss on past data; None: the preset's.
     change : {"released", "printed"} or None
         Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
         the preset's ("released").

@@ -75,7 +75,7 @@ class Learner:
         Raised by every change that alters numbers; results kept under another version are not taken for current ones.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def __init__(
         self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1

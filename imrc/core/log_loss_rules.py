@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ class LogLossRules:
         for back, task in enumerate([forward, *revised]):
             if fits and all(candidate.pooled for candidate in chosen):  # one rule for all tasks
                 self._coefficients[-1 - back] = self._coefficients[-1]
-                fits.append(fits[0])
+                fits.append(replace(fits[0], ess=task.worth))
                 continue
             fit, self._coefficients[-1 - back] = self._learn(task, back, chosen, self._coefficients[-1 - back])
             fits.append(fit)
@@ -153,26 +153,29 @@ class LogLossRules:
 
     def _learn(self, task: Tracked, back: int, chosen: Shares, start: Floats) -> tuple[Fit, Floats]:
         """Solve for the task `back` tasks before the newest."""
-        weights, ess, penalty = self._weighted(task, back, chosen)
-        return self._solve(weights, ess, start, penalty, moved=self._moved_for(task, chosen))
+        weights, ess, penalty, worth = self._weighted(task, back, chosen)
+        return self._solve(weights, ess, worth, start, penalty, self._moved_for(task, chosen))
 
     def _moved_for(self, task: Tracked, chosen: Shares) -> Floats | None:
         """Return the samples in place of the stored ones, where tasks do not move as a random walk."""
         moving = sum(share for one, share in chosen.items() if one.transfer and not one.pooled)
         return self._moved(task, share=moving) if moving else None
 
-    def _weighted(self, task: Tracked, back: int, chosen: Shares) -> tuple[Floats, float, float]:
-        """Return the weights of the stored tasks for the task `back` before the newest, their worth, and the penalty.
+    def _weighted(self, task: Tracked, back: int, chosen: Shares) -> tuple[Floats, float, float, float]:
+        """Return the weights of the stored tasks for the task `back` before the newest, their samples, and the penalty.
 
-        Weights are averaged over the candidates by their shares, effective samples and penalties geometrically.
+        Weights are averaged over the candidates by their shares, effective samples and penalties geometrically. Last
+        is what the task is worth: samples that are pooled count no more than the recursions say, since a vote for
+        pooling is no evidence that tasks do not change.
         """
-        weights, ess, penalty = np.zeros(len(self._sizes)), 1.0, 1.0
+        weights, ess, penalty, worth = np.zeros(len(self._sizes)), 1.0, 1.0, 1.0
         for candidate, share in chosen.items():
             own_weights, own_ess = self._weighted_by(task, back, candidate)
             weights[-len(own_weights) :] += share * own_weights
             ess *= own_ess**share
             penalty *= candidate.penalty**share
-        return weights, ess, penalty
+            worth *= (task.worth if candidate.pooled else own_ess) ** share
+        return weights, ess, penalty, worth
 
     def _weighted_by(self, task: Tracked, back: int, candidate: Candidate) -> tuple[Floats, float]:
         """Return the weights of one candidate, and what they are worth."""
@@ -186,7 +189,7 @@ class LogLossRules:
 
     def used(self, task: Tracked, back: int) -> Used:
         """Return what the rule of the task `back` tasks before the newest was learnt from at this step."""
-        weights, ess, penalty = self._weighted(task, back, self._chosen)
+        weights, ess, penalty, _ = self._weighted(task, back, self._chosen)
         per_sample = self._per_sample(weights)
         kept = per_sample > 0
         strength = self._strength(ess, penalty)
@@ -283,7 +286,7 @@ class LogLossRules:
         X, y = self._X[-newest:], self._y[-newest:]
         starts = dict(self._scored)  # none has seen a sample that is held out now
         scores: dict[Candidate, list[Floats]] = {candidate: [] for candidate in candidates}
-        masks = fold_masks(len(y), y, self._steps, self.settings.selection)
+        masks = fold_masks(len(y), y, self._labelled - 1, self.settings.selection)
         for held in masks:
             problems: dict[tuple[bool, bool], tuple[_Problem, float]] = {}  # penalties differ in one number only
             for candidate in candidates:
@@ -364,16 +367,16 @@ class LogLossRules:
         return solution, coefficients
 
     def _solve(
-        self, task_weights: Floats, ess: float, start: Floats, penalty: float = 1.0, moved: Floats | None = None
+        self, task_weights: Floats, ess: float, worth: float, start: Floats, penalty: float, moved: Floats | None
     ) -> tuple[Fit, Floats]:
-        """Solve with weights per task, and return the rule."""
+        """Solve with weights per task, and return the rule of a task that is `worth` so many samples."""
         problem = self._problem(task_weights, moved=moved)
         solution, coefficients = self._solved(problem, ess, start, penalty)
         if self._primal:
             mu = primal_parameters(solution.coefficients)
         else:
             mu = dual_parameters((self._X if moved is None else moved)[problem.used], solution.coefficients)
-        return Fit(mu, solution.value, float("nan"), ess, solution.iterations), coefficients
+        return Fit(mu, solution.value, float("nan"), worth, solution.iterations), coefficients
 
 
 def _square(gram: Floats, used: NDArray[np.int64]) -> Floats:

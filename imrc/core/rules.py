@@ -19,7 +19,7 @@ class Fit:
     mu: Floats  # (m,)
     value: float  # of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats
     nu: float  # the max term of problem (3); NaN for log loss
-    ess: float  # effective samples the rule was learnt from
+    ess: float  # effective samples the task is worth
     iterations: int = 0  # of the solver; 0 where none ran
 
 

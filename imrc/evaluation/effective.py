@@ -26,7 +26,7 @@ class EffectiveSamples:
     own : float
         Samples a task has itself.
     borrowing : float
-        Share of steps in which neighbours were used, 1 if always.
+        Share of the neighbours, mean over steps; 1 if they were used throughout.
     """
 
     mean: float
@@ -40,8 +40,9 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     """Return the effective samples a run reached: every page, report and command quotes this number.
 
     The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
-    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. In the scenario
-    "next_task" that of each task, from the second on, before any of its samples.
+    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where ways to use
+    the past are averaged, it is their geometric mean by their shares: the task's own samples, or those of the
+    recursions. In the scenario "next_task" that of each task, from the second on, before any of its samples.
 
     Parameters
     ----------
@@ -72,11 +73,11 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
         ess = result.before_of(rule, "before_ess")[:, 1:]
     mean, low, high = mean_interval(ess.mean(axis=1))
     own = float(result.ess_tables["single"].final().mean()) if "single" in result.ess_tables else result.settings.n
-    return EffectiveSamples(mean, low, high, own, borrowing(result) if rule != "single" else 1.0)
+    return EffectiveSamples(mean, max(low, 0.0), high, own, borrowing(result) if rule != "single" else 1.0)
 
 
 def borrowing(result: RunResult) -> float:
-    """Return the share of steps, from the second task on, in which a run used other tasks: 1 if never switched off."""
+    """Return the share other tasks have, mean over the steps from the second task on: 1 if used throughout."""
     used = result.choices.get("transfer")
     # The first task has nobody to borrow from, whatever was chosen.
     return 1.0 if used is None or used.shape[1] < 2 else float(used[:, 1:].mean())

@@ -34,6 +34,7 @@ _ESTIMATE_S = 1.0e-4
 _PER_NUMBER_S = 4.0e-10
 _MAPPED_NUMBER_S = 5e-8
 _LOG_LOSS_ITERATIONS = 25
+_AVERAGED_ITERATIONS = 6  # on all stored samples, from a solution close by
 _LOG_LOSS_TASKS = 10
 """Tasks whose weights are not negligible, typically, however many are stored."""
 
@@ -236,6 +237,9 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
             "estimates": _estimates(shape, settings),
         }
         seconds += _seconds(shape, settings)
+        if not shared:
+            mapped = shape.repetitions * k * (shape.n + shape.test) * shape.outputs
+            seconds += mapped * (sequence.n_features / 2 + 20) * _PER_NUMBER_S
     for name in settings.compared:
         parts[name] = shape.repetitions * k * shape.n * (shape.outputs + 1)
         seconds += shape.repetitions * _PER_NUMBER_S * shape.m * shape.test * k**2 / 2
@@ -319,8 +323,10 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
     numbers = problems * shape.m * (shape.test + 20)
     if s.loss == "log":
         stored, _ = _stored(shape, settings)
-        used = stored if s.selection == AVERAGED else min(stored, shape.n * _LOG_LOSS_TASKS)
-        once = min(used, shape.outputs + 1) * used * shape.classes * _LOG_LOSS_ITERATIONS
+        averaged = s.selection == AVERAGED
+        used = stored if averaged else min(stored, shape.n * _LOG_LOSS_TASKS)
+        iterations = _AVERAGED_ITERATIONS if averaged else _LOG_LOSS_ITERATIONS
+        once = min(used, shape.outputs + 1) * used * shape.classes * iterations
         candidates = CANDIDATES[s.selection]
         scored = k * len(candidates) * folds(shape.n, s.selection) if len(candidates) > 1 else 0
         numbers += (problems + scored) * once + 3 * problems * used * (shape.outputs + 1)

@@ -20,7 +20,7 @@ _DRAWS = 400
 _LEVEL = (0.025, 0.975)
 _MORE = (
     "Effective samples count how well mean vectors are known, and errors are another measure: on 20 simulated random "
-    "walks mean vectors were worth what is promised, while errors showed about 1.7 times as many samples."
+    "walks mean vectors were worth what is promised, while errors showed about 1.4 times as many samples."
 )
 _LESS = (
     "The promise is for tasks that evolve, and counts how well mean vectors are known: on 20 simulated sequences of "

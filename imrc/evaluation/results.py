@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from imrc.evaluation.run import StepResult
 
-_FORMAT = 1
+_FORMAT = 2
+_FORMATS = (1, 2)
+"""In format 1, preset "recommended" was what is now "recommended_2023"."""
 TABLES = {"error": "errors", "risk": "risks", "ess": "ess", "miss": "misses"}
 """Tables that a run holds (with "_tables") and saves, with their names in a step."""
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
@@ -85,7 +87,8 @@ class RunResult:
         Per method: numbers kept after each task.
     choices : dict of str to ndarray of shape (repetitions, tasks)
         What the learner chose from past data at each step: "rate" of change, "order" (its place in
-        `imrc.core.orders.KNOWN_ORDERS`), "transfer" (1 or 0), "penalty".
+        `imrc.core.orders.KNOWN_ORDERS`), "transfer" (share of the past, 0 to 1), "pooled"
+        (share of all stored samples alike), "penalty".
     miss_tables : dict of str to LagTable
         Per rule: test samples of the rare class given another one. Empty where no class is rare.
     rare_counts : LagTable or None
@@ -564,8 +567,10 @@ class RunResult:
             raise
         except Exception as error:
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
-        if header.get("format") != _FORMAT:
-            raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
+        if header.get("format") not in _FORMATS:
+            raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 and {_FORMAT}.")
+        if header["format"] == 1 and header["settings"]["preset"] == "recommended":
+            header["settings"]["preset"] = "recommended_2023"
 
         def held(kind: str) -> dict[str, Floats]:
             start = f"{kind}/"

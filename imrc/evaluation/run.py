@@ -481,7 +481,7 @@ def evaluate(
     b: int = 3,
     W: Window | None = None,
     preset: str = "recommended",
-    features: str | FeatureSpec = "automatic",
+    features: str | FeatureSpec | None = None,
     repetitions: int = 10,
     seed: int = 0,
     methods: Sequence[Method] = ("imrc",),
@@ -503,10 +503,10 @@ def evaluate(
     W : int, "all" or None
         The number of recent changes from which the size of a change is estimated, see `imrc.IMRC`; None: the
         preset's.
-    preset : {"recommended", "recommended_01", "paper"}
+    preset : {"recommended", "recommended_01", "recommended_2023", "paper"}
         Preset of the learner.
-    features : str or FeatureSpec
-        Representation, see `imrc.features`.
+    features : str, FeatureSpec or None
+        Representation, see `imrc.features`; None: the preset's, "blended" for recommended, "automatic" for others.
     repetitions : int
         Random splits and draws.
     seed : int
@@ -551,7 +551,7 @@ def evaluate(
         b=b,
         W=W,
         preset=preset,
-        features=FeatureSpec.parse(features),
+        features=features,  # type: ignore[arg-type]  # becomes one
         repetitions=repetitions,
         seed=seed,
         methods=methods if isinstance(methods, str) else tuple(methods),  # type: ignore[arg-type]  # checked there

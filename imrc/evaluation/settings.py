@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from imrc._checks import InputError, check_choice, check_int, check_names
@@ -112,6 +112,26 @@ PARAMETERS: dict[str, Parameter] = {
 }
 
 
+def own_features(preset: str) -> FeatureSpec:
+    """Return the representation of a preset: what its choices were measured with.
+
+    Parameters
+    ----------
+    preset : str
+        One of `imrc.core.settings.PRESETS`.
+
+    Returns
+    -------
+    FeatureSpec
+
+    Examples
+    --------
+    >>> own_features("recommended").kind, own_features("paper").kind
+    ('blended', 'automatic')
+    """
+    return FeatureSpec("blended" if preset == "recommended" else "automatic")
+
+
 Method = str | tuple[Any, ...]
 """A name, or name and classifier, or name, classifier and what it learns."""
 
@@ -151,7 +171,7 @@ class RunSettings:
     preset : str
         Preset of the learner.
     features : FeatureSpec
-        Representation of the instances.
+        Representation of the instances, or its kind. None: the preset's, see `own_features`, which it becomes.
     repetitions : int
         Random splits and draws.
     seed : int
@@ -172,7 +192,7 @@ class RunSettings:
     b: int = 3
     W: Window | None = None
     preset: str = "recommended"
-    features: FeatureSpec = field(default_factory=FeatureSpec)
+    features: FeatureSpec = None  # type: ignore[assignment]  # never None once made
     repetitions: int = 10
     seed: int = 0
     methods: tuple[str, ...] = ("imrc",)
@@ -190,7 +210,8 @@ class RunSettings:
         if self.W is not None:
             W = check_window(self.W)
             object.__setattr__(self, "W", None if PRESET_VALUES[preset]["W"] == W else W)
-        object.__setattr__(self, "features", FeatureSpec.parse(self.features))
+        features = own_features(preset) if self.features is None else FeatureSpec.parse(self.features)
+        object.__setattr__(self, "features", features)
         object.__setattr__(self, "methods", _checked_methods(self.methods))
         if isinstance(self.overrides, Mapping):
             object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
@@ -214,6 +235,26 @@ class RunSettings:
         """The settings whose run holds the numbers of this one: scenarios that differ in what is averaged share it."""
         apart = self.scenario == "multi_task" and "imrc" in self.methods
         return self if apart or self.scenario == "continual" else replace(self, scenario="continual")
+
+    def with_preset(self, preset: str) -> RunSettings:
+        """Return the run with another preset, and with its representation where this one is its own preset's.
+
+        Parameters
+        ----------
+        preset : str
+            One of `imrc.core.settings.PRESETS`.
+
+        Returns
+        -------
+        RunSettings
+
+        Examples
+        --------
+        >>> RunSettings().with_preset("paper").features.kind
+        'automatic'
+        """
+        own = self.features == own_features(self.preset)
+        return replace(self, preset=preset, features=own_features(preset) if own else self.features)
 
     def reach(self, tasks: int) -> int:
         """Return how many tasks before the newest are learnt again.

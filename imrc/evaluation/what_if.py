@@ -130,7 +130,7 @@ def over_blocks(
         errors = _final_errors(cut, here, range(len(cut)), None, tick_here)
         if tick_here is not None:
             tick_here()
-        verdict = assess(cut, features=settings.features, seed=settings.seed).verdict
+        verdict = assess(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
         for rule in COMPARED:
             rows.append(
                 {

@@ -13,7 +13,7 @@ import numpy as np
 from imrc.core.orders import KNOWN_ORDERS, ORDER_NAMES
 from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.settings import RunSettings, own_features
 from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
 from imrc.wording import decimal, listed, p_cell, signed, with_spread
@@ -72,17 +72,18 @@ def interval_text(worth: EffectiveSamples) -> str:
 
 
 def borrowing_note(worth: EffectiveSamples) -> str:
-    """State in how many steps borrowing was switched off; empty if it never was.
+    """State how large a part the past has; empty if it is used throughout.
 
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'Borrowing was switched off in 75 % of the steps; tasks count there with their own samples.'
+    'Averaged over the steps, borrowing has a share of 25 %; for the rest, a task counts with its own samples.'
     """
-    off = 1.0 - worth.borrowing
-    if off <= 0:
+    if worth.borrowing >= 1:
         return ""
-    # Never rounded to none or to all.
-    share = "every step" if off == 1 else f"{min(max(round(100 * off), 1), 99)} % of the steps"
-    return f"Borrowing was switched off in {share}; tasks count there with their own samples."
+    if worth.borrowing <= 0:
+        return "Borrowing was switched off in every step; tasks count with their own samples."
+    share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
+    rest = "for the rest, a task counts with its own samples"
+    return f"Averaged over the steps, borrowing has a share of {share} %; {rest}."
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
@@ -95,11 +96,12 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
         f"the theorem is about a random walk, and the run expects another change (order {learner.order})"
         if learner.order != 1
         else f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
+        + (", and averages ways to use the past" if learner.selection == "averaged" else "")
         if learner.tracking == "rate"
         else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
         "counts as change, and the component that changes most decides"
     )
-    off = ", and it borrows in part of the steps only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
     return (
         f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
         f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
@@ -143,7 +145,8 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     if settings.scenario != "continual":
         arguments.append(f'scenario="{settings.scenario}"')
     imports = "import imrc\n"
-    if settings.features != FeatureSpec():
+    usual = own_features(settings.preset)
+    if settings.features != usual:
         arguments.append(f"features={_feature_code(settings.features)}")
         if settings.features != FeatureSpec(settings.features.kind):
             imports += "from imrc.features import FeatureSpec\n"
@@ -179,7 +182,7 @@ def model_as_python(
     from imrc.features import FeatureSpec
     <BLANKLINE>
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    features = FeatureSpec(kind="automatic")
+    features = FeatureSpec(kind="blended")
     settings = RunSettings(b=2, W=None, preset="recommended", seed=0, features=features, overrides={})
     model = fit_model(sequence, settings)  # all samples, one task after the other
     joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back
@@ -219,7 +222,7 @@ def as_command(dataset: str, tasks: int, settings: RunSettings, file_options: Ma
     words += ["-k", str(tasks)]
     for name, value in _numbers(settings).items():
         words += [f"-{name}" if len(name) == 1 else f"--{name}", str(value)]
-    spec, usual = asdict(settings.features), asdict(FeatureSpec())
+    spec, usual = asdict(settings.features), asdict(own_features(settings.preset))
     spec["features"], usual["features"] = spec.pop("kind"), usual.pop("kind")
     changed = {name: value for name, value in spec.items() if value != usual[name]}
     if settings.scenario != "continual":

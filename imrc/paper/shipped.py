@@ -71,8 +71,9 @@ def measured_when(name: str) -> str:
     if about["file"].endswith(".csv"):
         rows = _table(name)
         days += sorted(set(rows["date"])) if "date" in rows else []
-        # One of several is enough to repeat it: the newest.
-        with_ = f" with {rows['versions'].iloc[rows['versions'].str.len().argmax()]}" if "versions" in rows else ""
+        if "versions" in rows:
+            named = sorted(set(rows["versions"]), key=lambda text: (text.split(",")[0], len(text)))
+            with_ = f"{', the newest' * (len(named) > 1)} with {named[-1]}"
     when = days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}"
     return f"Measured on {when}{with_}."
 

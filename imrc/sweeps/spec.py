@@ -16,6 +16,7 @@ from imrc.core.orders import Order
 from imrc.core.settings import PRESETS, Window, check_order, check_window
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
+from imrc.evaluation.settings import own_features
 from imrc.features import KINDS
 
 _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
@@ -119,7 +120,7 @@ class SweepSpec:
     """
 
     datasets: tuple[str, ...]
-    features: tuple[str, ...] = ("automatic",)
+    features: tuple[str, ...] = (own_features("recommended").kind,)
     n: tuple[int, ...] = (PARAMETERS["n"].default,)
     k: tuple[int, ...] = ()
     b: tuple[int, ...] = (PARAMETERS["b"].default,)

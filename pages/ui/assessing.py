@@ -36,15 +36,15 @@ def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assess
 
 
 def assessment(choice: Choice) -> Assessment:
-    """Return the diagnosis of the chosen sequence in the chosen representation, from all samples."""
+    """Return the diagnosis of the chosen sequence from all samples."""
     sequence = state.visit().sequence_for(choice)
-    return _assess(sequence, choice.settings.features, choice.settings.seed)
+    return _assess(sequence, choice.settings.features.diagnosed, choice.settings.seed)
 
 
 def feature_names(choice: Choice) -> tuple[str, ...]:
-    """Return names of the features in the chosen representation, as far as they have some."""
+    """Return names of the features that are diagnosed, as far as they have some."""
     sequence, settings = state.visit().sequence_for(choice), choice.settings
-    return output_names(make(settings.features, sequence, settings.seed), sequence)
+    return output_names(make(settings.features.diagnosed, sequence, settings.seed), sequence)
 
 
 def in_columns(choice: Choice) -> tuple[Assessment, tuple[str, ...]]:
@@ -69,10 +69,9 @@ def changed(choice: Choice) -> Changed:
         return _changes().get_or_make((sequence.fingerprint, seed, names), lambda: what_changed(sequence, seed=seed))
 
 
-def stand_ins(choice: Choice) -> PlugIn:
-    """Return plug-in values for the bounds of the chosen sequence."""
-    sequence = state.visit().sequence_for(choice)
-    spec, seed = choice.settings.features, choice.settings.seed
+def stand_ins(choice: Choice, spec: FeatureSpec) -> PlugIn:
+    """Return plug-in values for the bounds of the chosen sequence in a representation."""
+    sequence, seed = state.visit().sequence_for(choice), choice.settings.seed
     with st.spinner("Solving the tasks with all samples …"):
         return _plug_ins().get_or_make((sequence.fingerprint, spec, seed), lambda: plug_in(sequence, spec, seed=seed))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, guarantees
+from imrc.features._spec import TITLES
 from imrc.plots import ess
 from imrc.wording import LOSSES
 from pages.ui import assessing, charts, controls, formulas, links
@@ -36,7 +37,7 @@ def on_demand(choice: Choice, diagnosis: Assessment, one_ratio: NDArray[np.float
         return
     parts = ess.run_parts(guaranteed) if one_ratio is None else one_ratio
     sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
-    show(assessing.stand_ins(choice), sizes, guaranteed, diagnosis)
+    show(assessing.stand_ins(choice, guaranteed.settings.features), sizes, guaranteed, diagnosis)
 
 
 def show(
@@ -72,8 +73,8 @@ def show(
     st.markdown(
         guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
         + f" Risks and errors below are those of the {LOSSES['0-1']}, "
-        + f"preset *{PRESET_TITLES[run.settings.preset]}{order_in_words(run.settings)}*. "
-        + guarantees.order_sentence(diagnosis.verdict)
+        + f"preset *{PRESET_TITLES[run.settings.preset]}{order_in_words(run.settings)}*, "
+        f"representation *{TITLES[run.settings.features.kind]}*. " + guarantees.order_sentence(diagnosis.verdict)
     )
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     charts.show(

@@ -14,6 +14,7 @@ from imrc.core.orders import Order
 from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings, check_order
 from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
 from imrc.evaluation.scenarios import SCENARIO_NAMES
+from imrc.evaluation.settings import own_features
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES, FeatureSpec
 from pages.ui.words import quoted
 
@@ -23,13 +24,14 @@ OWN = "your_file"
 PRESET_TITLES = {
     "recommended": "Recommended",
     "recommended_01": "Recommended, 0-1 rule",
+    "recommended_2023": "Recommended before 1.0",
     "paper": "As in the paper",
     "custom": "Custom",
 }
 UI_PRESETS = (*PRESETS, "custom")
 CUSTOM = ("lambda0", "instances", "solver", "max_iter")
 """Values that belong to the preset "custom"."""
-WITH_ORDER = ("recommended", "recommended_01")
+WITH_ORDER = ("recommended", "recommended_01", "recommended_2023")
 """Presets with other kinds of change than the random walk: one gain for all components."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
@@ -170,13 +172,13 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     }
     if "k" not in values and dataset != OWN:
         numbers["k"] = datasets.entry(dataset).opens_with
+    preset = word("preset", UI_PRESETS, "recommended")
+    own_preset = "paper" if preset == "custom" else preset
     features = FeatureSpec(
-        kind=word("features", KINDS, FeatureSpec.kind),  # type: ignore[arg-type]  # one of KINDS
+        kind=word("features", KINDS, own_features(own_preset).kind),  # type: ignore[arg-type]  # one of KINDS
         frequencies=number("frequencies", *FREQUENCIES, FeatureSpec.frequencies, int),
         sigma2=number("sigma2", *SIGMA2, FeatureSpec.sigma2, float),
     )
-    preset = word("preset", UI_PRESETS, "recommended")
-    own_preset = "paper" if preset == "custom" else preset
     usual = PRESET_VALUES[own_preset]["W"]
     low, high = PARAMETERS["W"].low, PARAMETERS["W"].high
     W = usual if values.get("W") in (None, usual) else number("W", low, high, usual, int)

@@ -10,6 +10,7 @@ import imrc
 from imrc.diagnostics import Assessment, tracks, words
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation.words import order_in_use
+from imrc.features._spec import TITLES
 from imrc.plots import diagnostics as pictures
 from pages.ui import charts, links
 
@@ -35,16 +36,21 @@ anew at each step, on the samples it is given: with few it stays with the walk f
 """
 
 
-def path(result: Assessment, n: int) -> None:
+def path(result: Assessment, settings: RunSettings) -> None:
     """Show the five questions that lead to the verdict, with their answers and where these would turn."""
     rows = [
         f"| {number} | {asked.text} | **{asked.answer}** | {asked.evidence} | {asked.turns_at} |"
-        for number, asked in enumerate(words.questions(result, n), start=1)
+        for number, asked in enumerate(words.questions(result, settings.n), start=1)
     ]
     st.markdown("\n".join(["| | Question | Answer | Evidence | Would turn at |", "|---|---|---|---|---|", *rows]))
     with st.expander("How these are tested", icon=":material/science:"):
         st.markdown(_TESTS.format(q=result.q))
         st.caption(words.setting_sentence(result))
+        if settings.features != settings.features.diagnosed:
+            st.caption(
+                f"Rules learn in *{TITLES[settings.features.kind]}*. How often the verdict is wrong was measured in "
+                f"*{TITLES[settings.features.diagnosed.kind]}*, so tasks are judged there."
+            )
 
 
 def orders(result: Assessment, settings: RunSettings, run: RunResult | None) -> None:

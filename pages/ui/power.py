@@ -64,7 +64,7 @@ def show(result: Assessment, choice: Choice) -> None:
 
 def _simulated(result: Assessment, choice: Choice) -> Power:
     sequence, settings = state.visit().sequence_for(choice), choice.settings
-    key = (sequence.fingerprint, settings.features, settings.seed)
+    key = (sequence.fingerprint, settings.features.diagnosed, settings.seed)
     slot = st.empty()
     power = _kept().get(key)
     if power is None:

@@ -232,4 +232,5 @@ def guaranteed_result() -> RunResult | None:
     """
     if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
-    return current_result(preset="recommended_01")
+    other = state.visit().choice.settings.with_preset("recommended_01")
+    return current_result(preset=other.preset, features=other.features)

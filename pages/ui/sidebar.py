@@ -85,8 +85,9 @@ def _dataset(visit: state.Visit) -> None:
 
 def _preset() -> None:
     """Draw the presets as a switch; the rule for 0-1 loss is a variant of the recommended one."""
-    variant = "recommended_01" if st.session_state["preset"] == "recommended_01" else "recommended"
-    names = ("paper", variant, "custom")
+    variant = st.session_state["preset"] if st.session_state["preset"] in WITH_ORDER else "recommended"
+    # Older numbers are asked for in a link only; from there the way back is beside it.
+    names = ("paper", *dict.fromkeys((variant, "recommended" if variant == "recommended_2023" else variant)), "custom")
     st.radio(
         "Preset",
         names,

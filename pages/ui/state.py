@@ -18,6 +18,7 @@ import imrc
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
+from imrc.evaluation.settings import own_features
 from pages.ui import data
 from pages.ui.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain
@@ -230,8 +231,11 @@ def widget_values() -> dict[str, Any]:
 def wanted_values() -> dict[str, Any]:
     """Return what the widgets of the sidebar ask for."""
     before, values = visit().choice.values(), widget_values()
-    if values["preset"] != before["preset"] and values["W"] == before["W"]:
-        del values["W"]  # nobody set it: the new preset has its own
+    if values["preset"] != before["preset"]:  # what nobody set is the new preset's own
+        own = {"W": before["W"], "features": own_features(visit().choice.settings.preset).kind}
+        for name in own:
+            if values[name] == before[name] == own[name]:
+                del values[name]
     return values
 
 

@@ -48,7 +48,7 @@ def watch(choice: Choice, sequence: imrc.TaskSequence) -> None:
 
 @st.fragment
 def _played(choice: Choice, sequence: imrc.TaskSequence, run: RunResult) -> None:
-    features, seed, last = choice.settings.features, choice.settings.seed, len(sequence)
+    features, seed, last = choice.settings.features.diagnosed, choice.settings.seed, len(sequence)
     key = (sequence.fingerprint, features, seed, run.settings, run.n_tasks)
     with st.spinner("Watching the tasks …"):
         story = _kept().get_or_make(key, lambda: watch_story(sequence, features, seed, run))

@@ -31,7 +31,7 @@ with head:
             st.info(note, icon=":material/info:")
 if not hidden:
     with path:
-        evidence.path(result, n)
+        evidence.path(result, choice.settings)
         reliable = st.container() if power.asked(result) else None
         evidence.orders(result, choice.settings, running.stored_result(choice))
 with ranked:

@@ -30,7 +30,9 @@ def compare(app) -> Callable[..., AppTest]:
 def expected(k=5, kind="average", reference=None, **settings):
     sequence = imrc.datasets.load("random_walk", tasks=k, seed=settings.get("seed", 0))
     result = imrc.evaluate(
-        sequence, methods=("imrc", *METHODS), **{"n": 8, "repetitions": 5, "preset": "paper"} | settings
+        sequence,
+        methods=("imrc", *METHODS),
+        **{"n": 8, "repetitions": 5, "preset": "paper", "features": "blended"} | settings,
     )
     return comparison_table(score_table(result), kind=kind, reference=reference)
 

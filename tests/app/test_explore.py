@@ -23,7 +23,7 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "On *Rotated digits*, **learning forward and backward makes the fewest errors**" in texts(test)
+    assert "On *Rotated digits*, **pooling everything so far does as well as anything**" in texts(test)
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
@@ -68,7 +68,7 @@ def test_a_long_run_waits_for_the_button_and_says_so(app, monkeypatch):
 def test_each_setting_reaches_the_run(app, name, value):
     test = run(app(dataset="random_walk", k="5", n="6"), **{name: value})
     assert not test.exception
-    settings = {"n": 6, "b": 3, "seed": 0, "features": "automatic", **{name: value}}
+    settings = {"n": 6, "b": 3, "seed": 0, **{name: value}}
     tasks = settings.pop("k", 5)
     sequence = imrc.datasets.load("random_walk", tasks=tasks, seed=settings["seed"])
     expected = imrc.evaluate(sequence, **settings).headline()["forward_backward"]
@@ -128,7 +128,7 @@ def test_the_exact_solver_is_a_custom_value(app):
         ({"b": "500"}, "With 20 tasks there are at most 19 before the newest: b = 19 is used, not 500"),
         ({"W": ""}, "W = '' is not possible"),
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; rotated_digits is used"),
-        ({"features": "<b>x</b>"}, "is not known; automatic is used"),
+        ({"features": "<b>x</b>"}, "is not known; blended is used"),
         ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
         ({"preset": "custom", "solver": "simplex"}, "solver = 'simplex' is not known; subgradient is used"),
         ({"seed": "1.5"}, "seed = '1.5' is not possible"),
@@ -173,7 +173,7 @@ def test_both_presets_side_by_side(app):
     table = test.dataframe[0].value
     sequence = imrc.datasets.load("random_walk", tasks=5)
     for preset, column in (("paper", "Paper"), ("recommended", "Recommended")):
-        expected = imrc.evaluate(sequence, n=6, preset=preset).headline()
+        expected = imrc.evaluate(sequence, n=6, preset=preset, features="blended").headline()
         shown = table.loc[table["Error"] == "all tasks seen", column]
         assert shown.tolist() == [with_error(headline) for headline in expected.values()]
 

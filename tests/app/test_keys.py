@@ -58,14 +58,14 @@ def test_a_diagnosis_is_kept_for_its_data_representation_and_seed(change, sequen
 @pytest.mark.parametrize("change", ["dataset", "features", "seed"])
 def test_stand_ins_of_the_bounds_are_kept_in_the_same_way(change):
     base = Choice("identical", 4, settings=RunSettings(n=4, features=SPEC))
-    first = assessing.stand_ins(base)
-    assert assessing.stand_ins(base) is first
+    first = assessing.stand_ins(base, SPEC)
+    assert assessing.stand_ins(base, SPEC) is first
     changed = {
-        "dataset": replace(base, dataset="trend"),
-        "features": replace(base, settings=replace(base.settings, features=FeatureSpec("standardised"))),
-        "seed": replace(base, settings=replace(base.settings, seed=1)),
+        "dataset": (replace(base, dataset="trend"), SPEC),
+        "features": (base, FeatureSpec("standardised")),
+        "seed": (replace(base, settings=replace(base.settings, seed=1)), SPEC),
     }
-    assert assessing.stand_ins(changed[change]) is not first
+    assert assessing.stand_ins(*changed[change]) is not first
 
 
 @pytest.mark.parametrize("change", [("name", "trend"), ("tasks", 5), ("seed", 1)])

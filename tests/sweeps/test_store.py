@@ -41,9 +41,9 @@ def test_a_stored_run_equals_the_computed_one(filled):
     with ResultStore(filled, read_only=True) as store:
         for preset in ("recommended", "paper"):
             for repetitions in (1, 3):
-                settings = RunSettings(n=6, preset=preset, seed=1, repetitions=repetitions)
+                settings = RunSettings(n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
                 stored = store.result(sequence.fingerprint, settings)
-                computed = evaluate(sequence, n=6, preset=preset, seed=1, repetitions=repetitions)
+                computed = evaluate(sequence, n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
                 assert_same_result(stored, computed)
                 assert repr(stored.headline()) == repr(computed.headline())
 
@@ -60,7 +60,9 @@ def test_frame_has_one_row_per_cell_and_rule_with_the_numbers_of_the_run(filled)
     with ResultStore(filled, read_only=True) as store:
         table = store.frame(n=5, preset="paper", seed=0)
         assert tuple(table.columns) == COLUMNS
-        result = evaluate(imrc.datasets.load("identical", tasks=4), n=5, preset="paper", repetitions=3)
+        result = evaluate(
+            imrc.datasets.load("identical", tasks=4), n=5, preset="paper", features="blended", repetitions=3
+        )
         for rule in result.error_tables:
             rows = table[table["rule"] == rule]
             assert rows["repetition"].tolist() == [1, 2, 3]

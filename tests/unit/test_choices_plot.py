@@ -25,10 +25,9 @@ def test_table_sums_up_the_choices_of_the_repetitions(sequence):
 @pytest.mark.parametrize(
     ("chosen", "panels"),
     [
-        ({"preset": "recommended"}, ["rate", "transfer", "penalty"]),
+        ({"preset": "recommended"}, ["rate", "transfer", "pooled", "penalty"]),
+        ({"preset": "recommended_2023"}, ["rate", "transfer", "penalty"]),
         ({"preset": "recommended_01"}, ["rate"]),
-        ({"selection": "cv_pooled"}, ["rate", "transfer", "pooled", "penalty"]),
-        ({"selection": "averaged"}, ["rate", "transfer", "pooled", "penalty"]),
     ],
 )
 def test_figure_has_a_panel_for_everything_that_is_chosen(sequence, chosen, panels):

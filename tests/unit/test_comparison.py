@@ -62,7 +62,7 @@ class TestRunLoop:
 
     def test_methods_do_not_depend_on_which_others_run(self, result, sequence):
         for name in ("gem", "ella", "oracle"):
-            alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3, methods=(name,))
+            alone = imrc.evaluate(sequence, n=8, b=1, repetitions=3, methods=(name,), features="automatic")
             np.testing.assert_array_equal(alone.errors[name], result.errors[name])
             assert list(alone.errors) == [name]
 
@@ -81,7 +81,7 @@ class TestRunLoop:
                 assert result.errors[name][1, step, task] == wrong.mean()
 
     def test_b_reaches_the_method_that_shares_it(self, result, sequence):
-        other = imrc.evaluate(sequence, n=8, b=0, repetitions=3, methods=("logistic_recent",))
+        other = imrc.evaluate(sequence, n=8, b=0, repetitions=3, methods=("logistic_recent",), features="automatic")
         np.testing.assert_array_equal(other.errors["logistic_recent"], result.errors["logistic_single"])
 
     def test_before_learning_is_the_state_of_the_step_before(self, result):
@@ -97,7 +97,7 @@ class TestRunLoop:
         np.testing.assert_array_equal(made.errors["ewc"][:, 0], made.errors["ewc:empirical"][:, 0])
 
     def test_future_tasks_change_nothing(self, result, sequence):
-        shorter = imrc.evaluate(sequence.head(3), n=8, b=1, repetitions=3, methods=FAST)
+        shorter = imrc.evaluate(sequence.head(3), n=8, b=1, repetitions=3, methods=FAST, features="automatic")
         for name in FAST:
             np.testing.assert_array_equal(shorter.errors[name], result.errors[name][:, :3, :3])
 

@@ -1,4 +1,4 @@
-"""Effective samples: the mean over tasks, its t interval, and how often borrowing was switched off."""
+"""Effective samples: the mean over tasks, its t interval, and how much was borrowed."""
 
 from dataclasses import replace
 
@@ -63,13 +63,13 @@ def test_steps_without_borrowing_are_counted_and_said(run):
     # The first step has no past: what was chosen there does not count.
     found = effective_samples(with_values(run, np.full((2, 5), 12.0), [[1, 0, 0, 0, 1], [1, 0, 1, 1, 0]]))
     assert found.borrowing == pytest.approx(3 / 8)
-    assert borrowing_note(found).startswith("Borrowing was switched off in 62 % of the steps")
+    assert borrowing_note(found).startswith("Averaged over the steps, borrowing has a share of 38 %")
     assert borrowing_note(effective_samples(run, "single")) == ""
     never = with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]])
     assert "in every step" in borrowing_note(effective_samples(never))
     assert "its own 10 samples" in worth_sentence(never, "x")
-    for share, text in ((0.999, "1 %"), (0.001, "99 %")):
-        assert f"in {text} of the steps" in borrowing_note(replace(found, borrowing=share))
+    for share, text in ((0.999, "99 %"), (0.001, "1 %")):
+        assert f"a share of {text}" in borrowing_note(replace(found, borrowing=share))
 
 
 def test_theorem_4_follows_the_ratio_and_its_interval():
@@ -88,7 +88,7 @@ def test_why_run_and_theorem_differ_is_said_for_the_preset(preset, reason):
     text = theorem_4_sentence(found, theorem, 20.0, run)
     assert reason in text
     assert "at most b = 1 steps back" in text
-    assert ("part of the steps" in text) == (found.borrowing < 1)
+    assert ("borrows in part" in text) == (found.borrowing < 1)
 
 
 def test_the_table_of_a_sweep_holds_the_same_number(run):

@@ -209,7 +209,7 @@ def test_n_iter_of_the_subgradient_method(sequence):
     [
         ({"b": 1}, "call of partial_fit: b from 3 to 1. The tasks"),
         ({"lambda0": 0.3}, "call of partial_fit: lambda0 from 1.0 to 0.3. The tasks"),
-        ({"loss": "0-1", "selection": "none"}, "loss from 'log' to '0-1', selection from 'cv' to 'none'"),
+        ({"loss": "0-1", "selection": "none"}, "loss from 'log' to '0-1', selection from 'averaged' to 'none'"),
         ({"preset": "paper"}, "call of partial_fit: preset from 'recommended' to 'paper'. The tasks"),
         ({"b": -1}, "b must be between 0 and 2000"),
     ],

@@ -146,14 +146,14 @@ def mixed_classes() -> imrc.TaskSequence:
         (mixed_classes, (0.6184166666666666, 0.6065), 1223.9979197381072, 24.018798512345143),
     ],
 )
-def test_the_default_repeats(sequence, errors, total, parameters):
-    """Numbers of the release before there was `blended`."""
+def test_what_was_recommended_repeats(sequence, errors, total, parameters):
+    """Numbers of version 0.1, by the preset that keeps them."""
     sequence = sequence()
-    result = imrc.evaluate(sequence, n=10, b=2, repetitions=2, seed=3)
+    result = imrc.evaluate(sequence, n=10, b=2, repetitions=2, seed=3, preset="recommended_2023")
     assert (result.headline()["forward_backward"].mean, result.headline()["single"].mean) == errors
     transform = make("automatic", sequence, 3).transform
     assert transform(sequence[4].X).sum() == pytest.approx(total, rel=1e-12)
-    learner = imrc.IMRC(b=2)
+    learner = imrc.IMRC(b=2, preset="recommended_2023")
     for task in sequence.tasks[:2]:
         learner.partial_fit(transform(task.X), task.y)
     assert np.abs(learner.coef_["forward"][-1]).sum() == pytest.approx(parameters, abs=1e-9)

@@ -54,7 +54,7 @@ CASES = [
     ("random_walk", 20, settings(300, preset="paper", n=40, b=10, repetitions=10)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
     ("random_walk", 20, settings(300, preset="recommended_01", n=10, b=19, repetitions=6)),
-    ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=10)),
+    ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=25)),
     ("random_walk", 150, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_seen"))),
 ]
 

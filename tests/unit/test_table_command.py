@@ -33,7 +33,7 @@ def test_same_numbers_as_the_comparison(capsys, kind):
     methods = ("gem", "condor", "majority")
     table = rows_of(capsys, *SMALL, "--methods", *methods, "--preset", "paper", "recommended", "--error", kind)
     sequence = datasets.load("random_walk", tasks=5, seed=0)
-    settings = RunSettings(n=8, repetitions=5)
+    settings = RunSettings(n=8, repetitions=5, features="automatic")
     names = ["imrc:paper", "imrc:recommended", *methods]
     expected = comparison_table(score_table(run_methods(sequence, settings, names)), kind=kind, reference="imrc:paper")
     assert table["method"].tolist() == expected["method"].tolist()
