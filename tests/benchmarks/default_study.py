@@ -3,8 +3,8 @@
 Run:    python tests/benchmarks/default_study.py run --stage tuning --seeds 0:10
         python tests/benchmarks/default_study.py run --stage confirmation --seeds 100:120
         python tests/benchmarks/default_study.py run --stage repeated --seeds 200:220
-        python tests/benchmarks/default_study.py run --sets blended --stage blended --seeds 300:311 \\
-            --variants default blended_pooled
+        python tests/benchmarks/default_study.py run --sets blended --stage final --seeds 400:420 \\
+            --variants recommended_2023 recommended paper references
 Cost:   python tests/benchmarks/default_study.py cost
 Report: python tests/benchmarks/default_study.py report --stage confirmation
 
@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 import imrc
+from imrc.baselines import PUBLISHED
 from imrc.evaluation import largest_n
 from imrc.features import _spec
 
@@ -108,22 +109,23 @@ SETS = {"first": SETTINGS, "blended": BLENDED}
 VARIANTS: dict[str, dict[str, object]] = {
     "paper": {"preset": "paper"},
     "recommended": {"preset": "recommended"},
-    "default": {"preset": "recommended", "features": "automatic"},
-    # The options that are measured against the default, together and one by one.
-    "blended_pooled": {"preset": "recommended", "features": "blended", "selection": "cv_pooled"},
-    "blended_averaged": {"preset": "recommended", "features": "blended", "selection": "averaged"},
-    "blended_alone": {"preset": "recommended", "features": "blended"},
-    "pooled_alone": {"preset": "recommended", "features": "automatic", "selection": "cv_pooled"},
+    # What was recommended before 1.0, and each of the two things that are new alone.
+    "recommended_2023": {"preset": "recommended_2023", "features": "automatic"},
+    "blended_alone": {"preset": "recommended_2023", "features": "blended"},
+    "averaged_alone": {"preset": "recommended", "features": "automatic"},
     "recommended_01": {"preset": "recommended_01"},
+    # The other presets in the representation they come with.
+    "paper_automatic": {"preset": "paper", "features": "automatic"},
+    "recommended_01_automatic": {"preset": "recommended_01", "features": "automatic"},
     # References on the same draws: logistic regression on one task, on the last b + 1, on all so far.
     "references": {"methods": ("logistic_single", "logistic_recent", "logistic_seen")},
     # The same with penalties chosen by cross-validation on past data.
     "tuned_references": {"methods": tuple(f"logistic_{name}:tuned" for name in ("single", "recent", "seen"))},
-    # L1 in place of L2: lambda = sqrt(s) as in the derivation, and the scales that predict better.
+    # The paper's seven methods, each with its default profile.
+    "published": {"methods": PUBLISHED},
+    "published_automatic": {"methods": PUBLISHED, "features": "automatic"},
     # Ablation: one ingredient of "recommended" removed.
     "without_selection": {"preset": "recommended", "selection": "none"},
-    "without_choice_of_transfer": {"preset": "recommended", "selection": "penalty"},
-    "without_choice_of_penalty": {"preset": "recommended", "selection": "transfer"},
     "without_choice_of_rate": {"preset": "recommended", "rate": 0.1},
     # The same for "recommended_01".
     "01_component_tracking": {"preset": "recommended_01", "tracking": "component"},
@@ -140,7 +142,7 @@ MAPS: dict[str, dict[str, object]] = {
     "without_orthogonal": {"_PIXELS": replace(_spec._PIXELS, orthogonal=False)},
     "pixels_like_numbers": {"_PIXELS": replace(_spec._NUMERIC, orthogonal=True)},
 }
-VARIANTS |= dict.fromkeys(MAPS, VARIANTS["blended_pooled"])
+VARIANTS |= dict.fromkeys(MAPS, VARIANTS["recommended"])
 
 
 @dataclass
@@ -176,7 +178,8 @@ def cell(setting: Setting, n: int, seed: int, variant: str) -> list[dict[str, ob
     own = "forward_backward" in result.error_tables
     rows = []
     for rule in ["forward_backward"] if own else result.error_tables:
-        row: dict[str, object] = {"setting": setting.name, "n": n, "seed": seed, "variant": variant if own else rule}
+        named = rule + "_automatic" * variant.endswith("_automatic")
+        row: dict[str, object] = {"setting": setting.name, "n": n, "seed": seed, "variant": variant if own else named}
         row |= {kind: f"{result.headline(kind)[rule].mean:.5f}" for kind in METRICS}
         row["single"] = f"{result.headline()['single'].mean:.5f}" if own else ""
         rows.append(row | {"seconds": f"{seconds:.3f}", "version": imrc.__version__})
@@ -193,6 +196,7 @@ def run(stage: str, seeds: range, sizes: tuple[int, ...], variants: list[str], s
             for n in sorted({min(size, limit) for size in sizes}):
                 for variant in variants:
                     known = str(VARIANTS[variant].get("methods", (variant,))[0])
+                    known += "_automatic" * (variant.endswith("_automatic") and "methods" in VARIANTS[variant])
                     if (setting.name, str(n), str(seed), known) not in store.done:
                         store.add(cell(setting, n, seed, variant))
 

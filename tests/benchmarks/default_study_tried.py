@@ -1,10 +1,10 @@
-"""Changes to what `recommended` chooses from past data that were tried on the tuning seeds and not adopted; resumable.
+"""Changes to what `recommended_2023` chooses from past data, tried on the tuning seeds and not adopted; resumable.
 
 Run:    python -m tests.benchmarks.default_study_tried run --seeds 0:5 --variants factor_16 factor_quarter
         python -m tests.benchmarks.default_study_tried run --seeds 0:10 --variants average_2 --only usenet german
 Report: python -m tests.benchmarks.default_study_tried report
 
-Differences are to `recommended` on the same seeds (results/default_study_tuning.csv).
+Differences are to `recommended_2023` on the same seeds (results/default_study_tuning.csv).
 """
 
 import argparse
@@ -27,7 +27,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Change:
-    """What is different from `recommended`.
+    """What is different from `recommended_2023`.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def run(seeds: range, variants: list[str], only: list[str]) -> None:
 
 
 def report() -> None:
-    """Print each variant's paired difference to `recommended`, over settings and for each setting."""
+    """Print each variant's paired difference to `recommended_2023`, over settings and for each setting."""
     both = [pd.read_csv(RESULTS / f"default_study_{stage}.csv") for stage in ("tuning", "tried")]
     data = pd.concat(both)
     data["size"] = np.select([data["n"] <= 10, data["n"] <= 50], [10, 50], 100)
@@ -125,7 +125,7 @@ def report() -> None:
     for variant in TRIED:
         if variant not in table:
             continue
-        difference = (table[variant] - table["recommended"]).dropna()
+        difference = (table[variant] - table["recommended_2023"]).dropna()
         cells = difference.groupby(["setting", "size"]).agg(["mean", "sem", "count"])
         print(f"\n{variant}")
         for size, part in cells.groupby("size"):

@@ -29,7 +29,7 @@ SIZES = {("rotated_digits", 50): 45}
 """What the smallest task has to learn from."""
 METHODS = {
     "paper": {"preset": "paper", "b": 0},
-    "recommended": {"preset": "recommended", "b": 0},
+    "recommended_2023": {"preset": "recommended_2023", "features": "automatic", "b": 0},
     "last": {"methods": ("logistic_single",)},
     "last 4": {"methods": ("logistic_recent",), "b": 3},
     "all": {"methods": ("logistic_seen",)},

@@ -46,7 +46,7 @@ FIRST = 106
 COLUMNS = ("sequence", "n", "seed", "method", "next", "newest", "chosen", "seconds")
 RIVALS = ("paper", "logistic_single", "logistic_recent", "logistic_seen", *PUBLISHED)
 METHODS = (*map(str, ORDERS), *RIVALS)
-"""An order of preset recommended, preset paper, or a compared method."""
+"""An order of preset recommended_2023, preset paper, or a compared method."""
 TITLES = {
     "1": "order 1",
     "auto": "order auto",
@@ -66,7 +66,7 @@ def line(name: str, n: int, seed: int, method: str) -> dict[str, object]:
         if rival
         else {"preset": "paper"}
         if method == "paper"
-        else {"order": check_order(method)}
+        else {"order": check_order(method), "preset": "recommended_2023"}
     )
     started = time.process_time()
     result = imrc.evaluate(
