@@ -204,3 +204,12 @@ def versions(packages: Iterable[str]) -> str:
         except importlib.metadata.PackageNotFoundError:  # run from a checkout that is not installed
             found.append(f"{name} (not installed as a package)")
     return ", ".join(found)
+
+
+def feature_names_or_numbers(names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the names of features, or their numbers where they have none.
+
+    >>> feature_names_or_numbers(("age",), 1), feature_names_or_numbers((), 2)
+    (('age',), ('feature 1', 'feature 2'))
+    """
+    return tuple(names) if len(names) == count else tuple(f"feature {j}" for j in range(1, count + 1))

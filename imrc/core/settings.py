@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
 from imrc.core.orders import ORDERS, Order
+from imrc.tasks import MAX_TASKS
 
 Preset = Literal["recommended", "recommended_01", "recommended_2023", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -27,7 +28,7 @@ CHANGES: tuple[Change, ...] = get_args(Change)
 Window = int | Literal["all"]
 
 LIMITS: dict[str, tuple[int, int]] = {
-    "b": (0, 2000),
+    "b": (0, MAX_TASKS),
     "W": (1, 100),
     "lambda0": (0, 100),
     "max_iter": (1, 100_000),

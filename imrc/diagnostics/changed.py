@@ -19,6 +19,7 @@ from imrc._types import Floats
 from imrc.diagnostics._change import cosine_waves
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
+from imrc.wording import feature_names_or_numbers
 
 Kind = Literal["label", "input", "concept"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -138,8 +139,7 @@ def count_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Counted, tuple
     spread[steady] = np.inf
     kurtosis = (share * fourth).sum(axis=0) / spread**2 - 3.0
     mean += np.where(n[:, :, None] > 0, centre, 0.0)
-    names = output_names(numbers, sequence)
-    columns = names if len(names) == D else tuple(f"feature {i + 1}" for i in range(D))
+    columns = feature_names_or_numbers(output_names(numbers, sequence), D)
     return Counted(n, mean, variance, np.maximum(kurtosis, 0.0)), columns
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from imrc._checks import check_int
 from imrc.core.recursions import smooth, track_forward
 from imrc.diagnostics._assess import Assessment
+from imrc.wording import feature_names_or_numbers
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
@@ -85,7 +86,7 @@ def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
     """
     if position == 0:
         return "share of the class"
-    return names[position - 1] if len(names) == width - 1 else f"feature {position}"
+    return feature_names_or_numbers(names, width - 1)[position - 1]
 
 
 def as_json(result: Assessment, n: float | None = None) -> str:

@@ -13,7 +13,7 @@ from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.features import FeatureSpec, make, output_names
 from imrc.tasks import TaskSequence
-from imrc.wording import RULES
+from imrc.wording import RULES, feature_names_or_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,7 @@ SHOWN_IN = FeatureSpec("standardised")
 def component_names(sequence: TaskSequence) -> tuple[str, ...]:
     """Return the names of the features whose components can be shown, in their order."""
     feature_map = make(SHOWN_IN, sequence)
-    names = output_names(feature_map, sequence)
-    return names or tuple(f"feature {j}" for j in range(1, feature_map.n_outputs + 1))
+    return feature_names_or_numbers(output_names(feature_map, sequence), feature_map.n_outputs)
 
 
 def uncertainty_sets(

@@ -27,7 +27,7 @@ from imrc.evaluation.significance import Headline
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
 from imrc.solvers.log_loss import INTERCEPT_SCALE, scaled
 from imrc.tasks import TaskSequence
-from imrc.wording import decimal
+from imrc.wording import decimal, feature_names_or_numbers
 
 Rule = Literal["forward_backward", "forward"]
 
@@ -293,7 +293,7 @@ def uses_sentences(uses: RuleUses) -> list[str]:
 
 def sample_rows(uses: RuleUses, sequence: TaskSequence) -> pd.DataFrame:
     """Return the samples that pull most with their columns as they stand, words for the numbers behind them."""
-    names = sequence.feature_names or tuple(f"feature {i + 1}" for i in range(sequence.n_features))
+    names = feature_names_or_numbers(sequence.feature_names, sequence.n_features)
     at = uses.samples
     X = np.array([sequence[task - 1].X[row] for task, row in zip(at["task"], at["row"], strict=True)])
     columns = pd.DataFrame(X.reshape(len(at), len(names)), columns=names)

@@ -117,7 +117,7 @@ class FeatureSpec:
     def diagnosed(self) -> FeatureSpec:
         """Where a sequence is diagnosed if it is learnt in this representation: "automatic" in place of "blended".
 
-        How often the verdict is wrong was measured in "automatic", which "blended" has among its features.
+        How often the verdict is wrong was measured in "automatic".
         """
         return FeatureSpec("automatic", self.frequencies) if self.kind == "blended" else self
 

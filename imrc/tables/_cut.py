@@ -169,7 +169,7 @@ def cut_table(
     exclude: Collection[str | int] = (),
     words: Collection[str | int] = (),
     threshold: float | Literal["median"] | None = None,
-    max_categories: int = 20,
+    max_categories: int = TaskSequence.max_categories,
     max_missing: float = 0.5,
     min_samples: int = SMALLEST_TASK,
 ) -> Cut:

@@ -12,7 +12,8 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from imrc.tables._cut import CATEGORIES
+from imrc.tables._cut import CATEGORIES, SMALLEST_TASK
+from imrc.tasks import TaskSequence
 from pages.ui import state, streamlit_private
 from pages.ui.words import plain
 
@@ -264,14 +265,14 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
         most = left.number_input(
             "0/1 columns per category, at most",
             *CATEGORIES,
-            key=_remembered("own_most", 20),
+            key=_remembered("own_most", TaskSequence.max_categories),
             help="The most frequent values of a category get a 0/1 column each; the others share one.",
         )
         least = right.number_input(
             "Rows per task, at least",
             2,
             10_000,
-            key=_remembered("own_min", 4),
+            key=_remembered("own_min", SMALLEST_TASK),
             help="Smaller tasks are left out and named. Half of a small task is kept for testing.",
         )
     for key, value in (("own_exclude", exclude), ("own_words", words), ("own_most", most), ("own_min", least)):

@@ -1,6 +1,8 @@
 """Draws, the run loop, results: reproducible, leak-free, and averaged as the formulas say."""
 
+import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +139,31 @@ def test_save_and_load(tmp_path, result):
         np.testing.assert_array_equal(loaded.errors[rule], result.errors[rule])
         np.testing.assert_array_equal(loaded.risks[rule], result.risks[rule])
     assert loaded.to_frame().equals(result.to_frame())
+
+
+@pytest.mark.parametrize(("saved", "format_", "read"), [
+    ("recommended", 1, "recommended_2023"), ("recommended", 2, "recommended"), ("recommended_01", 1, "recommended_01"),
+])  # fmt: skip
+def test_what_was_saved_as_recommended_before_it_changed_is_read_as_that(tmp_path, result, saved, format_, read):
+    changed = replace(result, settings=replace(result.settings, overrides=(), preset=saved))
+    changed.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays.pop("header"))) | {"format": format_}
+    np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)), **arrays)
+    loaded = RunResult.load(tmp_path / "old.npz")
+    assert (loaded.settings.preset, loaded.settings.features) == (read, result.settings.features)
+    np.testing.assert_array_equal(loaded.errors["forward"], result.errors["forward"])
+
+
+def test_a_representation_belongs_to_the_preset_unless_it_is_named():
+    assert RunSettings().features == RunSettings(features="blended").features
+    assert RunSettings(preset="paper").features == RunSettings(preset="recommended_2023").features
+    assert RunSettings().with_preset("recommended_01") == RunSettings(preset="recommended_01")
+    named = RunSettings(features="rff")
+    assert named.with_preset("paper") == replace(named, preset="paper")
+    assert FeatureSpec("blended", 50).diagnosed == FeatureSpec("automatic", 50)
+    assert FeatureSpec("rff").diagnosed == FeatureSpec("rff")
 
 
 def test_other_files_are_refused(tmp_path):
