@@ -156,6 +156,10 @@ def test_a_teacher_walks_the_six_steps_by_keyboard_alone(new_page, server):
                 page.keyboard.press("ArrowLeft")
                 now -= 1
                 expect(page.get_by_text(f"Task {now} has just arrived")).to_be_visible()
+            # The picture is drawn before the slider has told the browser its new value: somebody who goes on within
+            # those milliseconds takes the old value along.
+            expect(task).to_have_value("9")
+            page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     assert len(seen) == len(STEPS)
     page.keyboard.press("Shift+ArrowLeft")
     expect(page.get_by_role("radio", name=STEPS[-2])).to_be_checked()
