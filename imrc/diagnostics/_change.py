@@ -17,9 +17,8 @@ from imrc._types import Floats
 from imrc.diagnostics._reduction import Reduced
 
 GRID = np.concatenate([[0.0], np.logspace(-4, 4, 161)])
-# 95 % point of chi^2_1, halved; and the 5 % point of an equal mixture of 0 and chi^2_1.
+# 95 % point of chi^2_1, halved.
 HALF_CHI2 = 1.92
-LR_LIMIT = 2.706
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +39,6 @@ class ChangeEstimate:
     """Ratios at which the likelihood was computed."""
     likelihood: Floats
     """Restricted log-likelihood per component at `grid`, minus its maximum."""
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether "no change at all" is rejected at 5 %; independent scatter also leads to rejection."""
-        return self.lr > LR_LIMIT
 
 
 def cosine_waves(k: int, count: int) -> Floats:

@@ -130,7 +130,7 @@ def own_rows(seed=0) -> list[list[str]]:
         y = generator.integers(2)
         amount = "" if generator.random() < 0.2 else f"{generator.normal(3 * y, 2):.2f}"
         colour = generator.choice(["red", "green", "", "blue"], p=[0.5, 0.3, 0.1, 0.1])
-        day = np.datetime64("2021-03-01") + int(generator.integers(60))
+        day = np.datetime64("2021-03-01") + np.timedelta64(int(generator.integers(60)), "D")
         rows.append([amount, str(generator.integers(2)), colour, "0", str(day), "ab"[y]])
     return rows
 
