@@ -12,7 +12,7 @@ nox.options.error_on_missing_interpreters = False
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@nox.session(python=["3.11", "3.12", "3.13"])
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
 def tests(session: nox.Session) -> None:
     """Run the tests, or those asked for."""
     session.chdir(ROOT)

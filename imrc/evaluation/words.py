@@ -297,12 +297,12 @@ def _times(cost: float, other: float, noun: str) -> str:
     """Return a cost as a multiple of another.
 
     >>> [_times(cost, 10.0, "memory") for cost in (30.0, 2.5, 10.5)]
-    ['3.0 times the memory', '1/4.0 of the memory', 'about the same memory']
+    ['3.0 times the memory', '25 % of the memory', 'about the same memory']
     """
     ratio = cost / other
     if 0.9 < ratio < 1.1:
         return f"about the same {noun}"
-    return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"1/{1 / ratio:,.1f} of the {noun}"
+    return f"{ratio:,.1f} times the {noun}" if ratio > 1 else f"{100 * ratio:.2g} % of the {noun}"
 
 
 def comparison_view(table: pd.DataFrame) -> pd.DataFrame:

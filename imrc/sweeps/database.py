@@ -81,14 +81,24 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     return connection
 
 
+def _is_there(path: Path) -> bool:
+    """Return whether a path exists; unlike `Path.exists` from Python 3.14 on, what cannot be reached is an error."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def open_database(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open a store, making it unless `read_only`; what stands in the way is a `StoreError`."""
     try:
+        there = _is_there(path)
         if path.is_dir():
             raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")
         if not path.parent.is_dir():
             raise StoreError(f"The folder {path.parent} does not exist. Make it, or choose another place with --store.")
-        if read_only and not path.exists():
+        if read_only and not there:
             raise StoreError(f"There is no results store {path}. The command imrc sweep makes one.")
     except OSError as error:
         raise StoreError(f"{path} cannot be reached: {error.strerror or error}. Check its folder.") from error

@@ -29,7 +29,8 @@ def get(url: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
         with urllib.request.urlopen(request, timeout=20) as answer:
             return answer.status, dict(answer.headers), answer.read().decode()
     except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers), error.read().decode()
+        with error:
+            return error.code, dict(error.headers), error.read().decode()
 
 
 def joined(url: str, **headers: str) -> bool:

@@ -62,7 +62,8 @@ class Visitor:
             with opener.open(request, timeout=60) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
-            return error.code
+            with error:
+                return error.code
 
     def close(self) -> None:
         """Leave, as one does by closing the tab."""
