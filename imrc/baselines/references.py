@@ -28,7 +28,7 @@ class LogisticSettings(Settings):
     """Hyper-parameters of logistic regression: C, the inverse strength of the L2 penalty, 1 as in scikit-learn.
 
     Penalty "cv": C times the factor of `STRENGTHS` with the smallest log loss on held-out samples of the tasks so far,
-    as IMRC chooses its penalty, see `imrc.core.selection`.
+    as IMRC weighs its own, see `imrc.core.selection`.
     """
 
     C: float = real(1.0, 0.0, above=True)

@@ -69,7 +69,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         "--order",
         choices=list(map(str, ORDERS)),
         help="how tasks change: a random walk (1, the default), a level with a slope (2), pulled back to a mean (ar), "
-        "in a wave, not at all, once and abruptly (restart), or as the tasks so far suggest (auto)",
+        "in a wave (seasonal), not at all (none), once and abruptly (restart), or as the tasks so far suggest (auto)",
     )
     custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
     custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")

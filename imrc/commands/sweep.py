@@ -59,7 +59,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     what = parser.add_argument_group("what to run (several values each)")
     what.add_argument("--file", metavar="FILE.toml", help="read the values from a TOML file")
     what.add_argument("--datasets", nargs="+", choices=datasets.names(), metavar="NAME", help="see: imrc datasets")
-    what.add_argument("--features", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
+    what.add_argument(
+        "--features", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}. Default: blended."
+    )
     for name in ("n", "k", "b", "W"):
         limits = PARAMETERS[name]
         default = {"k": "the dataset's", "W": "the preset's"}.get(name, str(limits.default))
@@ -70,8 +72,14 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
             metavar=name.upper(),
             help=f"{limits.help} Range {limits.low} to {limits.high}, default: {default}.",
         )
-    what.add_argument("--presets", nargs="+", choices=PRESETS, metavar="PRESET", help=f"of {', '.join(PRESETS)}")
-    what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}")
+    what.add_argument(
+        "--presets",
+        nargs="+",
+        choices=PRESETS,
+        metavar="PRESET",
+        help=f"of {', '.join(PRESETS)}. Default: recommended.",
+    )
+    what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc.")
     what.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
     what.add_argument("--scenario", choices=SCENARIOS, help="what is judged, see imrc run --help. Default: continual.")
     what.add_argument(

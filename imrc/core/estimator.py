@@ -57,12 +57,13 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Method for problem (3); None: the preset's.
     random_state : int, RandomState instance or None
         Not used: learning is deterministic. Kept for scikit-learn's conventions.
-    max_iter : int or None
-        Iterations of the subgradient method; None: the preset's (2000).
+    max_iter : int, "by_n" or None
+        Iterations of the subgradient method, 1 to 100,000, or chosen by the number of samples; None: the preset's.
     lambda0 : float or None
-        lambda = lambda0 sqrt(s); None: the preset's (1).
+        Factor of the confidence vector, lambda = lambda0 sqrt(s), or lambda0 sqrt(s / ESS) with confidence "over_ess",
+        or of the penalty for log loss, 0 to 100; None: the preset's (1).
     instances : {"own", "reach", "recent", "all"} or None
-        The set X of problem (3); None: the preset's ("own").
+        The set X of problem (3); None: the preset's.
     tracking : {"component", "rate"} or None
         One gain per component, or one rate of change for all; None: the preset's.
     rate : float or None
@@ -78,7 +79,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         the preset's ("released").
     order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"} or None
         How tasks change: as a random walk (1, the paper's), as a level with a slope (2), pulled back to a mean, in a
-        wave, not at all, once and abruptly, or as the tasks so far suggest ("auto"). None: the preset's (1).
+        wave ("seasonal"), not at all ("none"), once and abruptly ("restart"), or as the tasks so far suggest
+        ("auto"). None: the preset's (1).
 
     Attributes
     ----------
@@ -98,11 +100,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
         So is "single" for a task without labels, but for its mean squared error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
         Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
-        sample sizes (Theorems 1 and 3).
+        sample sizes (Theorems 1 and 3; of averaged rules their mean by shares, see `imrc.evaluation.effective`).
 
     Notes
     -----
-    Memory is O((b + k) m) for k tasks; the time of a step grows with b and not with k.
+    Memory is O((b + k) m) for k tasks. For log loss up to 2,000 samples and the last 30 tasks are stored besides. Once
+    they are full, the time of a step grows with b and not with k.
 
     Examples
     --------
@@ -130,7 +133,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         preset: Preset = "recommended",
         solver: Solver | None = None,
         random_state: Any = None,  # noqa: ANN401 - scikit-learn's convention
-        max_iter: int | None = None,
+        max_iter: int | Literal["by_n"] | None = None,
         lambda0: float | None = None,
         instances: Instances | None = None,
         tracking: Tracking | None = None,
@@ -284,7 +287,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     @property
     def ess_(self) -> dict[str, Floats]:
-        """Effective samples each rule was learnt from, Theorems 1 and 3, (n_tasks_,) per rule."""
+        """Effective samples each rule was learnt from, (n_tasks_,) per rule."""
         return self._collect("ess")
 
     def _estimate(self, task: Task, rule: Rule) -> TaskEstimate:

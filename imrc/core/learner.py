@@ -43,8 +43,8 @@ class TaskEstimate:
 class StepUpdate:
     """What one step learnt: the newest task under all rules, and the b tasks before it again.
 
-    `choices` is what was chosen from past data: "rate" (rho), "order" (its place in `imrc.core.orders`), "transfer" (1
-    or 0), "penalty"; empty if nothing.
+    `choices` is what was chosen or averaged from past data: "rate" (rho), "order" (its place in `imrc.core.orders`),
+    "transfer" and "pooled" (shares, 0 to 1), "penalty"; empty if nothing.
     """
 
     step: int  # number of the newest task, from 0

@@ -85,7 +85,7 @@ def room(settings: IMRCSettings, n: int, width: int, b: int) -> Room:
 class LogLossRules:
     """Weighted logistic regression on the samples of the last tasks, weights from the tracking.
 
-    The rule of a task alone, the reference for every gain, chooses its penalty in the same way as the others.
+    The rule of a task alone, the reference for every gain, chooses or averages its penalty as the others do.
     """
 
     def __init__(self, settings: IMRCSettings, n_classes: int) -> None:

@@ -37,9 +37,9 @@ LIMITS: dict[str, tuple[int, int]] = {
 """Smallest and largest value of each number of `IMRCSettings`; the page and the command line have the same."""
 
 DESCRIPTIONS: dict[Preset, str] = {
-    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss. How much the past "
-    "counts, and the penalty, are averages over candidates, weighted by how well each predicted past data. Fewest "
-    "errors on average over 21 sequences, not on every one.",
+    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss. Six "
+    "ways to learn are weighted by how well each predicted past data; the use of the past and the penalty are their "
+    "weighted average. Fewest errors on average over 21 sequences, not on every one.",
     "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
     "set of instances and smaller confidence vectors.",
     "recommended_2023": "What was recommended before version 1.0: as Recommended, but one candidate is chosen by "
@@ -149,7 +149,7 @@ class IMRCSettings:
         check_choice("change", self.change, CHANGES)
         if self.W == "all" and self.tracking != "rate":
             raise InputError(
-                "W='all' needs tracking='rate' (presets recommended and recommended_01): eq. (7) averages W squared "
+                "W='all' needs tracking='rate' (the recommended presets): eq. (7) averages W squared "
                 f"differences. Give a number from 1 to {LIMITS['W'][1]}."
             )
         if self.change != "released" and self.tracking != "component":
@@ -163,7 +163,7 @@ class IMRCSettings:
         object.__setattr__(self, "order", check_order(self.order))
         if self.order != 1 and self.tracking != "rate":
             raise InputError(
-                f"order={self.order!r} needs tracking='rate' (presets recommended and recommended_01): eq. (7) is for "
+                f"order={self.order!r} needs tracking='rate' (the recommended presets): eq. (7) is for "
                 "changes that are independent."
             )
         if self.order != 1 and self.rate is not None:

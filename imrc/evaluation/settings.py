@@ -166,8 +166,8 @@ class RunSettings:
     b : int
         Backward steps.
     W : int, "all" or None
-        Window of the change estimate, see `IMRCSettings`; None: the preset's, which is also what its value becomes
-        here. `learner.W` is the value in use.
+        Window of the change estimate, see `IMRCSettings`; None: the preset's. A value equal to the preset's is
+        stored as None; `learner.W` is the value in use.
     preset : str
         Preset of the learner.
     features : FeatureSpec

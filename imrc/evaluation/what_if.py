@@ -164,9 +164,9 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
         said = f"**The present blocks of {present:,} rows are best** ({error})."
     else:
         said = f"**Blocks of {best:,} rows have the fewest errors** ({error})."
-    verdicts = main.groupby("title", sort=False).apply(lambda part: [f"{size:,}" for size in part.index])
+    verdicts = {title: [f"{size:,}" for size in part.index] for title, part in main.groupby("title", sort=False)}
     if len(verdicts) == 1:
-        return f"{said} The verdict is the same for all sizes: *{verdicts.index[0]}*."
+        return f"{said} The verdict is the same for all sizes: *{next(iter(verdicts))}*."
     parts = [f"*{title}* with {listed(sizes)} rows" for title, sizes in verdicts.items()]
     return f"{said} The verdict depends on it: {listed(parts)}."
 

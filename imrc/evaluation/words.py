@@ -75,15 +75,15 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     """State how large a part the past has; empty if it is used throughout.
 
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'Averaged over the steps, borrowing has a share of 25 %; for the rest, a task counts with its own samples.'
+    'Averaged over the steps, learning with other tasks has a weight of 25 %, learning from own samples alone 75 %.'
     """
     if worth.borrowing >= 1:
         return ""
     if worth.borrowing <= 0:
         return "Borrowing was switched off in every step; tasks count with their own samples."
     share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
-    rest = "for the rest, a task counts with its own samples"
-    return f"Averaged over the steps, borrowing has a share of {share} %; {rest}."
+    alone = f"learning from own samples alone {100 - share} %"
+    return f"Averaged over the steps, learning with other tasks has a weight of {share} %, {alone}."
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:

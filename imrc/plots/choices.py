@@ -1,4 +1,4 @@
-"""What the recommended preset selected from past data, and how it differs from the paper's choices."""
+"""How the recommended presets use past data, and how they differ from the paper's choices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from imrc.plots._style import COLOURS, SHORT_NAMES
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return the selection at each step: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
+    """Return how past data were used: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
 
     `transfer` is the share of repetitions that used the past, `pooled` of those in which all stored samples counted
     alike, `penalty` the geometric mean of the penalty's factor. With selection "averaged" each repetition adds its
@@ -40,7 +40,7 @@ def choices_table(result: RunResult) -> pd.DataFrame:
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return what was selected at each step, from `choices_table`: a panel for each choice."""
+    """Return how past data were used at each step, from `choices_table`: a panel for each choice."""
     titles = {
         "rate": "Rate ρ = d² / σ²",
         "transfer": "Use of the past",
@@ -80,7 +80,7 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         [axis("step (tasks learnt)", tickformat="d", nticks=8)] * len(titles),
         [axis(**axes[name]) for name in titles],
         gap=0.09,
-        title="What was selected at each step, from past data only?",
+        title="How were past data used at each step?",
         height=340,
     )
 

@@ -47,5 +47,5 @@ def run_story(result: RunResult, task: int, quantity: Quantity = "error") -> go.
 
 
 def run_choices(result: RunResult) -> go.Figure:
-    """Return `choices_chart` of a run of a preset that chooses."""
+    """Return `choices_chart` of a run of a recommended preset."""
     return choices_chart(choices_table(result))

@@ -277,7 +277,8 @@ def _in_words(cell: Any) -> str:  # noqa: ANN401 - a scalar of pyarrow
 
     try:
         value = cell.as_py()
-    except (ValueError, OverflowError, OSError, pa.ArrowException):  # dates Python has not, or an unknown time zone
+    except (LookupError, ValueError, OverflowError, OSError, pa.ArrowException):
+        # Dates Python has not, or an unknown time zone (an error of `zoneinfo` or of `pytz`).
         return "…"
     return "" if value is None else str(value)
 

