@@ -162,7 +162,7 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper", overrides=())
     if paper is None:
         return
-    name = f"{PRESET_TITLES[preset]}{order_in_words(result.settings)}"
+    name = PRESET_TITLES[preset].split(",")[0] + order_in_words(result.settings)  # the rule is said beside it
     st.caption(
         f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws and representation."
     )

@@ -25,10 +25,17 @@ const pressed = 'button, a, summary, input[type=checkbox], input[type=radio], [r
 const moved = '[role=slider], [role=radio], [role=tab], [role=option], [role=combobox], input';
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const my = memory.get(parentElement) || { playing: false, timer: 0 };
+  const my = memory.get(parentElement) || { playing: false, timer: 0, asked: 0, at: 0 };
   memory.set(parentElement, my);
   const button = parentElement.querySelector("button");
-  const go = (task) => setTriggerValue("go", Math.min(Math.max(task, data.first), data.last));
+  const go = (task) => {
+    my.asked = Math.min(Math.max(task, data.first), data.last);
+    my.at = Date.now();
+    setTriggerValue("go", my.asked);
+  };
+  // A key pressed before the task last asked for has come counts from that one.
+  if (data.task === my.asked) my.at = 0;
+  const current = () => (Date.now() - my.at < 3000 ? my.asked : data.task);
   const show = () => {
     button.textContent = my.playing ? "❚❚ Pause" : "▶ Play";
     parentElement.querySelector("span").textContent = data.hint;
@@ -40,7 +47,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (on) go(data.task < data.last ? data.task + 1 : data.first);
   };
   my.toggle = () => play(!my.playing);
-  my.step = (by) => { play(false); go(by === 0 ? data.first : data.task + by); };
+  my.step = (by) => { play(false); go(by === 0 ? data.first : current() + by); };
   clearTimeout(my.timer);
   if (my.playing && data.task >= data.last) my.playing = false;
   if (my.playing) my.timer = setTimeout(() => go(data.task + 1), data.pause);
