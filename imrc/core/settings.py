@@ -44,7 +44,7 @@ DESCRIPTIONS: dict[Preset, str] = {
     "set of instances and smaller confidence vectors.",
     "recommended_2023": "What was recommended before version 1.0: as Recommended, but one candidate is chosen by "
     "cross-validation. With representation Automatic it repeats earlier numbers.",
-    "paper": "Exactly the choices of the authors' code.",
+    "paper": "The choices of the authors' code, up to ties that rounding decides.",
 }
 
 

@@ -72,8 +72,9 @@ MEASURES: dict[MeasureName, Measure] = {
         "Forward transfer",
         "mean over j > 1 of R[j - 1, j] - r[j]",
         _GEM,
-        "r[j] is the accuracy of the most frequent class so far; in the paper, of a network before any training. Of "
-        "forward learning, with or without backward learning, R[j - 1, j] is that of the rule of the predicted task.",
+        "r[j] is the accuracy of the class that is most frequent in the tasks before j; in the paper, of a network "
+        "before any training. Of forward learning, with or without backward learning, R[j - 1, j] is that of the rule "
+        "of the predicted task.",
     ),
     "forgetting": Measure(
         "Forgetting",
@@ -136,7 +137,7 @@ def measures_of_errors(
 
 def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
     """Return every measure of every rule and method of a run, with its uncertainty; NaN where it is not known."""
-    reference = result.majority.newest()
+    reference = result.before_of("majority")
     unknown = np.full(len(reference), np.nan)
     found = {}
     for rule, errors in result.error_tables.items():

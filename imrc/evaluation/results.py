@@ -77,8 +77,9 @@ class RunResult:
         Seconds per step, all repetitions together.
     before : dict of str to ndarray of shape (repetitions, tasks)
         Error on each task of the state before it was learnt (test then train); NaN for the first task. Keys are the
-        compared methods, "imrc" (the rule of the predicted estimate) and "single" (the single-task rule of the task
-        before). Results kept by earlier versions lack the last two.
+        compared methods, "majority" (the class most frequent in the tasks before), "imrc" (the rule of the predicted
+        estimate) and "single" (the single-task rule of the task before). Results kept by earlier versions lack some of
+        the last three.
     before_risk, before_ess : dict of str to ndarray of shape (repetitions, tasks)
         Minimax risk and effective samples of those two rules.
     method_time_s : dict of str to ndarray of shape (repetitions, tasks)

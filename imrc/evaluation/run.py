@@ -54,8 +54,8 @@ class StepResult:
         Seconds of learning and testing, all repetitions together.
     before : dict of str to ndarray of shape (repetitions,)
         Error on the newest task of the state before it was learnt (test then train), NaN at the first step: of the
-        compared methods, of IMRC's rule of the predicted estimate ("imrc") and of the single-task rule of the task
-        before ("single").
+        compared methods, of the class most frequent in the tasks before ("majority"), of IMRC's rule of the predicted
+        estimate ("imrc") and of the single-task rule of the task before ("single").
     before_risk, before_ess : dict of str to ndarray of shape (repetitions,)
         Minimax risk and effective samples of these two rules.
     method_time_s : dict of str to ndarray of shape (repetitions,)
@@ -272,11 +272,12 @@ class _Repetition:
         draw, y = self.draw(task), self._sequence.encoded(task)
         train, test = y[draw.train], y[draw.test]
         records = self._compared.step(task, draw, y, self._mapped.rows)
+        unprepared = self._most_frequent_wrong(test) if task > 0 else float("nan")
         self._counts += np.bincount(train, minlength=len(self._counts))
         done = _Done(
-            majority=float(np.mean(test != int(self._counts.argmax()))),
+            majority=self._most_frequent_wrong(test),
             rare=0 if self._rare is None else int((test == self._rare).sum()),
-            before={name: record.before for name, record in records.items()},
+            before={"majority": unprepared, **{name: record.before for name, record in records.items()}},
             method_time_s={name: record.time_s for name, record in records.items()},
             state_sizes={name: record.state_size for name, record in records.items()},
         )
@@ -286,6 +287,10 @@ class _Repetition:
         done.errors |= {name: record.errors for name, record in records.items()}
         done.misses |= {name: record.misses for name, record in records.items() if record.misses}
         return done
+
+    def _most_frequent_wrong(self, test: NDArray[np.int64]) -> float:
+        """Return the error of always answering with the class that was most frequent so far."""
+        return float(np.mean(test != int(self._counts.argmax())))
 
     def _learn(self, learner: Learner, task: int, X1: Floats, y: NDArray[np.int64], done: _Done) -> None:
         """Let IMRC learn a task, and test its rules."""

@@ -78,7 +78,7 @@ PARAMETERS: dict[str, Parameter] = {
             "b",
             "Backward b",
             "At each step the b tasks before the newest are learnt again with what the newest one tells. "
-            "0 is forward learning only. Time grows in proportion to b + 1.",
+            "0 is forward learning only. Time grows linearly with b.",
             *LIMITS["b"],
             3,
         ),

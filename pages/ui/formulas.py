@@ -145,7 +145,8 @@ REGIME_NOTES = """
 The curves are the exact closed forms of Theorems 2 and 4; the three names are labels of regimes, which meet
 at n d²/σ² = 1/j² (for the largest j shown) and n d²/σ² = 1.
 
-* **n d²/σ² < 1/j²**: the ESS is proportional to the number of tasks; n d²/σ² → 0 pools all k tasks, ESS = k n.
+* **n d²/σ² < 1/j²**: j tasks count at least three quarters as much as without change; n d²/σ² → 0 pools all k tasks,
+  ESS = k n.
 * **1/j² ≤ n d²/σ² < 1**: the gain grows like 1/√(n d²/σ²).
 * **n d²/σ² ≥ 1**: the gain is at most of the order 1/(n d²/σ²); n d²/σ² → ∞ leaves ESS = n.
 

@@ -250,7 +250,7 @@ def _time() -> None:
         name="paper-growth",
         alt="Milliseconds per task against samples per task, number of tasks and backward steps.",
     )
-    st.caption("In proportion to b, independent of the number of tasks, and growing slowly with n.")
+    st.caption("Linear in b, independent of the number of tasks, and growing slowly with n.")
     made_by("growth")
 
 

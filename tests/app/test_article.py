@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from imrc.core.recursions import borrowed_samples, track_forward, track_forward_backward
 from imrc.core.theory import ess_forward
+from imrc.teaching._world import JUMP, KINDS, SEPARATION
 from tests.app.conftest import ROOT
 
 ARTICLE = ROOT / "docs" / "article" / "article.html"
@@ -64,7 +65,35 @@ def test_what_is_shown_is_what_the_library_computes(article):
     assert f"{1 / shown['both'][1][5]:.3g}" in article.locator("#repair .says").inner_text()
 
 
-@pytest.mark.parametrize("world", ["walk", "jump", "trend", "swap"])
+def test_worlds_are_those_of_the_lessons(article):
+    unit, rho = np.random.default_rng(0).normal(size=12), 0.3
+    drawn = {kind: article.evaluate(f"(unit) => truthOf('{kind}', unit, {rho})", unit.tolist()) for kind in KINDS}
+    walk = np.cumsum(np.sqrt(rho) * np.append(0.0, unit[1:]))
+    np.testing.assert_allclose(drawn["walk"], walk, **CLOSE)
+    np.testing.assert_allclose(drawn["trend"], np.sqrt(rho) * np.arange(12), **CLOSE)
+    np.testing.assert_allclose(drawn["jump"] - walk, JUMP * (np.arange(12) >= 6), **CLOSE)
+    # A class on one side of a centre that walks, then on the other: the first mean of the lesson's world.
+    np.testing.assert_allclose(drawn["swap"] - walk, -SEPARATION / 2 * (-1.0) ** np.arange(12), **CLOSE)
+
+
+@pytest.mark.parametrize(("n", "rho", "b"), [(1, 0.001, 11), (40, 1.0, 1), (40, 1.0, 0)])
+def test_a_steady_direction_does_not_mislead(article, n, rho, b):
+    for name, value in (("n", n), ("rho", np.log10(rho)), ("b", b)):
+        article.locator(f'#failure input[name="{name}"]').fill(str(value))
+    assert article.evaluate("[state.n, state.rho, state.b]") == [n, pytest.approx(rho), b]
+    found = article.evaluate("failure('trend')")
+    assert found["both"] < found["single"]
+    # Without a task after it the newest lags as far as in forward learning, one between others less.
+    rows = "line, Array(12).fill(1 / state.n), Array(12).fill(state.rho)"
+    line = list(range(12))
+    both, forward = (
+        article.evaluate(f"(line) => {name}[0]", line) for name in (f"revisedLast({rows}, 3)", f"trackForward({rows})")
+    )
+    assert both[11] == pytest.approx(forward[11], rel=1e-12)
+    assert abs(both[6] - 6) < abs(both[11] - 11)
+
+
+@pytest.mark.parametrize("world", KINDS)
 def test_failures_are_those_of_the_library(article, world):
     article.locator(f'[name="world"][value="{world}"]').check(force=True)
     drawn = article.evaluate(

@@ -104,6 +104,13 @@ def test_exact_test_of_identical_tasks_keeps_its_level():
     assert 0.35 < p_values.mean() < 0.65
 
 
+@pytest.mark.parametrize(("k", "least", "most"), [(4, 0, 0), (5, 1, 8), (8, 9, 10)])
+def test_how_many_tasks_an_order_takes(k, least, most):
+    unordered = {"no_change", "too_few", "differ", "iid"}
+    walks = [gaussian("random_walk", k=k, n=100, seed=seed) for seed in range(10)]
+    assert least <= sum(assess(walk).verdict.name not in unordered for walk in walks) <= most
+
+
 def test_exact_and_approximate_tests_agree():
     from imrc.diagnostics._identical import approximate_p_value, exact_p_value
     from imrc.diagnostics._reading import noise_components, read_sequence

@@ -292,6 +292,23 @@ def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence
     assert wrong.mean() <= model.risk_["forward"][0] + 1e-9
 
 
+@pytest.mark.parametrize(("n", "tied"), [(2, True), (10, False)])
+def test_rounding_decides_ties_of_very_few_samples_only(n, tied):
+    apart = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, signs = rng.normal(size=(6, n, 3)), rng.choice([-1.0, 1.0], (6, n, 3))
+        found = []
+        for columns in (X, X * (1 + 4e-16 * signs)):
+            model = IMRC(preset="paper")
+            for rows in columns:
+                model.partial_fit(rows, np.arange(n) % 2, classes=[0, 1])
+            found.append(model.coef_["forward_backward"])
+        apart.append(np.abs(found[1] - found[0]).max())
+    assert (max(apart) > 0.01) == tied
+    assert tied or max(apart) < 1e-11
+
+
 def test_memory_does_not_keep_samples_out_of_reach():
     generator = np.random.default_rng(0)
     model = IMRC(b=2, preset="paper", max_iter=5)

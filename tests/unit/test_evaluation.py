@@ -24,6 +24,15 @@ def result(sequence):
     return imrc.evaluate(sequence, n=8, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
 
 
+def test_the_minimax_risk_of_few_samples_does_not_bound_the_error(compiled):
+    walk, last = imrc.datasets.load("random_walk", tasks=12), (slice(None), -1)
+    few, more = (imrc.evaluate(walk, n=10, preset=preset, repetitions=3) for preset in ("paper", "recommended_01"))
+    assert (few.risks["forward_backward"][last] < few.errors["forward_backward"][last]).mean() > 0.5
+    risk = more.risks["forward_backward"][last]
+    assert (risk >= more.errors["forward_backward"][last]).all()
+    assert risk.mean() > 0.5
+
+
 def test_errors_are_those_of_an_estimator_fed_the_same_draws(sequence, result):
     for repetition, seed in enumerate(repetition_seeds(5, 3)):
         draws = [draw_task(sequence.encoded(j), 8, 2, task_seed(seed, j)) for j in range(7)]

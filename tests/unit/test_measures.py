@@ -75,10 +75,8 @@ def test_a_run_gives_them_everywhere(compiled, capsys):
         assert found[rule]["backward_transfer"].mean == found[rule]["forgetting"].mean == 0.0
     final = np.nanmean(1.0 - result.errors["gem"][:, -1], axis=1)
     assert found["gem"]["average_accuracy"].mean == pytest.approx(final.mean())
-    known = (result.majority.newest() - result.before["gem"])[:, 1:].mean()
-    assert found["gem"]["forward_transfer"].mean == pytest.approx(known)
-    for rule, name in (("single", "single"), ("forward", "imrc"), ("forward_backward", "imrc")):
-        known = (result.majority.newest() - result.before[name])[:, 1:].mean()
+    for rule, name in (("gem", "gem"), ("single", "single"), ("forward", "imrc"), ("forward_backward", "imrc")):
+        known = (result.before["majority"] - result.before[name])[:, 1:].mean()
         assert found[rule]["forward_transfer"].mean == pytest.approx(known)
     rows = measure_rows(result)
     assert len(rows) == 5 * len(MEASURES)
@@ -95,6 +93,18 @@ def test_a_run_gives_them_everywhere(compiled, capsys):
     row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert float(row["average_accuracy"]) == found["single"]["average_accuracy"].mean
     assert float(row["forward_transfer"]) == found["single"]["forward_transfer"].mean
+
+
+def test_the_reference_of_forward_transfer_knows_nothing_of_the_task(compiled):
+    # A class of one task only: answering it is right in that task and wrong in all others.
+    columns = np.random.default_rng(0).normal(size=(4, 40, 2))
+    sequence = imrc.TaskSequence(tuple(imrc.Task(X, np.full(40, j)) for j, X in enumerate(columns)), "one class each")
+    result = imrc.evaluate(sequence, n=5, repetitions=2, methods=("logistic_seen", "majority"))
+    assert np.isnan(result.before["majority"][:, 0]).all()
+    np.testing.assert_array_equal(result.before["majority"][:, 1:], 1.0)
+    assert result.measures()["logistic_seen"]["forward_transfer"].mean == 0.0
+    alone = imrc.evaluate(sequence, n=5, repetitions=2, methods=("logistic_seen",))
+    np.testing.assert_array_equal(alone.before["majority"], result.before["majority"])
 
 
 def test_the_report_has_them_with_their_definitions(compiled):

@@ -53,6 +53,22 @@ def test_backward_is_forward_read_from_the_end():
     )
 
 
+def test_what_the_documentation_says_of_the_regimes():
+    j = np.array([2, 3, 5, 10, 100, 10_000])
+    # n rho = 1 / j^2 is the edge: below it j tasks count more.
+    for share in (1e-3, 0.5, 1.0):
+        assert (theory.ess_forward(j, 10, share / 10 / j**2.0) >= 0.75 * 10 * j).all()
+    assert theory.ess_forward(10_000, 10, 0.1 / 10_000**2) < 0.77 * 10 * 10_000
+    for n, rho in ((10, 1e-6), (10, 1e-3), (1, 0.01), (1000, 0.05)):
+        steady = theory.steady_state(n, rho)
+        assert steady.newest <= n + 1 / rho
+        assert steady.newest < steady.middle <= n + 2 / rho
+        if n * rho <= 0.01:
+            assert steady.newest == pytest.approx(n / math.sqrt(n * rho), rel=0.06)
+            assert steady.middle == pytest.approx(2 * n / math.sqrt(n * rho), rel=0.01)
+    assert theory.steady_state(1000, 0.05).middle > 1000 + 1 / 0.05
+
+
 def test_variance_only_enters_through_the_ratio():
     assert theory.ess_forward(7, 10, 0.4, sigma2=4.0) == pytest.approx(theory.ess_forward(7, 10, 0.1), rel=1e-15)
 
