@@ -170,7 +170,8 @@ def run(options: argparse.Namespace) -> int:
                 "references": reference_rows(references),
                 "measures": definitions(),
                 "decision": {
-                    "advised": decision.advised,
+                    "advised": decision.advice.advised,
+                    "verdict": decision.advice.verdict,
                     "sentence": decision.sentence.replace("*", ""),
                     "action": decision.action,
                 },

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from imrc.evaluation.decision import STRATEGIES
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.plots._axes import decimals, task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, chart, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES
 
-_NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
+_NAMES = STRATEGIES | NAMES
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 
