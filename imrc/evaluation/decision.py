@@ -394,7 +394,7 @@ class _Case:
         if rival is None:
             return f"**{doing} makes {fewest}** ({mean}){self.gains()}"
         if verdict == "simpler":
-            return f"**{self.doing(rival)} ({self.mean(rival)}) is nearly as good as {doing}** ({mean}), the best"
+            return f"**{self.doing(rival)} is nearly as good as the best** ({self.mean(rival)}; {doing} {mean})"
         return f"**{doing} makes {fewest} ({mean}), but it is close**: {self.doing(rival)} makes {self.mean(rival)}"
 
     def gains(self) -> str:

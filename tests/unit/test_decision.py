@@ -129,7 +129,7 @@ def test_a_simpler_strategy_that_surely_loses_little_is_advised(runs):
     found = decided(runs, majority=0.5, single=0.4, pooled=0.323, forward=0.35, forward_backward=0.32)
     assert (found.advice.best, found.advice.advised) == ("forward_backward", "pooled")
     assert found.advice.verdict == "simpler"
-    assert "is nearly as good as learning forward and backward** (" in found.sentence
+    assert "**logistic regression on everything so far is nearly as good as the best** (" in found.sentence
     assert found.action.startswith("Train logistic regression on everything so far. Against the best it loses .00")
 
 
