@@ -20,7 +20,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
+from imrc.evaluation.significance import Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
 from imrc.wording import decimal
 
@@ -72,7 +72,8 @@ class Advice:
     advised : str or None
         The strategy to choose; None: none of them.
     rival : str or None
-        Of "simpler" the advised one; of "close" the simpler one with the lowest error whose interval holds 0.
+        Of "none of these" the most frequent class, of "simpler" the advised one, of "close" the simpler one with the
+        lowest error whose interval holds 0.
     loss : RunDifference or None
         The rival's error less that of the best, with its 95 % t interval over repetitions.
     """
@@ -105,7 +106,7 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
         return Advice("too few repetitions", best)
     losses = {name: RunDifference(*mean_interval(values - errors[best])) for name, values in errors.items()}
     if losses["majority"].mean < USEFUL or losses["majority"].low <= 0.0:
-        return Advice("none of these", best)
+        return Advice("none of these", best, None, "majority", losses["majority"])
     simpler = list(errors)[: list(errors).index(best)]
     for name in simpler:
         if losses[name].high < MARGIN:
@@ -226,8 +227,7 @@ def decide(
     """Say which strategy to choose after a run, how sure that is, and what it is worth.
 
     All strategies are judged by the same error on the same draws: that of the scenario of the run, unless said
-    otherwise the mean over steps of the mean over the tasks seen.
-    `advise` chooses.
+    otherwise the mean over steps of the mean over the tasks seen. `advise` chooses.
 
     Parameters
     ----------
@@ -341,10 +341,12 @@ def _sources(
     return found, titles
 
 
+_REVISE = "Update the rule with each task, and revise the tasks before it."
 _ACTIONS = {
     "single": "Train a rule for each task on its own samples.",
     "pooled": f"Train {STRATEGIES['pooled'].lower()}.",
     "forward": "Update the rule with each task; revising old tasks does not pay.",
+    "forward_backward": _REVISE,
 }
 _ACTIONS_IN: dict[str, dict[str, str]] = {
     "multi_task": {"forward_backward": "Learn all tasks together, and keep a rule for each."},
@@ -388,9 +390,10 @@ class _Case:
             many = len(self.errors[best])
             return f"**there are too few repetitions to tell**: in {many}, {doing} makes {fewest} ({mean})"
         if verdict == "none of these":
-            learner = self.best_learner()
-            found = f"{self.mean('majority')}; the best rule, {self.doing(learner)}, {self.mean(learner)}"
-            return f"**no rule clearly beats {self.guessing}** ({found})"
+            others = min(float(values.mean()) for name, values in self.errors.items() if name != "majority")
+            return (
+                f"**no rule clearly beats {self.guessing}** ({self.mean('majority')}; the best rule {decimal(others)})"
+            )
         if rival is None:
             return f"**{doing} makes {fewest}** ({mean}){self.gains()}"
         if verdict == "simpler":
@@ -405,13 +408,10 @@ class _Case:
         worth = []
         for name in ("single", "pooled", SCENARIOS[self.scenario].main):
             if name in found and found[name].clear:
-                worth.append(f"{_in_100(found[name])}{unit} than {self.doing(name)}")
+                low, high = 100.0 * found[name].low, 100.0 * found[name].high
+                worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {self.doing(name)}")
                 unit = ""
         return f": {', and '.join(worth[:2])}" if worth else ""
-
-    def best_learner(self) -> str:
-        learners = (name for name in self.errors if name != "majority")
-        return min(learners, key=lambda name: float(self.errors[name].mean()))
 
     def action(self, result: RunResult) -> str:
         verdict, advised, loss = self.advice.verdict, self.advice.advised, self.advice.loss
@@ -420,48 +420,20 @@ class _Case:
         if verdict == "too few repetitions":
             return f"Choose at least {ENOUGH} repetitions to get advice."
         if advised is None:
-            return f"Do not use any of these yet. {self.why_not()}"
+            wanted = f"a rule should beat {self.guessing} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
+            # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
+            more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
+            return f"Do not use any of these yet: {wanted}.{more}"
         said = _ACTIONS | _ACTIONS_IN.get(self.scenario, {})
-        if advised in said:
-            action = said[advised]
-        elif advised == "forward_backward":
-            action = _revising(result)
-        else:
-            action = "It is worth a look what that costs in time and memory: see *Against others*."
+        action = said.get(advised, "It is worth a look what that costs in time and memory: see *Against others*.")
+        if action == _REVISE and (pays := steps_that_pay(result)):
+            action += f" That pays for {pays} of {result.settings.b} steps back."
         if loss is None:
             return action
         interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
         if verdict == "simpler":
             return f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
         return f"{action} It is close: {self.doing(str(self.advice.rival))} loses {interval} and may be as good."
-
-    def why_not(self) -> str:
-        """Say by how much the best rule beats guessing, and whether data or repetitions are wanting."""
-        gain = RunDifference(*mean_interval(self.errors["majority"] - self.errors[self.best_learner()]))
-        found = (
-            f"The best rule gains {decimal(gain.mean)} (95 % interval {decimal(gain.low)} to {decimal(gain.high)}); "
-            f"to be of use it must gain {decimal(USEFUL, 2)}, with an interval above 0."
-        )
-        if gain.high >= USEFUL:
-            return f"{found} More repetitions would tell more."
-        if self.scenario == "next_task":
-            return f"{found} Wait for labels of the next task."
-        return f"{found} Draw more samples per task, or find columns that say more about the answer."
-
-
-def _in_100(gap: Difference) -> str:
-    """Return how many errors fewer a difference means in 100 answers, with its interval.
-
-    >>> _in_100(Difference(0.08, 0.01, 0.005, 0.062, 0.1, 0.001, True))
-    '6 to 10 fewer'
-    >>> _in_100(Difference(0.004, 0.001, 0.001, 0.0021, 0.0061, 0.01, True))
-    '0.2 to 0.6 fewer'
-    """
-    low, high = 100.0 * gap.low, 100.0 * gap.high
-    digits = 0 if high >= 2 and low >= 0.5 else 1
-    ends = [f"{low:.{digits}f}", f"{high:.{digits}f}"]
-    amount = f"about {ends[0]}" if ends[0] == ends[1] else " to ".join(ends)
-    return f"{amount} fewer"
 
 
 def steps_that_pay(result: RunResult) -> int:
@@ -487,17 +459,3 @@ def steps_that_pay(result: RunResult) -> int:
             break
         pays += 1
     return pays
-
-
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def _revising(result: RunResult) -> str:
-    pays = steps_that_pay(result)
-    if not pays:
-        return "Update the rule with each task, and revise the tasks before it."
-    many = _NUMBERS[pays] if pays < len(_NUMBERS) else str(pays)
-    back = f"{many} step{'s' * (pays > 1)} back"
-    if pays == result.settings.b:
-        back = f"{'all' if pays > 1 else 'the'} {back} tried"
-    return f"Update the rule with each task; revising old tasks pays for {back}."
