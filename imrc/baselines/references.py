@@ -74,7 +74,7 @@ class MajorityClass(Baseline):
     array(['b'], dtype='<U1')
     """
 
-    title = "Majority class"
+    title = "Always the most frequent class"
     paper = ""
     kind = "reference"
 
@@ -131,7 +131,7 @@ class SingleTaskLogistic(_RulePerTask):
     [1]
     """
 
-    title = "Logistic, single task"
+    title = "Logistic regression on each task alone"
 
 
 class OracleLogistic(_RulePerTask):
@@ -151,7 +151,7 @@ class RecentLogistic(_RulePerTask):
     16
     """
 
-    title = "Logistic, last b + 1 tasks"
+    title = "Logistic regression on the last b + 1 tasks"
     shared_settings = ("b",)
     profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings(), "tuned": RecentSettings(penalty="cv")}
     settings: RecentSettings
@@ -180,7 +180,7 @@ class SeenLogistic(Baseline):
     ([1], 12)
     """
 
-    title = "Logistic, everything seen"
+    title = "Logistic regression on everything so far"
     paper = _COX
     kind = "reference"
     profiles = _PROFILES

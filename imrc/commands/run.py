@@ -133,7 +133,7 @@ def _print(result: RunResult, references: RunResult, decision: Decision) -> None
         rule = row["rule"]
         promised = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if "risk" in row else ["", ""]
         errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
-        rows.append([rule, *errors, *promised])
+        rows.append([decision[rule].title, *errors, *promised])
     print_table(["rule", *shown.values(), "risk", "ESS"], rows)
     for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
         if text:
@@ -170,7 +170,8 @@ def run(options: argparse.Namespace) -> int:
                 "references": reference_rows(references),
                 "measures": definitions(),
                 "decision": {
-                    "advised": decision.advised,
+                    "advised": decision.advice.advised,
+                    "verdict": decision.advice.verdict,
                     "sentence": decision.sentence.replace("*", ""),
                     "action": decision.action,
                 },

@@ -1,7 +1,7 @@
 """What a run says a practitioner should do: the strategies at hand, which is best, how sure that is, what it is worth.
 
 Learning forward and backward is not compared with learning each task alone only: the first things anybody would try
-are always answering the most frequent class, and one rule for everything seen so far.
+are always answering the most frequent class, and one logistic regression for everything so far.
 """
 
 from __future__ import annotations
@@ -9,62 +9,112 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from imrc._types import Floats
-from imrc.evaluation.pairing import same_draws
+from imrc.baselines import method_title
+from imrc.evaluation.pairing import RunDifference, same_draws
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Difference, Headline, holm, mean_interval, paired_differences
+from imrc.evaluation.significance import Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
 from imrc.wording import decimal
 
+REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
+"""Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
+
 STRATEGIES = {
-    "majority": "Always the most frequent class",
-    "single": "Only the newest task",
-    "pooled": "Everything so far, pooled",
+    "majority": method_title(REFERENCES["majority"]),
+    "single": "Each task alone",
+    "pooled": method_title(REFERENCES["pooled"]),
     "forward": "Forward",
     "forward_backward": "Forward and backward",
 }
 """What a practitioner can do, the simplest first, as charts and tables call it."""
 
-_DOING = {
-    "single": "learning each task alone",
-    "pooled": "pooling everything so far",
-    "forward": "learning forward",
-    "forward_backward": "learning forward and backward",
-}
-_THAN = {"single": "than each task alone", "pooled": "than pooling everything so far"}
-
 _TITLES_IN: dict[str, dict[str, str]] = {
-    "multi_task": {
-        "single": "Each task alone",
-        "pooled": "All tasks, pooled",
-        "forward_backward": "All tasks, each with its own rule",
-    },
-    "next_task": {"single": "Only the last task"},
-}
-_DOING_IN: dict[str, dict[str, str]] = {
-    "multi_task": {
-        "pooled": "one rule for all tasks",
-        "forward_backward": "learning all tasks together, each with a rule of its own",
-    },
-    "adaptation": {"single": "learning the newest task alone"},
-    "next_task": {"single": "the rule of the last task", "forward": "learning forward to the next task"},
-}
-_THAN_IN: dict[str, dict[str, str]] = {
-    "multi_task": {"pooled": "than one rule for all tasks"},
-    "adaptation": {"single": "than the newest task alone"},
-    "next_task": {"single": "than the rule of the last task"},
+    "multi_task": {"forward_backward": "All tasks, each with its own rule"},
+    "next_task": {"single": "The rule of the last task"},
 }
 """Where a scenario calls for other words."""
 
-REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
-"""Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
+_OTHER_LEARNER = (
+    "Logistic regression (C = 1) is another learner than the rules beside it, not the same rule on more data."
+)
+
+ENOUGH = 5
+"""Repetitions from which on there is advice."""
+
+MARGIN = 0.01
+"""A simpler strategy is advised if it surely loses less than this against the best."""
+
+USEFUL = 0.02
+"""By how much the best must beat the most frequent class to be of use."""
+
+Verdict = Literal["nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which of some strategies to choose.
+
+    Attributes
+    ----------
+    verdict : {"nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"}
+        Why none is advised (the first three), or what the advised one is: simpler than the best and surely nearly as
+        good; the best; the best, but close.
+    best : str
+        The strategy with the lowest mean error.
+    advised : str or None
+        The strategy to choose; None: none of them.
+    rival : str or None
+        Of "none of these" the most frequent class, of "simpler" the advised one, of "close" the simpler one with the
+        lowest error whose interval holds 0.
+    loss : RunDifference or None
+        The rival's error less that of the best, with its 95 % t interval over repetitions.
+    """
+
+    verdict: Verdict
+    best: str
+    advised: str | None = None
+    rival: str | None = None
+    loss: RunDifference | None = None
+
+
+def advise(errors: Mapping[str, Floats]) -> Advice:
+    """Choose a strategy by the errors of all on the same draws, the simplest first, "majority" among them.
+
+    The best is the one with the lowest mean. A simpler one is advised instead if the upper end of the 95 % interval of
+    its loss against the best is below `MARGIN`; otherwise the best, called close where that interval holds 0. With
+    fewer than `ENOUGH` repetitions, or where the best does not beat the most frequent class by `USEFUL` with an
+    interval that leaves out 0, none is advised.
+
+    >>> noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+    >>> found = advise({"majority": 0.5 + noise, "single": 0.204 + noise, "forward": 0.2 + noise})
+    >>> found.best, found.advised, found.verdict
+    ('forward', 'single', 'simpler')
+    """
+    mean = {name: float(values.mean()) for name, values in errors.items()}
+    best = min(mean, key=mean.__getitem__)
+    if not all(np.isfinite(values).all() for values in errors.values()):
+        return Advice("nothing tested", best)
+    if len(errors[best]) < ENOUGH:
+        return Advice("too few repetitions", best)
+    losses = {name: RunDifference(*mean_interval(values - errors[best])) for name, values in errors.items()}
+    if losses["majority"].mean < USEFUL or losses["majority"].low <= 0.0:
+        return Advice("none of these", best, None, "majority", losses["majority"])
+    simpler = list(errors)[: list(errors).index(best)]
+    for name in simpler:
+        if losses[name].high < MARGIN:
+            return Advice("simpler", best, name, name, losses[name])
+    near = min((name for name in simpler if not losses[name].clear), key=mean.__getitem__, default=None)
+    if near is not None:
+        return Advice("close", best, best, near, losses[near])
+    return Advice("best", best, best)
 
 
 @dataclass(frozen=True)
@@ -75,20 +125,31 @@ class Strategy:
     ----------
     name, title : str
         Key, one of `STRATEGIES` or the name of a compared method, and name for people.
-    error : Headline
-        Average error over repetitions, the same average for all.
-    low, high : float
-        95 % t interval of the error over repetitions; NaN with one repetition.
+    errors : tuple of float
+        Its error in each repetition, the same average for all.
     recall : float or None
         Share of the rare class that is found; None where no class is rare.
     """
 
     name: str
     title: str
-    error: Headline
-    low: float
-    high: float
+    errors: tuple[float, ...]
     recall: float | None = None
+
+    @property
+    def error(self) -> Headline:
+        """Average error over repetitions."""
+        return Headline.of(np.array(self.errors))
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % t interval of the error, at least 0; NaN with one repetition."""
+        return float(np.maximum(mean_interval(np.array(self.errors))[1], 0.0))
+
+    @property
+    def high(self) -> float:
+        """Upper end of that interval, at most 1; NaN with one repetition."""
+        return float(np.minimum(mean_interval(np.array(self.errors))[2], 1.0))
 
 
 @dataclass(frozen=True)
@@ -99,12 +160,12 @@ class Decision:
     ----------
     strategies : tuple of Strategy
         The simplest first.
-    advised : str
-        Name of the strategy to choose: the simplest of those that nothing beats clearly.
+    advice : Advice
+        Which of them to choose, and how sure that is.
     sentence : str
         The finding in one sentence, in Markdown.
     action : str
-        What to do, in one or two plain sentences.
+        What to do, in a few plain sentences.
     notes : tuple of str
         What a reader should know besides; may be empty.
     rare : str
@@ -113,7 +174,7 @@ class Decision:
     """
 
     strategies: tuple[Strategy, ...]
-    advised: str
+    advice: Advice
     sentence: str
     action: str
     notes: tuple[str, ...] = ()
@@ -166,8 +227,7 @@ def decide(
     """Say which strategy to choose after a run, how sure that is, and what it is worth.
 
     All strategies are judged by the same error on the same draws: that of the scenario of the run, unless said
-    otherwise the mean over steps of the mean over the tasks seen.
-    What counts as more than noise is decided by `imrc.evaluation.significance.paired_differences`.
+    otherwise the mean over steps of the mean over the tasks seen. `advise` chooses.
 
     Parameters
     ----------
@@ -177,7 +237,7 @@ def decide(
         Name of the data for people.
     references : RunResult or None
         From `run_references` with the settings of the run. None: the most frequent class is judged at the step of each
-        task only, and nothing is said about pooling.
+        task only, and without logistic regression.
     compared : mapping of str to RunResult or None
         Title and run of compared methods on the same draws; the best of them is among the strategies.
     usual : str or None
@@ -217,16 +277,10 @@ def decide(
     rare = result.rare_class if len(balanced) == len(plain) else ""
     errors = balanced if rare else plain
     strategies = tuple(
-        Strategy(
-            name,
-            titles[name],
-            Headline.of(values),
-            *mean_interval(values)[1:],
-            recall=_recall(*sources[name], kind) if rare else None,
-        )
+        Strategy(name, titles[name], tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
         for name, values in errors.items()
     )
-    notes = [] if "pooled" in errors else ["Pooling everything so far was not run beside it."]
+    notes = [_OTHER_LEARNER if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:
@@ -234,18 +288,11 @@ def decide(
             f"“{as_text(result.rare_class)}” is rare, and errors before learning are not counted class by class: who "
             "never gives that answer is seldom wrong here."
         )
-    answer = _answer(None if usual is None else as_text(usual))
-    case = _Case(errors, titles, f"On *{as_text(title)}*", answer, rare, scenario)
-    if not all(np.isfinite(values).all() for values in errors.values()):
-        advised, sentence, action = case.nothing_tested()
-    elif result.settings.repetitions < 2:
-        advised, sentence, action = case.one_repetition()
-    elif not any(gap.clear and gap.mean < 0 for gap in case.against("majority").values()):
-        advised, sentence, action = case.nothing_beats_guessing()
-    else:
-        advised, sentence = case.advice()
-        action = _action(advised, result)
-    return Decision(strategies, advised, sentence, action, tuple(notes), rare)
+    advice = advise(errors)
+    guessing = "always giving the most frequent answer" if usual is None else f"always answering “{as_text(usual)}”"
+    case = _Case(advice, errors, titles, guessing, rare, scenario)
+    sentence = f"On *{as_text(title)}*, {case.finding()}."
+    return Decision(strategies, advice, sentence, case.action(result), tuple(notes), rare)
 
 
 def _recall(run: RunResult, method: str, kind: HeadlineKind) -> float | None:
@@ -261,10 +308,6 @@ def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, 
         f"of the error rates on “{rare}” and on all else, .500 for guessing. Share of “{rare}” found (recall): "
         f"{found}. Plain errors: {errors}."
     )
-
-
-def _answer(usual: str | None) -> str:
-    return "always giving the most frequent answer" if usual is None else f"always answering “{usual}”"
 
 
 def usual_answer(sequence: TaskSequence) -> str:
@@ -298,122 +341,99 @@ def _sources(
     return found, titles
 
 
+_REVISE = "Update the rule with each task, and revise the tasks before it."
+_ACTIONS = {
+    "single": "Train a rule for each task on its own samples.",
+    "pooled": f"Train {STRATEGIES['pooled'].lower()}.",
+    "forward": "Update the rule with each task; revising old tasks does not pay.",
+    "forward_backward": _REVISE,
+}
+_ACTIONS_IN: dict[str, dict[str, str]] = {
+    "multi_task": {"forward_backward": "Learn all tasks together, and keep a rule for each."},
+    "adaptation": {"forward": "Learn the newest task with what the tasks before it tell."},
+    "next_task": {
+        "single": "Use the rule of the last task for the next one.",
+        "forward": "Use the forward rule for the next task until its labels come.",
+    },
+}
+"""What to do by the strategy advised, and where a scenario calls for other words."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """The errors of one decision, compared."""
+    """The errors of one decision and its advice, in words."""
 
-    errors: dict[str, Floats]
+    advice: Advice
+    errors: Mapping[str, Floats]
     titles: Mapping[str, str]
-    where: str
     guessing: str
     rare: str
     scenario: ScenarioName
 
-    @cached_property
-    def mean(self) -> dict[str, float]:
-        return {name: float(values.mean()) for name, values in self.errors.items()}
-
-    def against(self, reference: str) -> dict[str, Difference]:
-        return paired_differences(self.errors, reference, planned=planned(self.scenario, reference))
-
-    @property
-    def fewest(self) -> str:
-        return "the lowest balanced error" if self.rare else "the fewest errors"
-
-    @property
-    def unit(self) -> str:
-        return " points of balanced error" if self.rare else " errors in 100"
+    def mean(self, name: str) -> str:
+        return decimal(float(self.errors[name].mean()))
 
     def doing(self, name: str) -> str:
-        return (_DOING | _DOING_IN.get(self.scenario, {})).get(name, self.titles[name])
+        title = self.titles[name]
+        if name == "majority" or name not in STRATEGIES:
+            return self.guessing if name == "majority" else title
+        a_noun = name == "pooled" or (name, self.scenario) == ("single", "next_task")
+        return ("" if a_noun else "learning ") + title[0].lower() + title[1:]
 
-    def than(self, name: str) -> str:
-        return (_THAN | _THAN_IN.get(self.scenario, {})).get(name, f"than {self.doing(name)}")
-
-    def best_learner(self) -> str:
-        return min((name for name in self.mean if name != "majority"), key=self.mean.__getitem__)
-
-    def nothing_tested(self) -> tuple[str, str, str]:
-        sentence = f"{self.where}, **there is no next task yet**: it takes two tasks to test one before it is learnt."
-        return "majority", sentence, "Learn at least two tasks."
-
-    def one_repetition(self) -> tuple[str, str, str]:
-        best = min(self.mean, key=self.mean.__getitem__)
-        named = self.guessing if best == "majority" else self.doing(best)
-        numbers = ", ".join(
-            f"{self.titles[name].lower() if name in STRATEGIES else self.titles[name]} {decimal(value)}"
-            for name, value in self.mean.items()
-            if name != best
-        )
-        sentence = (
-            f"{self.where}, **{named}** makes {self.fewest} in one repetition ({decimal(self.mean[best])}; {numbers})."
-        )
-        return best, sentence, "One repetition cannot tell a difference from chance: choose at least 5."
-
-    def nothing_beats_guessing(self) -> tuple[str, str, str]:
-        best = self.best_learner()
-        clearly = "clearly " if self.mean[best] < self.mean["majority"] else ""
-        sentence = (
-            f"{self.where}, **no rule {clearly}beats {self.guessing} here yet** "
-            f"({decimal(self.mean['majority'])}; the best rule, {self.doing(best)}, {decimal(self.mean[best])})."
-        )
-        action = (
-            "Do not use a model of these data yet. Draw more samples per task, or find columns that say more about the "
-            "answer."
-            if self.scenario != "next_task"
-            else "Do not rely on a rule for the next task before some of its labels are there."
-        )
-        return "majority", sentence, action
-
-    def advice(self) -> tuple[str, str]:
-        winner = self.best_learner()
-        against = self.against(winner)
-        level = [name for name in self.errors if name != "majority" and (name == winner or not against[name].clear)]
-        advised = level[0]
-        gains = self.against("single")
-        if advised not in ("single", winner) and not gains[advised].clear:
-            # Only the best is clearly better than each task alone, so the simpler one cannot stand for it.
-            advised, level = winner, [winner]
-        doing, ties = self.doing(advised), [name for name in level if name != advised]
-        if advised == "single":
-            if not ties:
-                return advised, f"{self.where}, **{doing} makes {self.fewest}** ({self.spread(advised)})."
-            return advised, (
-                f"{self.where}, **nothing clearly beats {doing}** ({decimal(self.mean[advised])}; "
-                f"{self.doing(winner) if winner != advised else self.doing(ties[-1])} "
-                f"{decimal(self.mean[winner if winner != advised else ties[-1]])}, no clear difference)."
+    def finding(self) -> str:
+        verdict, best, rival = self.advice.verdict, self.advice.best, self.advice.rival
+        if verdict == "nothing tested":
+            return "**there is no next task yet**: it takes two tasks to test one before it is learnt"
+        doing, mean = self.doing(best), self.mean(best)
+        fewest = "the lowest balanced error" if self.rare else "the fewest errors"
+        if verdict == "too few repetitions":
+            many = len(self.errors[best])
+            return f"**there are too few repetitions to tell**: in {many}, {doing} makes {fewest} ({mean})"
+        if verdict == "none of these":
+            others = min(float(values.mean()) for name, values in self.errors.items() if name != "majority")
+            return (
+                f"**no rule clearly beats {self.guessing}** ({self.mean('majority')}; the best rule {decimal(others)})"
             )
-        worth = [f"{_in_100(gains[advised])}{self.unit} {self.than('single')}"]
-        rival = "pooled" if advised != "pooled" else SCENARIOS[self.scenario].main
-        gap = self.against(advised).get(rival)
-        if gap is not None and gap.clear and gap.mean > 0:
-            worth.append(f"{_in_100(gap, of_the_other=True)} {self.than(rival)}")
-        if not ties:
-            return advised, f"{self.where}, **{doing} makes {self.fewest}**: {', '.join(worth)}."
-        other = winner if winner != advised else ties[-1]
-        return advised, (
-            f"{self.where}, **{doing} does as well as anything**: {', '.join(worth)}, and no clear difference to "
-            f"{self.doing(other)} ({decimal(self.mean[advised])}, {decimal(self.mean[other])})."
-        )
+        if rival is None:
+            return f"**{doing} makes {fewest}** ({mean}){self.gains()}"
+        if verdict == "simpler":
+            return f"**{self.doing(rival)} is nearly as good as the best** ({self.mean(rival)}; {doing} {mean})"
+        return f"**{doing} makes {fewest} ({mean}), but it is close**: {self.doing(rival)} makes {self.mean(rival)}"
 
-    def spread(self, advised: str) -> str:
-        others = [value for name, value in self.mean.items() if name not in (advised, "majority")]
-        return f"{decimal(self.mean[advised])}; the others {decimal(min(others))} to {decimal(max(others))}"
+    def gains(self) -> str:
+        """Say how many fewer errors the best makes than the usual rivals, where that is clear."""
+        best = self.advice.best
+        found = paired_differences(self.errors, best, planned=planned(self.scenario, best))
+        unit = " points of balanced error" if self.rare else " errors in 100"
+        worth = []
+        for name in ("single", "pooled", SCENARIOS[self.scenario].main):
+            if name in found and found[name].clear:
+                low, high = 100.0 * found[name].low, 100.0 * found[name].high
+                worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {self.doing(name)}")
+                unit = ""
+        return f": {', and '.join(worth[:2])}" if worth else ""
 
-
-def _in_100(gap: Difference, *, of_the_other: bool = False) -> str:
-    """Return how many errors fewer or more a difference means in 100 answers, with its interval.
-
-    >>> _in_100(Difference(-0.08, 0.01, 0.005, -0.1, -0.062, 0.001, True))
-    '6 to 10 fewer'
-    >>> _in_100(Difference(0.004, 0.001, 0.001, 0.0021, 0.0061, 0.01, True), of_the_other=True)
-    '0.2 to 0.6 fewer'
-    """
-    low, high = sorted((100.0 * abs(gap.low), 100.0 * abs(gap.high)))
-    digits = 0 if high >= 2 and low >= 0.5 else 1
-    ends = [f"{low:.{digits}f}", f"{high:.{digits}f}"]
-    amount = f"about {ends[0]}" if ends[0] == ends[1] else " to ".join(ends)
-    return f"{amount} {'fewer' if (gap.mean < 0) != of_the_other else 'more'}"
+    def action(self, result: RunResult) -> str:
+        verdict, advised, loss = self.advice.verdict, self.advice.advised, self.advice.loss
+        if verdict == "nothing tested":
+            return "Learn at least two tasks."
+        if verdict == "too few repetitions":
+            return f"Choose at least {ENOUGH} repetitions to get advice."
+        if advised is None:
+            wanted = f"a rule should beat {self.guessing} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
+            # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
+            more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
+            return f"Do not use any of these yet: {wanted}.{more}"
+        said = _ACTIONS | _ACTIONS_IN.get(self.scenario, {})
+        action = said.get(advised, "It is worth a look what that costs in time and memory: see *Against others*.")
+        if action == _REVISE and (pays := steps_that_pay(result)):
+            action += f" That pays for {pays} of {result.settings.b} steps back."
+        if loss is None:
+            return action
+        interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
+        if verdict == "simpler":
+            return f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
+        return f"{action} It is close: {self.doing(str(self.advice.rival))} loses {interval} and may be as good."
 
 
 def steps_that_pay(result: RunResult) -> int:
@@ -439,47 +459,3 @@ def steps_that_pay(result: RunResult) -> int:
             break
         pays += 1
     return pays
-
-
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-_NEWEST_ONLY = "Train on the newest task only: what earlier tasks say does not help clearly here."
-_ACTIONS: dict[ScenarioName, dict[str, str]] = {
-    "continual": {
-        "single": _NEWEST_ONLY,
-        "pooled": "Train one rule on everything seen so far: following the change does not pay clearly here.",
-        "forward": "Update the rule with each task. Revising old tasks does not pay clearly.",
-    },
-    "multi_task": {
-        "single": "Train a rule per task on its own samples: what other tasks say does not help clearly here.",
-        "pooled": "Train one rule on all tasks together: a rule per task does not pay clearly here.",
-        "forward_backward": "Learn all tasks together, and keep a rule for each.",
-    },
-    "adaptation": {
-        "single": _NEWEST_ONLY,
-        "pooled": "Train one rule on everything so far: following the change does not pay clearly here.",
-        "forward": "Learn the newest task with what the tasks before it tell.",
-    },
-    "next_task": {
-        "single": "Use the rule of the last task for the next one: what earlier tasks say does not help clearly here.",
-        "pooled": "Use one rule of everything so far for the next task: following the change does not pay here.",
-        "forward": "Use the forward rule for the next task until its labels come.",
-    },
-}
-"""What to do, by scenario and strategy advised."""
-
-
-def _action(advised: str, result: RunResult) -> str:
-    if advised in (said := _ACTIONS[result.settings.scenario]):
-        return said[advised]
-    if advised != "forward_backward":
-        return "It is worth a look what that costs in time and memory: see *Against others*."
-    pays = steps_that_pay(result)
-    if not pays:
-        return "Update the rule with each task, and revise the tasks before it."
-    many = _NUMBERS[pays] if pays < len(_NUMBERS) else str(pays)
-    back = f"{many} step{'s' * (pays > 1)} back"
-    if pays == result.settings.b:
-        back = f"{'all' if pays > 1 else 'the'} {back} tried"
-    return f"Update the rule with each task; revising old tasks pays for {back}."

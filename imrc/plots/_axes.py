@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imrc._types import Floats
 from imrc.wording import decimal
 
 
@@ -45,6 +46,19 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[st
     texts = [str(labels[i]) for i in chosen]
     short = [text if len(text) <= 12 else text[:11] + "…" for text in texts]
     return {"tickvals": [first + i for i in chosen], "ticktext": [html.escape(text) for text in short]}
+
+
+def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the ends of intervals of errors, which stay within 0 and 1; the error itself where half is NaN.
+
+    Examples
+    --------
+    >>> [end.tolist() for end in error_ends([0.25, 0.5], [0.5, np.nan])]
+    [[0.0, 0.5], [0.75, 0.5]]
+    """
+    error, half = np.asarray(error, dtype=np.float64), np.nan_to_num(np.asarray(half, dtype=np.float64))
+    # A minimax log loss, drawn in the same way, may be above 1.
+    return np.maximum(error - half, 0.0), np.minimum(error + half, np.where(error > 1.0, np.inf, 1.0))
 
 
 def _step(width: float, ticks: int) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._axes import decimals, whole_numbers
+from imrc.plots._axes import decimals, error_ends, whole_numbers
 from imrc.plots._panels import End, Traces, axis, band_key, bars, chart, line_ends, names_axis, panels
 from imrc.plots._style import COLOURS, DASHES
 from imrc.wording import decimal, signed
@@ -83,6 +83,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     traces = Traces()
     rows = table.iloc[::-1]
     half = rows["half"].to_numpy()
+    low, high = error_ends(rows["error"], half)
     said = np.stack(
         [_plus_minus(rows["error"], half), [decimal(value) for value in rows["newest"]], rows["rank"]], axis=1
     )
@@ -97,7 +98,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             "symbol": ["circle-open" if _is_paper(name) else "circle" for name in rows["method"]],
             "line": {"width": 2},
         },
-        error_x=bars(np.nan_to_num(half), colour=COLOURS["reference"], thickness=2),
+        error_x=bars(high - rows["error"], rows["error"] - low, colour=COLOURS["reference"], thickness=2),
         customdata=said,
         hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>newest task %{customdata[1]}<br>"
         "mean rank %{customdata[2]:.1f}<extra></extra>",
@@ -113,7 +114,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
             customdata=[decimal(value, 2) for value in printed["printed"]],
             hovertemplate="%{y}, paper: %{customdata}<extra></extra>",
         )
-    ends = [rows["error"] - np.nan_to_num(half), rows["error"] + np.nan_to_num(half), printed.get("printed", ())]
+    ends = [low, high, printed.get("printed", ())]
     return chart(
         traces,
         axis("error", **decimals(np.concatenate(ends), ticks=8)),
@@ -192,7 +193,7 @@ def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> list
         x, value, half = (part[column].to_numpy() for column in ("x", "value", "half"))
         if np.isfinite(half).all():
             said = f"{name}, 95 % interval"
-            traces.band(x, value - half, value + half, colour, 0.13, name=said, showlegend=False, panel=panel)
+            traces.band(x, *error_ends(value, half), colour, 0.13, name=said, showlegend=False, panel=panel)
         paper = _is_paper(str(method))
         traces.add(
             x=x,
@@ -214,8 +215,7 @@ def _add_methods(traces: Traces, table: pd.DataFrame, *, panel: int = 1) -> list
 def _limits(*tables: pd.DataFrame) -> dict[str, Any]:
     """Return range and ticks of an axis of errors with room for all bands."""
     joined = pd.concat(tables)
-    half = np.nan_to_num(joined["half"])
-    return decimals(np.concatenate([joined["value"] - half, joined["value"] + half]))
+    return decimals(np.concatenate(error_ends(joined["value"], joined["half"])))
 
 
 _MEASURED = {

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from imrc.evaluation.decision import STRATEGIES
 from imrc.evaluation.scenarios import HeadlineKind
-from imrc.plots._axes import decimals, task_ticks, whole_numbers
+from imrc.plots._axes import decimals, error_ends, task_ticks, whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, chart, panels
 from imrc.plots._style import COLOURS, DASHES, NAMES
 
-_NAMES = {**NAMES, "majority": "Most frequent class", "pooled": "Everything so far, pooled"}
+_NAMES = STRATEGIES | NAMES
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 
@@ -35,7 +36,7 @@ def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> No
     spread = " ± %{customdata:.3f}" if np.isfinite(half).any() else ""
     if own and np.isfinite(half).all():
         said = f"{name}, confidence band"
-        traces.band(x, value - half, value + half, colour, 0.16, name=said, showlegend=False, **shown)
+        traces.band(x, *error_ends(value, half), colour, 0.16, name=said, showlegend=False, **shown)
     traces.add(
         x=x,
         y=value,
@@ -52,9 +53,8 @@ def _add_curve(traces: Traces, table: pd.DataFrame, rule: str, panel: int) -> No
 
 def limits(table: pd.DataFrame) -> dict[str, Any]:
     """Return range and ticks of the vertical axis for lines with their bands."""
-    half = np.nan_to_num(table["half"].to_numpy()) * table["rule"].isin(list(NAMES)).to_numpy()
-    value = table["value"].to_numpy()
-    return decimals(np.concatenate([value - half, value + half]))
+    half = table["half"].where(table["rule"].isin(list(NAMES)))
+    return decimals(np.concatenate(error_ends(table["value"], half)))
 
 
 _PANELS: dict[HeadlineKind, tuple[str, str]] = {

@@ -62,7 +62,7 @@ def pictures(sequence: imrc.TaskSequence) -> None:
 
 
 def references(result: RunResult, sequence: imrc.TaskSequence) -> RunResult | None:
-    """Return the most frequent class and everything pooled, on the draws of the run; None if that was stopped."""
+    """Return the references of the decision, on the draws of the run; None if that was stopped."""
     if result.n_tasks < len(sequence):
         return None  # of a run that was stopped
     visit = state.visit()

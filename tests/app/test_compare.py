@@ -124,7 +124,7 @@ def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, 
     assert [button.label.split(" (about ")[0] for button in test.button if "compare_long" in (button.key or "")] == [
         "Run GEM",
         "Run Condor",
-        "Run Majority class",
+        "Run Always the most frequent class",
     ]
     assert "GEM" not in set(shown(test)["Method"])
     assert "not run" not in texts(test)  # nobody pressed Stop

@@ -64,7 +64,7 @@ CONTROLS = [
     ("evolving", "watch_alpha", "1 %", 0.01),
     ("evolving", "evolving_class", "0", 0),
     ("evolving", "evolving_component", "feature 3", 3),
-    ("compare", "compare_methods", ["Majority class"], ["majority"]),
+    ("compare", "compare_methods", ["Always the most frequent class"], ["majority"]),
     ("compare", "compare_kind", "Before learning", "before"),
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),

@@ -93,7 +93,7 @@ def test_error_cells_have_all_printed_values():
 
 def test_references_have_no_printed_value():
     table = cells.error_cells(10, "average", [imrc_key("paper"), "majority"])
-    assert table.loc[table["column"] == "Majority class", "printed"].isna().all()
+    assert table.loc[table["column"] == "Always the most frequent class", "printed"].isna().all()
 
 
 def test_agreement_counts_what_is_near():

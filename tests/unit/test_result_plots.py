@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 import imrc
-from imrc.evaluation import decide, run_references
+from imrc.evaluation import Decision, Strategy, decide, run_references
 from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
+from imrc.evaluation.decision import STRATEGIES, advise
 from imrc.plots.budget import budget_chart
 from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
@@ -56,6 +57,18 @@ def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
         assert list(bar.x) == pytest.approx([one.low, one.high])
 
 
+@pytest.mark.parametrize("repetitions", [3, 6])
+def test_bold_is_the_lowest_error_and_a_tick_the_advised(repetitions):
+    noise = 0.002 * np.random.default_rng(0).standard_normal((3, repetitions))
+    errors = dict(zip(("majority", "pooled", "forward"), np.array([[0.5], [0.303], [0.3]]) + noise, strict=True))
+    strategies = tuple(Strategy(name, name, tuple(values)) for name, values in errors.items())
+    figure = decision_chart(Decision(strategies, advise(errors), "", ""))
+    numbers = [note.text for note in figure.layout.annotations]
+    assert [text.startswith("<b>") for text in numbers] == [False, False, True]
+    assert [text.endswith("✓") for text in numbers] == [False, repetitions == 6, False]
+    assert ("✓ advised" in figure.layout.title.subtitle.text) == (repetitions == 6)
+
+
 @pytest.mark.parametrize("build", [run_ladder, lambda *args: run_heatmaps(args[0], "error", "risk", args[1])])
 def test_a_marked_task_has_its_row_marked(result, build):
     assert not build(result, None).layout.shapes
@@ -72,7 +85,7 @@ def test_few_tasks_have_no_tick_twice(result):
 
 def test_references_are_among_the_curves(sequence, result):
     names = {trace.name for trace in run_curves(result, run_references(sequence, result.settings)).data}
-    assert {"Most frequent class", "Everything so far, pooled"} <= names
+    assert {STRATEGIES["majority"], STRATEGIES["pooled"]} <= names
 
 
 def test_label_budget(sequence, result):
