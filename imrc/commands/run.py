@@ -9,14 +9,14 @@ from typing import Any
 from imrc.commands.arguments import add_sequence, sequence_of
 from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
 from imrc.core.orders import ORDERS
-from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS, check_order
+from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS, check_order, own_features
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.measures import definitions, measure_columns
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind
-from imrc.evaluation.settings import PARAMETERS, RunSettings, own_features, window_argument
+from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
 from imrc.evaluation.significance import Headline
 from imrc.evaluation.words import borrowing_note, samples_text
 from imrc.features import KINDS, FeatureSpec

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,12 +27,22 @@ from imrc.core.settings import (
     Selection,
     Solver,
     Tracking,
+    own_features,
     resolve_settings,
 )
+from imrc.features import FeatureSpec, Representation, repetition_draw
 from imrc.solvers._api import with_intercept
 
 Rule = Literal["single", "forward", "forward_backward"]
 Task = int | str | tuple[str, float]
+
+
+def _holds_numbers(column: ArrayLike) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 class IMRC(ClassifierMixin, BaseEstimator):
@@ -39,8 +50,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     After each call every task seen has a rule: the newest one learnt with the tasks before it (forward learning,
     Section 3 of the paper), the b tasks before it learnt again with the newest one (forward and backward learning,
-    Section 4), older ones as they were left. Instances are used as they are given; map them first (see
-    `imrc.features`) where a linear rule is not enough.
+    Section 4), older ones as they were left. The representation is learnt from the rows of the first task, as in
+    `imrc.evaluate`, which gives it all rows of that task that are not kept for testing.
+
+    Columns of a data frame are taken by name: their order does not matter, and missing or unknown ones are refused.
 
     Parameters
     ----------
@@ -55,8 +68,15 @@ class IMRC(ClassifierMixin, BaseEstimator):
         authors' code.
     solver : {"subgradient", "exact"} or None
         Method for problem (3); None: the preset's.
-    random_state : int, RandomState instance or None
-        Not used: learning is deterministic. Kept for scikit-learn's conventions.
+    features : str, FeatureSpec, Representation or None
+        Representation of the instances, see `imrc.features`; None: the preset's, "blended" for recommended,
+        "automatic" for others. "identity": instances as they are given. Columns are binary or numeric, as the first
+        task shows them; where more is known of them (pixels, or columns as they were read, with words and gaps),
+        `Representation.of` takes it from a sequence.
+    random_state : int, SeedSequence, RandomState instance or None, default 0
+        Draws the random frequencies of the representation; learning is deterministic. A number gives the draw of the
+        first repetition of `imrc.evaluate` with this seed, the SeedSequence of a repetition the draw of that one. None:
+        another draw each time.
     max_iter : int, "by_n" or None
         Iterations of the subgradient method, 1 to 100,000, or chosen by the number of samples; None: the preset's.
     lambda0 : float or None
@@ -87,7 +107,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     n_features_in_ : int
-        Number of features.
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where the first task was a data frame or `Representation.of` knows them.
+    features_ : FeatureMap
+        The representation, as learnt from the first task: D features.
     n_tasks_ : int
         Tasks seen so far.
     n_iter_ : int
@@ -95,9 +119,10 @@ class IMRC(ClassifierMixin, BaseEstimator):
         of the quasi-Newton method for log loss.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         For "single", "forward", "forward_backward" and "predicted": mean vectors, their mean squared errors and
-        classifier parameters, newest estimate of each task; m = n_classes * (n_features + 1), one block per class,
-        intercept first. "predicted" is what was known of a task before any of its samples; NaN for the first task.
-        So is "single" for a task without labels, but for its mean squared error, which is infinite.
+        classifier parameters, newest estimate of each task; m = n_classes * (D + 1), one block per class, intercept
+        first, then the D features that `features_` makes of an instance. "predicted" is what was known of a task before
+        any of its samples; NaN for the first task. So is "single" for a task without labels, but for its mean squared
+        error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
         Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
         sample sizes (Theorems 1 and 3; of averaged rules their mean by shares, see `imrc.evaluation.effective`).
@@ -111,7 +136,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=5, samples=40)
-    >>> model = IMRC(b=2)
+    >>> model = IMRC(b=2, features="standardised")
     >>> for task in sequence:
     ...     model = model.partial_fit(task.X, task.y, classes=sequence.classes)
     >>> model.n_tasks_, model.coef_["forward_backward"].shape
@@ -132,7 +157,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         W: int | Literal["all"] | None = None,
         preset: Preset = "recommended",
         solver: Solver | None = None,
-        random_state: Any = None,  # noqa: ANN401 - scikit-learn's convention
+        features: str | FeatureSpec | Representation | None = None,
+        random_state: Any = 0,  # noqa: ANN401 - scikit-learn's convention
         max_iter: int | Literal["by_n"] | None = None,
         lambda0: float | None = None,
         instances: Instances | None = None,
@@ -148,6 +174,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.W = W
         self.preset = preset
         self.solver = solver
+        self.features = features
         self.random_state = random_state
         self.max_iter = max_iter
         self.lambda0 = lambda0
@@ -207,25 +234,25 @@ class IMRC(ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "n_tasks_")
         gap = check_real("gap", gap, 0.0)
-        if y is None:
-            if first:
-                raise ValueError("The first task needs labels: requires y to be passed, but the target y is None.")
-            rows = validate_data(self, X, reset=False, dtype=np.float64)
-        else:
-            rows, y = validate_data(self, X, y, reset=first, dtype=np.float64)
-            check_classification_targets(y)
+        if y is None and first:
+            raise ValueError("The first task needs labels: requires y to be passed, but the target y is None.")
         settings = resolve_settings(**{one.name: getattr(self, one.name) for one in fields(IMRCSettings)})
+        rows, y = self._checked(X, y, first=first)
+        if y is not None:
+            check_classification_targets(y)
         if first:
             self.classes_ = unique_labels(y) if classes is None else unique_labels(classes)
+            self.features_ = self._representation().learn(rows, self._draw())
+            self._learner_features = self.features
             self._learner = Learner(settings, len(self.classes_))
             self._learner_estimates: dict[str, list[TaskEstimate]] = {rule: [] for rule in (*RULES, "predicted")}
-        elif settings != self._learner.settings:
+        elif (settings, self.features) != (self._learner.settings, self._learner_features):
             raise ValueError(self._changed(settings))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError("classes must stay as they were at the first call of partial_fit.")
         codes = None if y is None else self._encoded(np.asarray(y))
         predicted = None if first else self._learner.predicted(gap)
-        update = self._learner.step(with_intercept(rows), codes, gap)
+        update = self._learner.step(with_intercept(self.features_.transform(rows)), codes, gap)
         estimates = self._learner_estimates
         estimates["single"].append(update.single)
         estimates["forward"].append(update.forward)
@@ -236,6 +263,48 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.n_tasks_ = len(estimates["forward"])
         self.n_iter_ = update.forward.iterations
         return self
+
+    def _representation(self) -> Representation:
+        if isinstance(self.features, Representation):
+            return self.features
+        return Representation(own_features(self.preset) if self.features is None else FeatureSpec.parse(self.features))
+
+    def _draw(self) -> np.random.SeedSequence:
+        known = self.random_state
+        if not isinstance(known, int | np.integer | np.random.SeedSequence):
+            known = check_random_state(known).randint(2**31)
+        return repetition_draw(known)
+
+    def _checked(self, X: Any, y: ArrayLike | None = None, *, first: bool = False) -> tuple[Floats, Any]:  # noqa: ANN401
+        """Return rows of numbers with the columns in their order of the first task, and the labels."""
+        known = self.features.names if isinstance(self.features, Representation) else ()
+        if first and known:
+            self.feature_names_in_, self.n_features_in_ = np.array(known, dtype=object), len(known)
+        names, columns = list(getattr(self, "feature_names_in_", ())), getattr(X, "columns", None)
+        if columns is not None and len(columns) == len(names) == len(set(names)) and set(columns) == set(names):
+            X = X[names]
+        elif known and isinstance(X, np.ndarray) and X.shape[1:] == (len(known),):
+            import pandas as pd
+
+            X = pd.DataFrame(X, columns=names)  # an array of the sequence, or of one like it: in its order
+        allow_nan = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        options = {"reset": first and not known, "dtype": np.float64, "ensure_all_finite": allow_nan}
+        try:
+            return (validate_data(self, X, **options), None) if y is None else validate_data(self, X, y, **options)
+        except (TypeError, ValueError) as error:
+            words = [name for name in getattr(X, "columns", ()) if not _holds_numbers(X[name])]
+            if not words:
+                raise
+            raise ValueError(
+                f"Columns that do not hold numbers: {', '.join(map(repr, words[:5]))}. Make numbers of them first: "
+                "with sklearn.preprocessing.OneHotEncoder, say, or, for a model learnt from a sequence of "
+                "imrc.datasets.read_table, as `categories` of that sequence numbers the words."
+            ) from error
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = isinstance(self.features, Representation) and self.features.raw
+        return tags
 
     def _encoded(self, y: NDArray[Any]) -> NDArray[np.int64]:
         unknown = np.setdiff1d(y, self.classes_)
@@ -248,11 +317,12 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     def _changed(self, settings: IMRCSettings) -> str:
         """Say which parameters are not what they were when the tasks so far were learnt."""
-        old = self._learner.settings
-        names = [one.name for one in fields(settings) if getattr(settings, one.name) != getattr(old, one.name)]
+        old = vars(self._learner.settings) | {"features": self._learner_features}
+        new = vars(settings) | {"features": self.features}
+        names = [name for name in new if new[name] != old[name]]
         # With another preset, values change that nobody set.
         names = [name for name in names if getattr(self, name) is not None] or names
-        changes = ", ".join(f"{name} from {getattr(old, name)!r} to {getattr(settings, name)!r}" for name in names)
+        changes = ", ".join(f"{name} from {old[name]!r} to {new[name]!r}" for name in names)
         return (
             f"Changed since the first call of partial_fit: {changes}. The tasks so far were learnt with the old value: "
             "set it back, or start anew with fit or another IMRC."
@@ -323,8 +393,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: ArrayLike, task: Task, rule: Rule) -> Floats:
         estimate = self._estimate(task, rule)
-        rows = validate_data(self, X, reset=False, dtype=np.float64)
-        return scores(with_intercept(rows), estimate.coef, len(self.classes_))
+        rows, _ = self._checked(X)
+        return scores(with_intercept(self.features_.transform(rows)), estimate.coef, len(self.classes_))
 
     def predict(self, X: ArrayLike, task: Task = -1, rule: Rule = "forward_backward") -> NDArray[Any]:
         """Return the label with the largest score, ties to the smallest label.

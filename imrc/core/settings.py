@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
 from imrc.core.orders import ORDERS, Order
+from imrc.features import FeatureSpec
 from imrc.tasks import MAX_TASKS
 
 Preset = Literal["recommended", "recommended_01", "recommended_2023", "paper"]
@@ -43,7 +44,7 @@ DESCRIPTIONS: dict[Preset, str] = {
     "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
     "set of instances and smaller confidence vectors.",
     "recommended_2023": "What was recommended before version 1.0: as Recommended, but one candidate is chosen by "
-    "cross-validation. With representation Automatic it repeats earlier numbers.",
+    "cross-validation.",
     "paper": "The choices of the authors' code, up to ties that rounding decides.",
 }
 
@@ -233,3 +234,23 @@ def resolve_settings(
     chosen = check_choice("preset", preset, PRESETS)
     given = {name: value for name, value in overrides.items() if value is not None}
     return IMRCSettings(b=b, preset=chosen, **{**PRESET_VALUES[chosen], **given})
+
+
+def own_features(preset: str) -> FeatureSpec:
+    """Return the representation of a preset: what its choices were measured with.
+
+    Parameters
+    ----------
+    preset : str
+        One of `PRESETS`.
+
+    Returns
+    -------
+    FeatureSpec
+
+    Examples
+    --------
+    >>> own_features("recommended").kind, own_features("paper").kind
+    ('blended', 'automatic')
+    """
+    return FeatureSpec("blended" if preset == "recommended" else "automatic")

@@ -7,7 +7,7 @@ from imrc.evaluation.effective import EffectiveSamples, effective_samples, theor
 from imrc.evaluation.lagtable import LagTable
 from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
 from imrc.evaluation.measures import MEASURES, Measure
-from imrc.evaluation.model import FittedModel, fit_model
+from imrc.evaluation.model import fit_model
 from imrc.evaluation.realised import Realised, realised_samples
 from imrc.evaluation.repetitions import join_repetitions
 from imrc.evaluation.results import RunResult
@@ -27,7 +27,6 @@ __all__ = [
     "Difference",
     "EffectiveSamples",
     "ErrorMatrix",
-    "FittedModel",
     "Headline",
     "LagTable",
     "Measure",

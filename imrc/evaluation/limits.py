@@ -14,10 +14,10 @@ from imrc.core.orders import COMPARED_TASKS
 from imrc.core.rates import RATES
 from imrc.core.selection import AVERAGED, CANDIDATES, folds
 from imrc.core.zero_one_rules import RECENT_SAMPLES
-from imrc.evaluation.run import MAPPED_LIMIT, keeps_mapped
+from imrc.evaluation.run import MAPPED_LIMIT
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
-from imrc.features import FeatureSpec, learns, make
+from imrc.features import FeatureSpec, Identity, make
 from imrc.solvers import cores
 from imrc.solvers._batch import GRAM_NUMBERS, incremental_pays
 from imrc.tasks import TaskSequence
@@ -214,30 +214,29 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
     True
     """
     sequence = settings.fit_to(sequence)
-    k = len(sequence)
+    k, feature_map = len(sequence), make(settings.features, sequence, settings.seed)
     shape = _Shape(
         tasks=k,
         reach=settings.reach(k),
         n=settings.n,
         test=max(held_out(int(size)) for size in sequence.sizes),
-        outputs=make(settings.features, sequence, settings.seed).n_outputs,
+        outputs=feature_map.n_outputs,
         classes=sequence.n_classes,
         repetitions=settings.repetitions,
         workers=max(1, min(settings.repetitions, cores())),
     )
-    shared = not learns(settings.features, sequence)
-    kept = shared and keeps_mapped(sequence, shape.outputs)
-    parts = {"rows": _rows(shape, sequence, settings, shared=shared, kept=kept), "results": _results(shape, settings)}
+    kept = not isinstance(feature_map, Identity)
+    parts = {"rows": _rows(shape, settings, kept=kept), "results": _results(shape, settings)}
     seconds = 0.0
     if "imrc" in settings.methods:
         parts |= {
-            "tests": shape.repetitions * (shape.reach + 1) * shape.test * (2 if kept else shape.outputs + 2),
+            "tests": shape.repetitions * (shape.reach + 1) * shape.test * (shape.outputs + 2 if kept else 2),
             "tracking": _tracking(shape, settings),
             "rules": _rules(shape, settings),
             "estimates": _estimates(shape, settings),
         }
         seconds += _seconds(shape, settings)
-        if not shared:
+        if kept:
             mapped = shape.repetitions * k * (shape.n + shape.test) * shape.outputs
             seconds += mapped * (sequence.n_features / 2 + 20) * _PER_NUMBER_S
     for name in settings.compared:
@@ -246,13 +245,11 @@ def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
     return RunNeeds({name: float(_NUMBER * numbers) for name, numbers in parts.items()}, seconds / shape.workers)
 
 
-def _rows(shape: _Shape, sequence: TaskSequence, settings: RunSettings, *, shared: bool, kept: bool) -> float:
+def _rows(shape: _Shape, settings: RunSettings, *, kept: bool) -> float:
     width = shape.outputs + 1
-    if kept:
-        return int(sequence.sizes.sum()) * width
     # While rows are mapped, projections, their cosines and what they are put together in exist side by side.
     passing = 3 * shape.workers * (shape.n + shape.test) * width
-    if shared:
+    if not kept:
         return passing
     tests = shape.tasks * shape.test * width if settings.compared else 0
     return passing + shape.repetitions * ((shape.n + shape.test) * width + min(tests, MAPPED_LIMIT / shape.repetitions))

@@ -23,7 +23,7 @@ from imrc.evaluation.results import COLUMNS, SUMS, TABLES, RunResult
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.settings import OVERRIDES, Method, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
-from imrc.features import FeatureMap, FeatureSpec, learns, make
+from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
 from imrc.solvers import cores
 from imrc.solvers._api import with_intercept
 from imrc.tasks import TaskSequence
@@ -32,7 +32,7 @@ _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
 MAPPED_LIMIT = 25_000_000
-"""Numbers up to which mapped rows are kept in a run (200 MB); above, rows are mapped each time they are needed."""
+"""Numbers up to which a run keeps mapped rows of earlier tasks (200 MB); above, they are mapped again when needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,40 +100,42 @@ class StepResult:
         return self.step + 1
 
 
-class MappedTasks:
-    """Mapped instances with intercept column.
+class MappedRows:
+    """Mapped rows of one repetition, with intercept column.
 
-    A map that learns nothing from the data is shared by all repetitions, and whole mapped tasks are kept while that is
-    affordable. A map that learns scales, medians or words does so from the rows of the first task that a repetition
-    does not keep for testing, so each repetition has a map of its own. Runs on the same sequence with the same
-    representation and seed may share one `MappedTasks`, so that nothing is mapped twice.
+    Each repetition has a map of its own: it is learnt from the rows of the first task that the repetition does not keep
+    for testing, and its random frequencies are the repetition's own draw. Only rows asked for are mapped, and kept
+    while the task is the newest; rows of earlier tasks, on which some methods are tested again at every step, are kept
+    up to a limit. Rows asked for together are always mapped by themselves, so a number does not depend on what else was
+    asked for or kept. Of inputs taken as they are nothing is kept: they are there already.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        The tasks.
+    features : FeatureSpec
+        Which map.
+    pool : ndarray of int
+        Rows of the first task it is learnt from.
+    seed : SeedSequence
+        Seed of the repetition.
+    keep : int
+        Numbers that may be kept of tasks before the newest.
     """
 
-    def __init__(self, sequence: TaskSequence, features: FeatureSpec, seed: int) -> None:
-        self.made_for = (sequence.fingerprint, features, seed)
-        self._sequence, self._features, self._seed = sequence, features, seed
-        self._shared = None if learns(features, sequence) else _SharedRows(sequence, make(features, sequence, seed))
-
-    def prepare(self, task: int) -> None:
-        """Map a task that all repetitions share, once, before their threads need it."""
-        if self._shared is not None:
-            self._shared.rows(task, np.arange(1))
-
-    def learnt_from(self, pool: NDArray[np.int64], *, keep: int) -> _Rows:
-        """Return the mapped rows of a repetition, from the rows `pool` of the first task that may be learnt from.
-
-        `keep` numbers may be kept of tasks before the newest, if the map is the repetition's own.
-        """
-        if self._shared is not None:
-            return self._shared
-        return _OwnRows(self._sequence, make(self._features, self._sequence, self._seed, pool), keep)
-
-
-class _Rows:
-    """Mapped rows of the tasks of a sequence."""
-
-    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
-        self._sequence, self._map = sequence, feature_map
+    def __init__(
+        self,
+        sequence: TaskSequence,
+        features: FeatureSpec,
+        pool: NDArray[np.int64],
+        seed: np.random.SeedSequence,
+        keep: int = 0,
+    ) -> None:
+        self._sequence = sequence
+        self._map = Representation.of(features, sequence).learn(sequence[0].X[pool], repetition_draw(seed))
+        self._left, self._newest = keep, 0
+        self._of_newest: dict[tuple[int, bytes], Floats] = {}
+        self._of_earlier: dict[tuple[int, bytes], Floats] = {}
 
     @property
     def n_outputs(self) -> int:
@@ -142,65 +144,31 @@ class _Rows:
 
     def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
-        return with_intercept(self._map.transform(self._sequence[task].X[index]))
-
-    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
-        """Return what gives the same rows later without mapping them again."""
-        mapped = self.rows(task, index)
-        return lambda: mapped
-
-
-def keeps_mapped(sequence: TaskSequence, n_outputs: int) -> bool:
-    """Whether whole tasks are kept as they were mapped, where all repetitions share a map."""
-    return int(sequence.sizes.sum()) * (n_outputs + 1) <= MAPPED_LIMIT
-
-
-class _SharedRows(_Rows):
-    """Rows of a map that all repetitions share: whole tasks are mapped and kept."""
-
-    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap) -> None:
-        super().__init__(sequence, feature_map)
-        self._keep = keeps_mapped(sequence, self.n_outputs)
-        self._mapped: dict[int, Floats] = {}
-
-    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
-        if not self._keep:
-            return super().rows(task, index)
-        if task not in self._mapped:
-            self._mapped[task] = with_intercept(self._map.transform(self._sequence[task].X))
-        return self._mapped[task][index]
-
-    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
-        # Copies of kept rows, in each repetition, would be the largest thing in a run with many backward steps.
-        return (lambda: self.rows(task, index)) if self._keep else super().again(task, index)
-
-
-class _OwnRows(_Rows):
-    """Rows of one repetition's own map: only those asked for are mapped, and kept while the task is the newest.
-
-    Rows of earlier tasks, on which some methods are tested again at every step, are kept up to a limit. Rows asked for
-    together are always mapped by themselves, so a number does not depend on what else was asked for or kept.
-    """
-
-    def __init__(self, sequence: TaskSequence, feature_map: FeatureMap, keep: int) -> None:
-        super().__init__(sequence, feature_map)
-        self._left, self._newest = keep, 0
-        self._of_newest: dict[tuple[int, bytes], Floats] = {}
-        self._of_earlier: dict[tuple[int, bytes], Floats] = {}
-
-    def rows(self, task: int, index: NDArray[np.int64]) -> Floats:
+        if isinstance(self._map, Identity):
+            return self._mapped(task, index)
         if task > self._newest:
             self._newest, self._of_newest = task, {}
         place = (task, index.tobytes())
         kept = self._of_newest if task == self._newest else self._of_earlier
         if place not in kept:
-            mapped = super().rows(task, index)
+            mapped = self._mapped(task, index)
             if kept is self._of_earlier:
                 if mapped.size > self._left:
                     return mapped
                 self._left -= mapped.size
             kept[place] = mapped
         return kept[place]
+
+    def _mapped(self, task: int, index: NDArray[np.int64]) -> Floats:
+        return with_intercept(self._map.transform(self._sequence[task].X[index]))
+
+    def again(self, task: int, index: NDArray[np.int64]) -> Callable[[], Floats]:
+        """Return what gives the same rows later without the work of mapping them again."""
+        if isinstance(self._map, Identity):
+            # Copies, in each repetition, would be the largest thing in a run with many backward steps.
+            return lambda: self._mapped(task, index)
+        mapped = self.rows(task, index)
+        return lambda: mapped
 
 
 @dataclass(eq=False)
@@ -234,7 +202,6 @@ class _Repetition:
         self,
         settings: RunSettings,
         sequence: TaskSequence,
-        mapped: MappedTasks,
         seed: np.random.SeedSequence,
         threads: int,
         keep: int,
@@ -245,7 +212,7 @@ class _Repetition:
         self._sequence = sequence
         self._seed = seed
         self._threads = threads
-        self._mapped = mapped.learnt_from(self.draw(0).pool, keep=keep)
+        self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed, keep)
         imrc = "imrc" in settings.methods
         learner = settings.learner
         # Learnt all at once, tasks are learnt again when all of them are there.
@@ -388,7 +355,6 @@ def iter_run(
     *,
     only: Sequence[int] | None = None,
     threads: int | None = None,
-    mapped: MappedTasks | None = None,
     tick: Callable[[], object] | None = None,
     places: Sequence[int] | None = None,
 ) -> Iterator[StepResult]:
@@ -409,8 +375,6 @@ def iter_run(
         others run.
     threads : int or None
         Threads used at most; None: one per core this process may use. The numbers do not depend on it.
-    mapped : MappedTasks or None
-        Tasks mapped by an earlier run on this sequence with the same representation and seed.
     tick : callable or None
         Called without arguments in the caller's thread several times a second while a step is being computed. What it
         raises ends the run: repetitions not yet begun are dropped, those under way are waited for.
@@ -426,7 +390,7 @@ def iter_run(
     ------
     ValueError
         If the sequence is too short or its tasks too small for the settings, `only` is empty or names a repetition
-        below 0, `mapped` is of another sequence, representation or seed, or `places` are not one per task.
+        below 0, or `places` are not one per task.
 
     Examples
     --------
@@ -436,12 +400,6 @@ def iter_run(
     [1, 2, 3, 4]
     """
     sequence = settings.fit_to(sequence)
-    made_for = (sequence.fingerprint, settings.features, settings.seed)
-    if mapped is None:
-        with single_thread():
-            mapped = MappedTasks(sequence, settings.features, settings.seed)
-    elif mapped.made_for != made_for:
-        raise ValueError("mapped belongs to another sequence, representation or seed.")
     chosen = list(range(settings.repetitions)) if only is None else [check_int("only", r, 0) for r in only]
     if not chosen:
         raise ValueError("only is empty: name at least one repetition.")
@@ -456,14 +414,11 @@ def iter_run(
     # Cores left over by the repetitions solve the problems of a step side by side.
     keep = MAPPED_LIMIT // len(chosen)
     with single_thread():
-        repetitions = [
-            _Repetition(settings, sequence, mapped, seeds[r], available // workers, keep, drawn) for r in chosen
-        ]
+        repetitions = [_Repetition(settings, sequence, seeds[r], available // workers, keep, drawn) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
             with single_thread():
-                mapped.prepare(task)
                 done = _finished([pool.submit(repetition.step, task) for repetition in repetitions], tick)
             gathered: dict[str, Any] = {name: _gather(done, name) for name in TABLES.values()}
             gathered |= {name: _stack([getattr(one, name) for one in done]) for name in (*COLUMNS, *SUMS)}
@@ -513,7 +468,7 @@ def evaluate(
     features : str, FeatureSpec or None
         Representation, see `imrc.features`; None: the preset's, "blended" for recommended, "automatic" for others.
     repetitions : int
-        Random splits and draws.
+        Random splits and draws, each with random frequencies of its own where the representation has some.
     seed : int
         Seed of everything random.
     methods : sequence of str or tuple
@@ -521,7 +476,7 @@ def evaluate(
         default one; and your own as ``("my forest", RandomForestClassifier())``, any scikit-learn classifier, learnt
         anew at every task from all samples so far, or with "recent" or "single" as a third entry from those of the last
         b + 1 tasks or of the newest one, see `imrc.baselines.OwnMethod`. Its errors are under "own:my forest". All see
-        the same draws and the same representation.
+        the same draws and the same features.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
         the newest task only; the next task, before any of its labels is seen. See `imrc.evaluation.scenarios`. All but

@@ -16,6 +16,7 @@ from imrc.core.settings import (
     IMRCSettings,
     Window,
     check_window,
+    own_features,
     resolve_settings,
 )
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
@@ -110,26 +111,6 @@ PARAMETERS: dict[str, Parameter] = {
         ),
     )
 }
-
-
-def own_features(preset: str) -> FeatureSpec:
-    """Return the representation of a preset: what its choices were measured with.
-
-    Parameters
-    ----------
-    preset : str
-        One of `imrc.core.settings.PRESETS`.
-
-    Returns
-    -------
-    FeatureSpec
-
-    Examples
-    --------
-    >>> own_features("recommended").kind, own_features("paper").kind
-    ('blended', 'automatic')
-    """
-    return FeatureSpec("blended" if preset == "recommended" else "automatic")
 
 
 Method = str | tuple[Any, ...]

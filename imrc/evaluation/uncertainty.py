@@ -55,7 +55,9 @@ def uncertainty_sets(
     width = feature_map.n_outputs + 1
     x, y = (label * width + 1 + check_int("features", j, 0, width - 2) for j in features)
     window = settings.W if isinstance(settings.W, int) else 2
-    learner = IMRC(b=settings.b, W=window, preset="paper", max_iter=1)  # no rule is looked at, only mean vectors
+    learner = IMRC(
+        b=settings.b, W=window, preset="paper", features="identity", max_iter=1
+    )  # only mean vectors are looked at
     seed, rows = repetition_seeds(settings.seed, 1)[0], []
     last = min(task + settings.b, len(sequence) - 1)
     for j in range(len(sequence)):

@@ -21,7 +21,7 @@ from imrc.core.selection import log_loss
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.evaluation._threads import single_thread
-from imrc.evaluation.run import MappedTasks
+from imrc.evaluation.run import MappedRows
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
 from imrc.evaluation.splits import TaskDraw, draw_task, repetition_seeds, task_seed
@@ -90,7 +90,7 @@ def _drawn(sequence: TaskSequence, settings: RunSettings, task: int, step: int) 
     draws = [
         draw_task(sequence.encoded(j), settings.n, sequence.n_classes, task_seed(seed, j)) for j in range(step + 1)
     ]
-    mapped = MappedTasks(sequence, settings.features, settings.seed).learnt_from(draws[0].pool, keep=0)
+    mapped = MappedRows(sequence, settings.features, draws[0].pool, seed)
     train = [(mapped.rows(j, draw.train), sequence.encoded(j)[draw.train]) for j, draw in enumerate(draws)]
     rows = draws[task].test
     return _Drawn(draws, train, (mapped.rows(task, rows), sequence.encoded(task)[rows]), sequence.n_classes)

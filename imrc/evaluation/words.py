@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from imrc.core.orders import KNOWN_ORDERS, ORDER_NAMES
+from imrc.core.settings import own_features
 from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.settings import RunSettings, own_features
+from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
 from imrc.wording import decimal, listed, p_cell, signed, with_spread

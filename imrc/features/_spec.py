@@ -1,7 +1,8 @@
-"""Which map to use: a small frozen description, and what is made of it for a sequence."""
+"""Which map to use: a small frozen description, what is known of the columns, and how a map is learnt from rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -19,6 +20,9 @@ KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
 
 WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "blended")
 """The kinds whose maps have random frequencies."""
+
+VERSION = 2
+"""Raised by every change that alters features; results kept under another version are not taken for current ones."""
 
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
 """Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
@@ -122,63 +126,133 @@ class FeatureSpec:
         return FeatureSpec("automatic", self.frequencies) if self.kind == "blended" else self
 
 
-def column_kinds(sequence: TaskSequence, rows: NDArray[np.int64] | None = None) -> tuple[str, ...]:
-    """Return "numeric", "binary", "pixel", "category" or "date" for each input column.
+def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedSequence:
+    """Return the seed of the random frequencies in one repetition of a run.
 
-    What the sequence declares is used; an undeclared column is binary if the rows looked at hold only 0 and 1 (and at
-    least one of them), otherwise numeric.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    rows : ndarray of int or None
-        Rows of the first task to look at; None: all of them. Later tasks are never looked at.
-
-    Returns
-    -------
-    tuple of str
-        One per input column.
-    """
-    X = _learnt_rows(sequence, rows)
-    declared = sequence.column_kinds or ("undeclared",) * sequence.n_features
-    missing = np.isnan(X)
-    binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
-    seen = ["binary" if flag else "numeric" for flag in binary]
-    return tuple(seen[j] if kind == "undeclared" else kind for j, kind in enumerate(declared))
-
-
-def _learnt_rows(sequence: TaskSequence, rows: NDArray[np.int64] | None) -> Floats:
-    first = sequence[0].X
-    return first if rows is None else first[rows]
-
-
-def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
-    """Return whether the map of a sequence depends on the rows it is learnt from.
+    It is a child of the repetition's seed, so it depends neither on the number of tasks nor on that of repetitions.
 
     Parameters
     ----------
-    spec : str or FeatureSpec
-        Which map.
-    sequence : TaskSequence
-        The tasks; only what they declare is looked at, no value.
+    repetition : SeedSequence or int
+        Seed of the repetition; a number is the seed of a run, and stands for its first repetition.
 
     Returns
     -------
-    bool
+    SeedSequence
 
     Examples
     --------
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)
-    >>> learns("rff", sequence), learns("automatic", sequence)
-    (False, True)
+    >>> first, second = np.random.SeedSequence(5).spawn(2)
+    >>> repetition_draw(5).spawn_key == repetition_draw(first).spawn_key, repetition_draw(second).spawn_key
+    (True, (1, 0, 0))
     """
-    kind = FeatureSpec.parse(spec).kind
-    if sequence.is_raw or kind in ("standardised", "rff_median"):
-        return True
-    linear = {"automatic": {"binary", "pixel"}, "blended": {"binary"}}.get(kind)
-    return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
+    if not isinstance(repetition, np.random.SeedSequence):
+        repetition = np.random.SeedSequence(check_int("seed", repetition, 0), spawn_key=(0,))
+    # A third number in the key keeps it apart from the seeds of tasks.
+    return np.random.SeedSequence(repetition.entropy, spawn_key=(*repetition.spawn_key, 0, 0))
+
+
+@dataclass(frozen=True)
+class Representation:
+    """A feature map before it is learnt: which one, and what is known of the columns.
+
+    Attributes
+    ----------
+    spec : FeatureSpec
+        Which map, or its kind.
+    kinds : tuple of str
+        Kind of each column, as in `imrc.TaskSequence`. Empty: undeclared, all of them.
+    raw : bool
+        Whether columns are as they were read: with words, dates, or values that may be missing. They are made complete
+        numbers first.
+    max_categories : int
+        Most words of one column that get a 0/1 column of their own; the others share one more.
+    max_missing : float
+        Share of missing values above which a column is left out.
+    names : tuple of str
+        Names of the columns, or empty.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 1.0]])
+    >>> Representation("standardised").learn(X).transform(X).mean(axis=0).round(9)
+    array([0., 0.])
+    """
+
+    spec: FeatureSpec
+    kinds: tuple[str, ...] = ()
+    raw: bool = False
+    max_categories: int = 20
+    max_missing: float = 1.0
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spec", FeatureSpec.parse(self.spec))
+
+    @classmethod
+    def of(cls, spec: str | FeatureSpec, sequence: TaskSequence) -> Representation:
+        """Return a representation with what a sequence says of its columns.
+
+        Parameters
+        ----------
+        spec : str or FeatureSpec
+            Which map.
+        sequence : TaskSequence
+            The tasks; no value of them is looked at.
+
+        Returns
+        -------
+        Representation
+        """
+        return cls(
+            FeatureSpec.parse(spec),
+            sequence.column_kinds,
+            sequence.is_raw,
+            sequence.max_categories,
+            sequence.max_missing,
+            sequence.feature_names,
+        )
+
+    def learn(self, X: Floats, seed: int | Sequence[int] | np.random.SeedSequence = 0) -> FeatureMap:
+        """Learn the map from rows.
+
+        Whatever is learnt (medians in place of missing values, the words that get a column, scales, distances, and
+        which undeclared columns are binary) is learnt from these rows, without labels.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Rows to learn from: those of the first task that are not kept for testing.
+        seed : int, sequence of int or SeedSequence
+            Of the random frequencies, for `numpy.random.default_rng`.
+
+        Returns
+        -------
+        FeatureMap
+            With `transform(X) -> (n, D)` and `n_outputs`.
+
+        Raises
+        ------
+        ValueError
+            If there is not one kind per column.
+        """
+        generator = np.random.default_rng(seed)
+        if self.kinds and len(self.kinds) != X.shape[1]:
+            raise ValueError(f"kinds has {len(self.kinds)} kinds for {X.shape[1]} columns.")
+        kinds = self._seen_kinds(X)
+        if not self.raw:
+            return _of_numbers(self.spec, X, np.array(kinds), generator)
+        prepared = Prepared.learn(X, kinds, max_categories=self.max_categories, max_missing=self.max_missing)
+        inner = _of_numbers(self.spec, prepared.transform(X), np.array(prepared.kinds, dtype=str), generator)
+        return Composite(((np.arange(X.shape[1]), (prepared, inner)),))
+
+    def _seen_kinds(self, X: Floats) -> tuple[str, ...]:
+        """Return the kinds; an undeclared column is binary if the rows hold only 0 and 1, otherwise numeric."""
+        missing = np.isnan(X)
+        binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
+        declared = self.kinds or ("undeclared",) * X.shape[1]
+        seen = np.where(binary, "binary", "numeric").tolist()
+        return tuple(seen[j] if kind == "undeclared" else kind for j, kind in enumerate(declared))
 
 
 def _median_distance(X: Floats, limit: int = 500) -> float:
@@ -232,14 +306,8 @@ def _side_by_side(
     return parts
 
 
-def make(
-    spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0, rows: NDArray[np.int64] | None = None
-) -> FeatureMap:
-    """Return the feature map of a sequence.
-
-    Whatever is learnt (medians in place of missing values, the words that get a column, scales, distances, and which
-    undeclared columns are binary) is learnt from the inputs, never the labels, of rows of the first task, so nothing of
-    later tasks is known beforehand. Random frequencies are drawn from the seed, once for all tasks.
+def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
+    """Return a feature map learnt from all rows of the first task of a sequence, for uses without a test.
 
     Parameters
     ----------
@@ -248,10 +316,7 @@ def make(
     sequence : TaskSequence
         The tasks it is for.
     seed : int
-        Seed of the random frequencies.
-    rows : ndarray of int or None
-        Rows of the first task to learn from: a run gives those that are not kept for testing. None: all of them, for
-        uses without a test.
+        Seed of the random frequencies. No repetition of a run has this draw, see `repetition_draw`.
 
     Returns
     -------
@@ -265,14 +330,7 @@ def make(
     >>> make("rff", sequence).n_outputs, make("identity", sequence).n_outputs
     (400, 6)
     """
-    spec = FeatureSpec.parse(spec)
-    generator = np.random.default_rng([check_int("seed", seed, 0), 2])
-    X, kinds = _learnt_rows(sequence, rows), column_kinds(sequence, rows)
-    if not sequence.is_raw:
-        return _of_numbers(spec, X, np.array(kinds), generator)
-    prepared = Prepared.learn(X, kinds, max_categories=sequence.max_categories, max_missing=sequence.max_missing)
-    inner = _of_numbers(spec, prepared.transform(X), np.array(prepared.kinds, dtype=str), generator)
-    return Composite(((np.arange(sequence.n_features), (prepared, inner)),))
+    return Representation.of(spec, sequence).learn(sequence[0].X, [check_int("seed", seed, 0), 2])
 
 
 def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator: np.random.Generator) -> FeatureMap:

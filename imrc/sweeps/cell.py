@@ -22,8 +22,8 @@ from imrc.baselines import parse_method, registry
 from imrc.core.learner import Learner
 from imrc.evaluation import RunResult, RunSettings, effective_samples, iter_run
 from imrc.evaluation._threads import single_thread
-from imrc.evaluation.run import MappedTasks
 from imrc.evaluation.scenarios import HeadlineKind
+from imrc.features import VERSION as FEATURES
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
 from imrc.tasks import TaskSequence
@@ -32,10 +32,10 @@ KINDS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "befo
 
 
 def code_version(method: str) -> str:
-    """Return which code makes a method's numbers: the release of imrc, and the method's own version.
+    """Return which code makes a method's numbers: the release of imrc, version of the features and of the method.
 
     A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
-    IMRC); one that alters those of several methods raises the release.
+    IMRC); one that alters features raises `imrc.features.VERSION`.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ def code_version(method: str) -> str:
 
     Examples
     --------
-    >>> code_version("mer") == code_version("mer:argparse") == f"{imrc.__version__}/{registry['mer'].version}"
+    >>> code_version("mer") == f"{imrc.__version__}/{FEATURES}/{registry['mer'].version}"
     True
     """
     cls = Learner if method == "imrc" else registry[parse_method(method)[0]]
-    return f"{imrc.__version__}/{cls.version}"
+    return f"{imrc.__version__}/{FEATURES}/{cls.version}"
 
 
 def method_of(settings: RunSettings) -> str:
@@ -227,11 +227,6 @@ def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
     return sequence_of(dataset, None, seed).head(tasks)
 
 
-@lru_cache(maxsize=1)
-def _mapped(_fingerprint: str, dataset: str, tasks: int, seed: int, features: FeatureSpec) -> MappedTasks:
-    return MappedTasks(sequence_of(dataset, tasks, seed), features, seed)
-
-
 @cache
 def _versions() -> str:
     found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
@@ -283,11 +278,9 @@ def _run(cell: Cell) -> Record:
             sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed)
             if sequence.fingerprint != cell.fingerprint:
                 raise RuntimeError(f"{cell.dataset} on {here} holds other data than where the sweep was started.")
-            place = (cell.dataset, cell.tasks, cell.settings.seed)
-            mapped = _mapped(cell.fingerprint, *place, cell.settings.features)
             if method == "imrc":
                 _compiled()
-        steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1, mapped=mapped))
+        steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1))
         result = RunResult.from_steps(replace(cell.settings, repetitions=1), sequence, steps)
     spent = result.method_time_s[cell.settings.methods[0]]
     return Record(

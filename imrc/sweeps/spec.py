@@ -13,10 +13,9 @@ from imrc import datasets
 from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
 from imrc.core.orders import Order
-from imrc.core.settings import PRESETS, Window, check_order, check_window
+from imrc.core.settings import PRESETS, Window, check_order, check_window, own_features
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
-from imrc.evaluation.settings import own_features
 from imrc.features import KINDS
 
 _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")

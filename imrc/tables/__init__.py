@@ -69,11 +69,11 @@ def read_table(
     Tasks hold the columns as they were read: NaN where a cell is empty, days for dates, and for words numbers that
     say which word it is (``sequence.categories``). `imrc.evaluate` and everything else that takes a sequence fills gaps
     and turns words into 0/1 columns with what is learnt from the training rows of the first task, so that nothing of
-    later tasks or of test rows is known beforehand. A learner that is given tasks directly needs this done first::
+    later tasks or of test rows is known beforehand. An estimator that is given tasks directly is told of the columns::
 
-        features = imrc.features.make("identity", sequence)  # or "automatic", "standardised", ...
+        model = imrc.IMRC(features=imrc.features.Representation.of("blended", sequence))
         for task in sequence:
-            model.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+            model.partial_fit(task.X, task.y, classes=sequence.classes)
 
     Only a table of numbers without gaps needs no such step.
 

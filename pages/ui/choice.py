@@ -11,10 +11,18 @@ import imrc
 from imrc import datasets
 from imrc._checks import InputError
 from imrc.core.orders import Order
-from imrc.core.settings import INSTANCES, LIMITS, PRESET_VALUES, PRESETS, SOLVERS, IMRCSettings, check_order
+from imrc.core.settings import (
+    INSTANCES,
+    LIMITS,
+    PRESET_VALUES,
+    PRESETS,
+    SOLVERS,
+    IMRCSettings,
+    check_order,
+    own_features,
+)
 from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
 from imrc.evaluation.scenarios import SCENARIO_NAMES
-from imrc.evaluation.settings import own_features
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES, FeatureSpec
 from pages.ui.words import quoted
 

@@ -16,9 +16,9 @@ import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.core.settings import own_features
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
-from imrc.evaluation.settings import own_features
 from pages.ui import data
 from pages.ui.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
 from pages.ui.words import plain

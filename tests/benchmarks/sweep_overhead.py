@@ -29,7 +29,6 @@ import numpy as np
 import pandas as pd
 
 from imrc.evaluation import iter_run
-from imrc.evaluation.run import MappedTasks
 from imrc.sweeps import Cell, Record, ResultStore, SweepPlan, SweepReport, SweepSpec, make_plan, run_cell, run_sweep
 from imrc.sweeps.cell import sequence_of
 from imrc.sweeps.execute import Outcome
@@ -117,13 +116,12 @@ def inside_a_cell(repeats: int = 15) -> dict[str, object]:
     cell = many(1).cells[0]
     run_cell(cell)
     sequence = sequence_of(cell.dataset, cell.tasks, SEED)
-    mapped = MappedTasks(sequence, cell.settings.features, SEED)
     whole, bare = [], []
     for _ in range(repeats):
         started = time.process_time()
         run_cell(cell)
         middle = time.process_time()
-        list(iter_run(sequence, cell.settings, only=(0,), threads=1, mapped=mapped))
+        list(iter_run(sequence, cell.settings, only=(0,), threads=1))
         bare.append(time.process_time() - middle)
         whole.append(middle - started)
     extra = float(np.median(np.array(whole) - np.array(bare)))

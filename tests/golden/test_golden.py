@@ -32,7 +32,7 @@ def run(request) -> Run:
     X, y = stored["X_train"], stored["y_train"]
     n_classes, k = int(stored["n_classes"]), len(X)
     classes = np.arange(n_classes) + int(stored["labels_min"])
-    model = imrc.IMRC(b=3, W=2, preset="paper")
+    model = imrc.IMRC(b=3, W=2, preset="paper", features="identity")
     learner = Learner(IMRCSettings(b=3, W=2), n_classes)
     errors, updates = np.full((k, k), np.nan), []
     for step in range(k):

@@ -107,7 +107,7 @@ def test_drifting_means_are_transferred():
 def test_pooled_samples_make_one_rule_for_all_tasks(monkeypatch):
     monkeypatch.setitem(CANDIDATES, "averaged", (Candidate(True, 4.0, pooled=True),))
     generator = np.random.default_rng(0)
-    learner = imrc.IMRC(b=2, selection="averaged")
+    learner = imrc.IMRC(b=2, selection="averaged", features="identity")
     X, y = generator.normal(size=(10, 30, 5)), generator.integers(2, size=(10, 30))
     X[..., :2] += y[..., None]
     for task in range(10):

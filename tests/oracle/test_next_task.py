@@ -87,7 +87,7 @@ def walk():
 
 
 def learn(tasks, preset, **kwargs):
-    model = IMRC(preset=preset, max_iter=200, b=2)
+    model = IMRC(preset=preset, features="identity", max_iter=200, b=2)
     for X, y in tasks:
         model.partial_fit(X, y, classes=[0, 1], **kwargs)
     return model

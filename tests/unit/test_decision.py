@@ -246,11 +246,26 @@ def test_the_script_of_the_model_gives_the_model(tmp_path):
     for task in range(4):
         X = sequence[task].X
         np.testing.assert_array_equal(here.predict(X, task), there.predict(X, task))
-        np.testing.assert_array_equal(
-            here.estimator.predict_proba(here.features.transform(X), task),
-            there.estimator.predict_proba(there.features.transform(X), task),
-        )
+        np.testing.assert_array_equal(here.predict_proba(X, task), there.predict_proba(X, task))
     assert str(here.predict(sequence[-1].X[:10])) in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_model_to_take_away_goes_by_the_names_of_the_columns():
+    import pandas as pd
+
+    from imrc.evaluation import RunSettings, fit_model
+
+    rows = np.random.default_rng(0).normal(size=(120, 3))
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(y=(rows[:, 0] > rows[:, 2]).astype(int))
+    frame.loc[::9, "b"] = np.nan
+    model = fit_model(imrc.datasets.read_table(frame, label="y", block=30), RunSettings())
+    X = frame[["a", "b", "c"]]
+    assert model.score(X, frame["y"]) > 0.8
+    for other in (X[["c", "a", "b"]], X.to_numpy()):
+        np.testing.assert_array_equal(model.predict(other, task="next"), model.predict(X, task="next"))
+    with pytest.raises(ValueError, match="now missing:\n- b"):
+        model.predict(X[["a", "c"]])
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +286,7 @@ def test_rare_classes_are_counted_as_by_hand(rare, tmp_path):
     result = imrc.evaluate(rare, n=12, b=2, repetitions=2, features="identity", max_iter=300)
     assert result.rare_class == "yes"
     for repetition, seed in enumerate(repetition_seeds(0, 2)):
-        model = imrc.IMRC(b=2, max_iter=300)
+        model = imrc.IMRC(b=2, features="identity", max_iter=300)
         draws = [draw_task(rare.encoded(j), 12, 2, task_seed(seed, j)) for j in range(6)]
         missed, there, wrong, others = 0.0, 0.0, 0.0, 0.0
         for step, draw in enumerate(draws):

@@ -2,14 +2,17 @@
 
 import importlib
 import pickle
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import imrc
 from imrc import IMRC
 from imrc.core.settings import PRESETS
+from imrc.features import Representation
 
 # Checks that do not apply, each with its reason. Everything else must pass.
 EXCLUDED = {
@@ -43,7 +46,7 @@ def sequence():
 
 
 def test_keys_and_shapes(sequence):
-    model = learn(sequence, b=2, max_iter=200)
+    model = learn(sequence, b=2, max_iter=200, features="identity")
     for attribute, shape in (("mean_", (6, 8)), ("mse_", (6, 8)), ("coef_", (6, 8)), ("risk_", (6,)), ("ess_", (6,))):
         values = getattr(model, attribute)
         assert list(values) == ["single", "forward", "forward_backward", "predicted"]
@@ -81,7 +84,7 @@ def test_string_labels_give_the_same_rules(sequence):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_permuting_features_or_classes_permutes_the_coefficients(sequence, preset):
     order = np.array([2, 0, 1])
-    one, features, classes = (IMRC(preset=preset, max_iter=300) for _ in range(3))
+    one, features, classes = (IMRC(preset=preset, features="identity", max_iter=300) for _ in range(3))
     for task in sequence:
         one.partial_fit(task.X, task.y)
         features.partial_fit(task.X[:, order], task.y)
@@ -147,7 +150,8 @@ def test_absent_class_does_not_freeze_the_others():
     # and the next task that shows the class is learnt from its own samples.
     generator = np.random.default_rng(0)
     X = generator.normal(size=(10, 2))
-    model = IMRC(preset="paper", max_iter=100).partial_fit(X, np.zeros(10, dtype=int), classes=[0, 1])
+    model = IMRC(preset="paper", features="identity", max_iter=100)
+    model.partial_fit(X, np.zeros(10, dtype=int), classes=[0, 1])
     model.partial_fit(X, np.arange(10) % 2)
     tau = model.mean_["forward"].reshape(2, 2, 3)
     assert (tau[0, 1] == 0).all()
@@ -176,7 +180,7 @@ def test_classes_must_not_change(sequence):
     ("parameters", "solver"),
     [
         ({}, "imrc.core.log_loss_rules.solve_log_loss"),
-        ({"preset": "paper", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
+        ({"preset": "paper", "features": "identity", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
     ],
 )
 def test_n_iter_is_what_the_solver_did(monkeypatch, sequence, parameters, solver):
@@ -211,6 +215,7 @@ def test_n_iter_of_the_subgradient_method(sequence):
         ({"lambda0": 0.3}, "call of partial_fit: lambda0 from 1.0 to 0.3. The tasks"),
         ({"loss": "0-1", "selection": "none"}, "loss from 'log' to '0-1', selection from 'averaged' to 'none'"),
         ({"preset": "paper"}, "call of partial_fit: preset from 'recommended' to 'paper'. The tasks"),
+        ({"features": "rff"}, "call of partial_fit: features from None to 'rff'. The tasks"),
         ({"b": -1}, "b must be between 0 and 2000"),
     ],
 )
@@ -311,9 +316,70 @@ def test_rounding_decides_ties_of_very_few_samples_only(n, tied):
 
 def test_memory_does_not_keep_samples_out_of_reach():
     generator = np.random.default_rng(0)
-    model = IMRC(b=2, preset="paper", max_iter=5)
+    model = IMRC(b=2, preset="paper", features="identity", max_iter=5)
     for _ in range(40):
         model.partial_fit(generator.normal(size=(50, 30)), np.arange(50) % 2)
     per_task = 3 * 3 * 62 * 8 + 3000
     within_reach = 3 * (50 * 31 * 8 + 8 * 62 * 8) + 6 * 62 * 8
     assert len(pickle.dumps(model)) < 40 * per_task + within_reach + 20_000
+
+
+@pytest.fixture
+def frames(sequence):
+    """Return the tasks as data frames with named columns."""
+    return [pd.DataFrame(task.X, columns=["height", "width", "depth"]) for task in sequence]
+
+
+def test_columns_of_a_data_frame_are_taken_by_name(sequence, frames):
+    model, arrays = IMRC(b=1), learn(sequence, b=1)
+    for j, (frame, task) in enumerate(zip(frames, sequence, strict=True)):
+        model.partial_fit(frame.iloc[:, :: -1 if j % 2 else 1], task.y, classes=sequence.classes)
+    assert model.feature_names_in_.tolist() == ["height", "width", "depth"]
+    expected = arrays.predict_proba(sequence[2].X, task="next")
+    assert expected.std() > 0.1
+    for frame in (frames[2], frames[2].iloc[:, ::-1], frames[2][["width", "height", "depth"]]):
+        np.testing.assert_allclose(model.predict_proba(frame, task="next"), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop(columns="width"), "now missing:\n- width"),
+        (lambda frame: frame.assign(weight=1.0), "unseen at fit time:\n- weight"),
+        (lambda frame: frame.rename(columns={"width": "Width"}), "unseen at fit time:\n- Width"),
+        (lambda frame: frame.assign(depth="red"), "do not hold numbers: 'depth'. Make numbers of them first"),
+        (lambda frame: frame.assign(depth=np.nan), "missing values|NaN"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused_by_name(sequence, frames, change, message):
+    model = IMRC().partial_fit(frames[0], sequence[0].y)
+    for call in (model.predict, lambda X: model.partial_fit(X, sequence[1].y)):
+        with pytest.raises(ValueError, match=message):
+            call(change(frames[1]))
+
+
+def test_words_in_the_first_task_are_refused_by_name(sequence, frames):
+    with pytest.raises(ValueError, match="do not hold numbers: 'depth'"):
+        IMRC().fit(frames[0].assign(depth="red"), sequence[0].y)
+
+
+def test_a_representation_told_of_the_columns_knows_their_kinds_and_names(sequence, frames):
+    told = replace(sequence, feature_names=("height", "width", "depth"), column_kinds=("pixel",) * 3)
+    model = learn(sequence, features=Representation.of("automatic", told))
+    np.testing.assert_array_equal(model.features_.transform(sequence[0].X), sequence[0].X)  # pixels stay as they are
+    predicted = model.predict(sequence[1].X, task=1)
+    np.testing.assert_array_equal(model.predict(frames[1].iloc[:, ::-1], task=1), predicted)
+    with pytest.raises(ValueError, match="now missing:\n- width"):
+        IMRC(features=Representation.of("automatic", told)).fit(frames[0].drop(columns="width"), sequence[0].y)
+    with pytest.raises(ValueError, match="2 kinds for 3 columns"):
+        IMRC(features=Representation("automatic", ("pixel",) * 2)).fit(sequence[0].X, sequence[0].y)
+
+
+def test_random_state_draws_the_features(sequence):
+    X, y = sequence[0].X, sequence[0].y
+    one, same, other = (IMRC(random_state=seed).fit(X, y).features_.transform(X) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert np.abs(one - other).max() > 0.5
+    state = np.random.RandomState(0)
+    first, second = (IMRC(random_state=state).fit(X, y).features_.transform(X) for _ in range(2))
+    assert np.abs(first - second).max() > 0.5

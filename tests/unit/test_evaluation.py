@@ -9,7 +9,7 @@ import pytest
 
 import imrc
 from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, held_out, iter_run, join_repetitions, largest_n
-from imrc.evaluation.run import MappedTasks
+from imrc.evaluation.run import MappedRows
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 
@@ -33,10 +33,14 @@ def test_the_minimax_risk_of_few_samples_does_not_bound_the_error(compiled):
     assert risk.mean() > 0.5
 
 
-def test_errors_are_those_of_an_estimator_fed_the_same_draws(sequence, result):
+# With n = 40 the training rows of the first task are all from which a run learns a representation.
+@pytest.mark.parametrize(("features", "n"), [("identity", 8), ("rff", 8), ("blended", 40)])
+def test_errors_are_those_of_an_estimator_fed_the_same_draws(sequence, features, n):
+    result = imrc.evaluate(sequence, n=n, b=2, repetitions=3, features=features, seed=5)
     for repetition, seed in enumerate(repetition_seeds(5, 3)):
-        draws = [draw_task(sequence.encoded(j), 8, 2, task_seed(seed, j)) for j in range(7)]
-        model = imrc.IMRC(b=2, max_iter=300)
+        draws = [draw_task(sequence.encoded(j), n, 2, task_seed(seed, j)) for j in range(7)]
+        # The number stands for the first of the repetitions.
+        model = imrc.IMRC(b=2, features=features, random_state=seed if repetition else 5)
         for step, draw in enumerate(draws):
             model.partial_fit(sequence[step].X[draw.train], sequence[step].y[draw.train], classes=[0, 1])
             for rule in ("single", "forward", "forward_backward"):
@@ -48,6 +52,21 @@ def test_errors_are_those_of_an_estimator_fed_the_same_draws(sequence, result):
             result.risk_tables["forward_backward"].final()[repetition], model.risk_["forward_backward"]
         )
         np.testing.assert_allclose(result.ess_tables["forward"].final()[repetition], model.ess_["forward"])
+
+
+def test_random_features_are_drawn_anew_in_each_repetition_and_by_nothing_else(sequence):
+    chosen = {"n": 8, "b": 0, "features": "rff", "seed": 5, "methods": ("imrc", "logistic_single")}
+    many = imrc.evaluate(sequence, repetitions=3, **chosen)
+    few = imrc.evaluate(sequence, repetitions=2, k=3, **chosen)
+    for name, errors in few.errors.items():
+        np.testing.assert_array_equal(errors, many.errors[name][:2, :3, :3])
+    first, second = (
+        MappedRows(sequence, FeatureSpec("rff"), np.arange(10), seed).rows(0, np.arange(10))
+        for seed in repetition_seeds(5, 2)
+    )
+    # Cosines and sines of the same rows: nothing about them agrees but the intercept.
+    assert (first[:, 0] == second[:, 0]).all()
+    assert abs(np.corrcoef(first[0, 1:201], second[0, 1:201])[0, 1]) < 0.3
 
 
 def test_same_seed_same_result_other_seed_other_result(sequence, result):
@@ -264,9 +283,8 @@ def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(p
         n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=3, methods=("imrc", "mer")
     )
     whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
-    mapped = MappedTasks(sequence, settings.features, 0)
     parts = [
-        RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r], threads=1, mapped=mapped)))
+        RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r], threads=1)))
         for r in range(3)
     ]
     joined = join_repetitions(parts, settings)
@@ -286,9 +304,6 @@ def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
         join_repetitions([result, other], RunSettings(repetitions=6))
     with pytest.raises(ValueError, match="only is empty"):
         next(iter_run(sequence, RunSettings(n=8), only=[]))
-    mapped = MappedTasks(sequence, FeatureSpec("identity"), 0)
-    with pytest.raises(ValueError, match="another sequence, representation or seed"):
-        next(iter_run(sequence, RunSettings(n=8), mapped=mapped))
 
 
 def test_a_result_survives_as_bytes(result):

@@ -102,7 +102,7 @@ class TestWindow:
     def test_a_window_as_long_as_the_sequence_is_all(self):
         models = []
         for W in (LIMITS["W"][1], "all"):
-            model = imrc.IMRC(W=W)
+            model = imrc.IMRC(W=W, features="identity")
             for X1, y in settling_tasks():
                 model.partial_fit(X1[:, 1:], y)
             models.append(model)

@@ -12,7 +12,7 @@ from imrc import datasets
 from imrc.datasets import DataError, _images, extract_features, facts
 from imrc.datasets._arrays import read_idx, read_mat, read_npz
 from imrc.datasets._features import interpret_mat, sequence_from_features
-from imrc.features import make
+from imrc.features import Representation, make
 
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
 
@@ -214,9 +214,9 @@ def test_yearbook_feature_files_in_each_published_form(header, index, tmp_path, 
     np.testing.assert_array_equal(sequence[0].X, X[:300])
     X[3, 7] = np.nanmedian(X[:300, 7])
     np.testing.assert_array_equal(make("identity", sequence).transform(sequence[0].X), X[:300])
-    learnt = np.arange(50)
     X[3, 7] = np.median(np.delete(X[:50, 7], 3))
-    np.testing.assert_array_equal(make("identity", sequence, rows=learnt).transform(sequence[0].X), X[:300])
+    fifty = Representation.of("identity", sequence).learn(sequence[0].X[:50])
+    np.testing.assert_array_equal(fifty.transform(sequence[0].X), X[:300])
     np.testing.assert_array_equal(sequence[0].y, np.concatenate([y1, y2])[:300])
 
 

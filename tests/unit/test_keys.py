@@ -9,7 +9,6 @@ import pytest
 import imrc
 from imrc.core.settings import IMRCSettings
 from imrc.evaluation import RunSettings, iter_run
-from imrc.evaluation.run import MappedTasks
 from imrc.features import FeatureSpec
 from imrc.sweeps.cell import Cell, cell_key, features_text
 from imrc.tasks import Task, TaskSequence
@@ -125,23 +124,6 @@ def test_every_value_of_the_learner_changes_the_key_of_a_cell(name, monkeypatch)
 def test_data_repetition_and_code_change_the_key_of_a_cell(change):
     cell = Cell("identical", 3, "f", RunSettings(), 0, "code")
     assert replace(cell, **dict([change])).key != cell.key
-
-
-@pytest.mark.parametrize("change", ["sequence", "kinds", "features", "frequencies", "seed"])
-def test_mapped_tasks_are_used_for_nothing_else(change):
-    sequence = imrc.datasets.load("identical", tasks=3, samples=40)
-    spec = FeatureSpec("automatic", frequencies=5)
-    chosen = RunSettings(n=5, repetitions=1, features=spec)
-    mapped = {
-        "sequence": lambda: MappedTasks(imrc.datasets.load("identical", tasks=3, samples=40, seed=1), spec, 0),
-        "kinds": lambda: MappedTasks(replace(sequence, column_kinds=("pixel",) * sequence.n_features), spec, 0),
-        "features": lambda: MappedTasks(sequence, FeatureSpec("rff_median", frequencies=5), 0),
-        "frequencies": lambda: MappedTasks(sequence, replace(spec, frequencies=6), 0),
-        "seed": lambda: MappedTasks(sequence, spec, 1),
-    }[change]()
-    with pytest.raises(ValueError, match="another sequence, representation or seed"):
-        next(iter_run(sequence, chosen, mapped=mapped))
-    assert next(iter_run(sequence, chosen, mapped=MappedTasks(sequence, spec, 0))).number == 1
 
 
 def test_kinds_of_columns_decide_results_and_are_told_apart():

@@ -50,7 +50,7 @@ CASES = [
     ("random_walk", 20, settings(100, n=40, b=19, repetitions=4)),
     ("random_walk", 20, settings(400, "automatic", n=10, b=19, repetitions=6)),
     ("random_walk", 40, settings(400, n=50, b=3, repetitions=6, also={"selection": "averaged"})),
-    ("random_walk", 400, settings(20, n=2, b=1, repetitions=8)),
+    ("random_walk", 400, settings(100, n=2, b=1, repetitions=30)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=10, repetitions=10)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
     ("random_walk", 20, settings(300, preset="recommended_01", n=10, b=19, repetitions=6)),

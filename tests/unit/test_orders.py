@@ -138,7 +138,7 @@ def trend():
 
 
 def learn(tasks, preset="recommended", **kwargs):
-    model = IMRC(preset=preset, max_iter=200, b=2, **kwargs)
+    model = IMRC(preset=preset, features="identity", max_iter=200, b=2, **kwargs)
     for X, y in tasks:
         model.partial_fit(X, y, classes=[0, 1])
     return model

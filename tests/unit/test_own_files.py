@@ -11,7 +11,7 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.datasets import DataError, cut_table, open_table, read_table
-from imrc.features import make, output_names
+from imrc.features import Representation, make, output_names
 from imrc.tables import suggested_period
 from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table, zip_bomb
 
@@ -108,7 +108,7 @@ def test_gaps_and_words_are_filled_with_what_the_first_task_shows():
     assert output_names(features, sequence) == ("temp", "colour = blue", "colour = other")
     # 3 is the median of day 1; green was seen once there, red and no colour at all were not.
     np.testing.assert_array_equal(features.transform(sequence[1].X), [[3, 0, 1], [900, 0, 1], [7, 0, 1]])
-    learnt = make("identity", sequence, rows=np.array([0, 1]))
+    learnt = Representation.of("identity", sequence).learn(sequence[0].X[:2])
     assert output_names(learnt, sequence) == ("temp", "colour = blue")
     np.testing.assert_array_equal(learnt.transform(sequence[1].X), [[2, 0], [900, 0], [7, 0]])
 
@@ -125,24 +125,30 @@ def test_columns_without_a_scale_in_the_first_task_are_left_out():
     assert np.abs(make("automatic", sequence).transform(sequence[1].X)).max() <= 1.0
 
 
-def test_a_learner_given_gaps_directly_says_so_and_the_short_way_works():
+def learnt(sequence, features) -> imrc.IMRC:
+    model = imrc.IMRC(features=features)
+    for task in sequence:
+        model.partial_fit(task.X, task.y, classes=sequence.classes)
+    return model
+
+
+def test_a_learner_takes_gaps_and_words_if_told_of_the_columns_and_says_so_if_not():
     csv = "x,c,y\n" + "1,u,a\n,v,b\n3,u,b\n4,v,a\n" * 3
     sequence = read_table(csv.encode(), label="y", block=4)
     with pytest.raises(ValueError, match="missing values"):
-        imrc.IMRC().partial_fit(sequence[0].X, sequence[0].y, classes=sequence.classes)
-    features, model = make("identity", sequence), imrc.IMRC()
+        learnt(sequence, None)
+    model, mapped = learnt(sequence, Representation.of("identity", sequence)), make("identity", sequence)
+    plain = imrc.IMRC(features="identity")
     for task in sequence:
-        model.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
-    assert set(model.predict(features.transform(sequence[0].X), task=0)) <= {"a", "b"}
+        plain.partial_fit(mapped.transform(task.X), task.y, classes=sequence.classes)
+    np.testing.assert_array_equal(model.coef_["forward"], plain.coef_["forward"])
+    assert set(model.predict(sequence[0].X, task=0)) <= {"a", "b"}
 
 
 def test_a_learner_takes_a_table_of_numbers_without_gaps_as_it_is():
     csv = "x,z,y\n" + "1,0,a\n2,1,b\n3,1,b\n4,0,a\n" * 3
     sequence = read_table(csv.encode(), label="y", block=4)
-    one, other, features = imrc.IMRC(), imrc.IMRC(), make("identity", sequence)
-    for task in sequence:
-        one.partial_fit(task.X, task.y, classes=sequence.classes)
-        other.partial_fit(features.transform(task.X), task.y, classes=sequence.classes)
+    one, other = (learnt(sequence, features) for features in (None, Representation.of("blended", sequence)))
     np.testing.assert_array_equal(one.coef_["forward"], other.coef_["forward"])
 
 

@@ -49,7 +49,7 @@ def draws_of(sequence, seed):
 
 def test_before_learning_is_the_estimator_asked_for_the_next_task(sequence, preset, result):
     for repetition, seed in enumerate(repetition_seeds(5, 2)):
-        model = imrc.IMRC(b=2, preset=preset, max_iter=200)
+        model = imrc.IMRC(b=2, preset=preset, features="identity", max_iter=200)
         for j, draw in enumerate(draws_of(sequence, seed)):
             X, y = sequence[j].X, sequence[j].y
             if j:
@@ -92,7 +92,7 @@ def test_three_scenarios_are_one_run(sequence, preset, result):
 def test_all_tasks_at_once_is_the_last_step_with_every_task_within_reach(sequence, preset, result):
     found = imrc.evaluate(sequence, preset=preset, scenario="multi_task", **SETTINGS)
     for repetition, seed in enumerate(repetition_seeds(5, 2)):
-        model = imrc.IMRC(b=5, preset=preset, max_iter=200)
+        model = imrc.IMRC(b=5, preset=preset, features="identity", max_iter=200)
         for j, draw in enumerate(draws_of(sequence, seed)):
             model.partial_fit(sequence[j].X[draw.train], sequence[j].y[draw.train], classes=[0, 1])
         np.testing.assert_allclose(
