@@ -9,7 +9,7 @@ from scipy import stats
 import imrc
 from imrc._checks import InputError
 from imrc.diagnostics import what_changed, words
-from imrc.diagnostics.changed import count_samples, moves
+from imrc.diagnostics.changed import moves, read_samples
 from imrc.plots.changed import changed_images, changed_panels
 from imrc.tasks import Task, TaskSequence, sequence_from_blocks
 from tests.benchmarks.what_changed import false_discovery, ranked_first, shuffled, simulated, told_apart
@@ -51,7 +51,8 @@ def test_the_part_of_all_classes_is_that_of_least_squares():
         Task(generator.standard_normal((30, 2)) + y[:, None] * 2.0, y)
         for y in (generator.integers(2, size=30) for _ in range(6))
     ]
-    counted, _ = count_samples(TaskSequence(tasks))
+    samples, _ = read_samples(TaskSequence(tasks))
+    counted = samples.counted()
     X, y = np.concatenate([t.X for t in tasks]), np.concatenate([t.y for t in tasks])
     task = np.repeat(np.arange(6), 30)
     classes = np.eye(2)[y]
