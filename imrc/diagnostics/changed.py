@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from imrc._checks import InputError, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.diagnostics._change import cosine_waves
+from imrc.diagnostics._rows import RowNotes, read_rows
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
 from imrc.wording import feature_names_or_numbers
@@ -68,6 +69,8 @@ class Changed:
         Names of tasks, classes and columns.
     left_out : int
         Columns that are constant within tasks.
+    note : str
+        Why nothing is judged: rows that follow each other are alike. Empty where they are not.
     counted : Counted
         Sums behind the table.
     """
@@ -79,6 +82,7 @@ class Changed:
     classes: tuple[str, ...]
     columns: tuple[str, ...]
     left_out: int
+    note: str
     counted: Counted
 
     @property
@@ -117,6 +121,7 @@ class Samples:
     centre: Floats  # what is added to every row, (D,)
     square: Floats  # sums of squares by class, (C, D)
     kurtosis: Floats  # as that of `Counted`
+    of_rows: RowNotes  # whether those that follow each other are alike
 
     def counted(self, generator: np.random.Generator | None = None) -> Counted:
         """Return the sums, with a generator those after the samples of each class have changed places at random."""
@@ -145,6 +150,9 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
     numbers = make("identity", sequence, seed)
     X = np.concatenate([numbers.transform(task.X) for task in sequence])
     y = np.concatenate([sequence.encoded(j) for j in range(len(sequence))])
+    spread, ends = X.std(axis=0), np.cumsum(sequence.sizes)[:-1]
+    scaled = X / np.where(spread > 0, spread, np.inf)
+    of_rows = read_rows(zip(np.split(scaled, ends), np.split(y, ends), strict=True))
     order = np.argsort(y, kind="stable")
     task, y = np.repeat(np.arange(len(sequence)), sequence.sizes)[order], y[order]
     centre = X[: len(sequence[0])].mean(axis=0)  # powers of large numbers would lose digits
@@ -159,7 +167,8 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
         fourth = (moved**2).mean(axis=0)
         kurtosis[c] = np.maximum(fourth / np.where(spread > 0, spread, np.inf) ** 2 - 3.0, 0.0)
     columns = feature_names_or_numbers(output_names(numbers, sequence), D)
-    return Samples(X, task, y, sequence.class_counts().astype(np.float64), centre, square, kurtosis), columns
+    n = sequence.class_counts().astype(np.float64)
+    return Samples(X, task, y, n, centre, square, kurtosis, of_rows), columns
 
 
 def _p_values(whole: Floats, freedom: Floats, slow: Floats, waves: int, within: Floats, excess: Floats) -> Floats:
@@ -357,14 +366,16 @@ def _rows(made: _Moves, kind: Kind, classes: Ints, columns: Ints, share: Floats)
     )
 
 
-def _shares_by_chance(p: Floats, samples: Samples, tested: NDArray[np.bool_], generator: np.random.Generator) -> Floats:
-    """Return the share of p-values as small as each of these where samples of a class change places at random.
+def _among_permutations(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
+    """Return the share of p-values as small as each of these, where samples of a class change places at random.
 
-    Counted are those of all columns and classes that are tested, input shift and concept change together.
+    Counted are those of all columns and classes that are tested, input shift and concept change together, and these
+    themselves. Where nothing changes they are as any others, whatever the tails of the columns.
     """
+    generator = np.random.default_rng([seed, 1])
     permuted = (samples.counted(generator) for _ in range(PERMUTATIONS))
-    chance = np.sort([np.append(_input(of).p, _concept(of).p)[tested] for of in permuted], axis=None)
-    return np.asarray((1.0 + np.searchsorted(chance, p, side="right")) / (1.0 + len(chance)))
+    chance = np.sort([p[tested], *(np.append(_input(of).p, _concept(of).p)[tested] for of in permuted)], axis=None)
+    return np.asarray(np.searchsorted(chance, p, side="right") / max(len(chance), 1))
 
 
 def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) -> Changed:
@@ -430,11 +441,8 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
         kept &= table["class_index"] != table["kind"].map({"label": 1, "input": C, "concept": 0})
     elif C == 1:
         kept &= table["kind"] == "input"
-    tested = kept[C:].to_numpy()
-    if tested.any():
-        p = table["p"].to_numpy(copy=True)
-        p[C:] = _shares_by_chance(p[C:], samples, tested, np.random.default_rng([seed, 1]))
-        table["p"] = p
+    of_columns = np.append(moving.p, concept.p)
+    table["p"] = np.append(label.p, _among_permutations(of_columns, samples, kept[C:].to_numpy(), seed))
     table = table[kept].copy()
     table["q"] = multipletests(table["p"], level, method="fdr_bh")[1] if len(table) else table["p"]
     table["found"] = table["q"] <= level
@@ -456,5 +464,6 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
         sequence.class_names,
         columns,
         len(constant),
+        samples.of_rows.dependence,
         counted,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast, get_args
 
 from imrc.core.orders import ORDER_NAMES, KnownOrder
@@ -35,7 +35,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
     where the order of the tasks matters.
     """
     level = f"p = {decimal(LEVEL, 2)}"
-    asked = []
+    asked: list[Question] = []
     for text, p in (("Are the tasks different?", result.p_same), ("Does their order matter?", result.p_order)):
         answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
         asked.append(Question(text, answer, p_text(p), level if p is not None else ""))
@@ -45,6 +45,8 @@ def questions(result: Assessment, n: float) -> list[Question]:
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
     tests = result.innovations
+    if result.verdict.name == "dependent":
+        return [replace(one, answer="Not judged", evidence="rows follow each other", turns_at="") for one in asked]
     if tests is None:
         return asked
     judged = result.verdict.changes is not None
@@ -74,7 +76,7 @@ def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
         return True, f"**Your guess agrees.** {said}"
     if guess in (verdict.name, verdict.second):
         return True, f"**Your guess is one of two that the models cannot tell apart.** {said}"
-    if verdict.name in ("too_few", "differ"):
+    if verdict.name in ("too_few", "differ", "dependent"):
         return False, f"**The diagnosis names no kind here.** {said}"
     if verdict.name == "no_change":
         why = f"differences between the tasks are no larger than noise ({p_text(result.p_change)})"
@@ -123,6 +125,8 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     """State what the size of the change means for learning with n samples per task, and on which condition."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
+    if verdict.name == "dependent":
+        return "So the size of the change, and the gain of forward and backward learning, cannot be predicted."
     if verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
     if high < 0.3:
@@ -187,6 +191,8 @@ def report(result: Assessment, n: float) -> str:
     """
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
+    if result.verdict.name == "dependent":
+        lines.append("All that follows holds for independent rows only.")
     lines.append(f"tasks different?      {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
     lines.append(f"order matters?        {p_text(result.p_order)}")
     if result.change is not None:
@@ -212,6 +218,8 @@ def report(result: Assessment, n: float) -> str:
 
 def changed_sentence(result: Changed) -> str:
     """State which kinds of change were found, in how many columns, and which makes up most of the change."""
+    if result.note:
+        return f"Not judged, because rows follow each other: the table would hold for independent rows. {result.note}"
     tests, found = result.table["kind"].value_counts(), result.found
     if not any(found.values()):
         return (
