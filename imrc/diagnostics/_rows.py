@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats, Ints
 
-LEAST_Z = 5.0
+LEAST_Z = 3.0
 LEAST_CORRELATION = 0.05
 """Dependence is reported where it is both certain and large enough to matter."""
 
