@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         now = _stamp(growing) if options.follow else None
         if seen is None or now != seen:
             try:
-                _read(watcher, arrivals, options)
+                _read(watcher, arrivals, options, begins=seen is None)
             except DataError as error:
                 if seen is None:
                     raise
@@ -89,10 +89,10 @@ def _stamp(file: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace) -> None:
+def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace, *, begins: bool) -> None:
     """Take in what is new, show it and save the state."""
     sequence = sequence_of(options)
-    note = "" if arrivals else watcher.dependence(sequence)
+    note = watcher.dependence(sequence) if begins else ""
     if note:
         print(f"imrc: {note} The alarm is for independent rows.", file=sys.stderr, flush=True)
     may_grow = (options.follow or options.state is not None) and options.task is not None
