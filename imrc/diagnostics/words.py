@@ -126,7 +126,7 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
     if verdict.name == "dependent":
-        return "So the size of the change, and the gain of forward and backward learning, cannot be predicted."
+        return "The size of the change and the gain of forward and backward learning cannot be predicted from these."
     if verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
     if high < 0.3:

@@ -106,7 +106,10 @@ def test_directions_sizes_and_shares():
 def test_one_class_one_task_and_constant_columns():
     with pytest.raises(InputError, match="at least 2"):
         what_changed(TaskSequence([Task([[0.0], [1.0]], [0, 1])]))
-    tasks = [Task(np.column_stack([np.full(10, j), np.random.default_rng(j).permutation(10.0)]), np.zeros(10, dtype=int)) for j in range(5)]
+    tasks = []
+    for j in range(5):
+        numbers = np.random.default_rng(j).permutation(10.0 * np.arange(10))
+        tasks.append(Task(np.column_stack([np.full(10, j), numbers]), np.zeros(10, dtype=int)))
     result = what_changed(TaskSequence(tasks))
     assert result.left_out == 1
     assert result.found == {"label": 0, "input": 0, "concept": 0}
