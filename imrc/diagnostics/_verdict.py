@@ -155,7 +155,7 @@ _NOT_JUDGED: dict[VerdictName, str] = {
 def not_judged(verdict: Verdict) -> Verdict:
     """Return what can be said where rows depend on each other: what the verdict would be if they did not."""
     sentence = f"Every test assumes independent rows. Of such rows the verdict would be “{verdict.title}”."
-    return Verdict("dependent", None, TITLES["dependent"], sentence, verdict.notes)
+    return Verdict("dependent", None, TITLES["dependent"], sentence, ())
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast, get_args
 
 from imrc.core.orders import ORDER_NAMES, KnownOrder
@@ -35,7 +35,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
     where the order of the tasks matters.
     """
     level = f"p = {decimal(LEVEL, 2)}"
-    asked: list[Question] = []
+    asked = []
     for text, p in (("Are the tasks different?", result.p_same), ("Does their order matter?", result.p_order)):
         answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
         asked.append(Question(text, answer, p_text(p), level if p is not None else ""))
@@ -45,23 +45,22 @@ def questions(result: Assessment, n: float) -> list[Question]:
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
     tests = result.innovations
+    if tests is not None:
+        judged = result.verdict.changes is not None
+        drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
+        linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
+        for text, answer, z, limit in (
+            ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
+            ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
+        ):
+            evidence = f"z = {z:.1f}".replace("-", "−")
+            asked.append(
+                Question(text, answer, evidence, limit)
+                if judged
+                else Question(text, "Not judged", "the order does not matter", "")
+            )
     if result.verdict.name == "dependent":
-        return [replace(one, answer="Not judged", evidence="rows follow each other", turns_at="") for one in asked]
-    if tests is None:
-        return asked
-    judged = result.verdict.changes is not None
-    drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
-    linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
-    for text, answer, z, limit in (
-        ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
-        ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
-    ):
-        evidence = f"z = {z:.1f}".replace("-", "−")
-        asked.append(
-            Question(text, answer, evidence, limit)
-            if judged
-            else Question(text, "Not judged", "the order does not matter", "")
-        )
+        return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
     return asked
 
 
@@ -219,7 +218,7 @@ def report(result: Assessment, n: float) -> str:
 def changed_sentence(result: Changed) -> str:
     """State which kinds of change were found, in how many columns, and which makes up most of the change."""
     if result.note:
-        return f"Not judged, because rows follow each other: the table would hold for independent rows. {result.note}"
+        return "Not judged: rows follow each other, and the table below holds for independent rows only."
     tests, found = result.table["kind"].value_counts(), result.found
     if not any(found.values()):
         return (

@@ -568,7 +568,8 @@ def test_nothing_is_claimed_of_rows_that_follow_each_other():
     summary = result.summary(10)
     assert (summary["verdict"], summary["title"]) == ("dependent", verdict.title)
     assert words_.report(result, 10).startswith("rows: not judged: rows follow each other\n")
-    assert {asked.answer for asked in words_.questions(result, 10)} == {"Not judged"}
+    assert [asked.answer for asked in words_.questions(result, 10)] == ["Not judged"] * 5
+    assert len(verdict.notes) == 1
     assert "cannot be predicted" in words_.meaning_sentence(result, 10)
     assert not words_.guess_sentence(result, "no_change")[0]
     with pytest.raises(InputError, match="follow each other"):
