@@ -171,7 +171,9 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
     return Samples(X, task, y, n, centre, square, kurtosis, of_rows), columns
 
 
-def _p_values(whole: Floats, freedom: Floats, slow: Floats, waves: int, within: Floats, excess: Floats) -> Floats:
+def _p_values(
+    whole: Floats, freedom: Floats | float, slow: Floats, waves: int, within: Floats | float, excess: Floats
+) -> Floats:
     """Return p-values of sums of squares over the tasks: of all, with `freedom`, and of `waves` slow waves.
 
     The smaller of the two, doubled: any movement counts, and a slow one is seen where noise of each task would hide it.
@@ -314,7 +316,8 @@ def _concept(counted: Counted) -> _Moves:
     # In the end as a difference: the mean of the class less the mean of the others.
     values = values + overall - rest(classes * overall) / np.maximum(rest(classes), 1.0)
     unit = np.sqrt((classes * variance).sum(axis=0) / classes.sum())
-    return _Moves(*(part.reshape(-1, C * D) for part in (values, errors)), p.ravel(), np.tile(unit, C), size.ravel())
+    values, errors = values.reshape(k, C * D), errors.reshape(k, C * D)
+    return _Moves(values, errors, p.ravel(), np.tile(unit, C), size.ravel())
 
 
 def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:

@@ -41,7 +41,7 @@ def share(what: str, hits: int, runs: int) -> dict[str, object]:
 def study(runs: int) -> list[dict[str, object]]:
     """Return the shares."""
     rows = []
-    few = runs // 4
+    few = runs // 8
     for correlation, tasks, samples, count in (
         (0.7, 15, 30, runs),
         (0.7, 30, 10, few),
