@@ -151,12 +151,13 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
     X = np.concatenate([numbers.transform(task.X) for task in sequence])
     y = np.concatenate([sequence.encoded(j) for j in range(len(sequence))])
     spread, ends = X.std(axis=0), np.cumsum(sequence.sizes)[:-1]
-    scaled = X / np.where(spread > 0, spread, np.inf)
-    of_rows = read_rows(zip(np.split(scaled, ends), np.split(y, ends), strict=True))
+    spread[spread == 0] = np.inf
+    of_rows = read_rows((rows / spread, of) for rows, of in zip(np.split(X, ends), np.split(y, ends), strict=True))
     order = np.argsort(y, kind="stable")
     task, y = np.repeat(np.arange(len(sequence)), sequence.sizes)[order], y[order]
     centre = X[: len(sequence[0])].mean(axis=0)  # powers of large numbers would lose digits
-    X = X[order] - centre
+    X = X[order]
+    X -= centre
     C, D = sequence.n_classes, X.shape[1]
     square, kurtosis = np.zeros((C, D)), np.zeros((C, D))
     for c in np.unique(y):
