@@ -9,12 +9,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from imrc._checks import DataError, InputError
 from imrc.commands.arguments import add_sequence, sequence_of
 from imrc.commands.output import add_formats, print_json
 from imrc.features import KINDS
+from imrc.tasks import TaskSequence
 from imrc.watch import Arrival, Watcher
-from imrc.wording import number, p_text, plain
+from imrc.wording import feature_names_or_numbers, listed, number, p_text, plain
 
 ALARM = 3
 """Exit status once the alarm has gone off."""
@@ -26,9 +29,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser = commands.add_parser(
         "watch",
         help="sound an alarm when arriving tasks are no longer like those before; exit status 3",
-        description="Compare each task with all before it. The probability that the alarm ever goes off, if all tasks "
-        "are draws from one distribution, is at most alpha, however long one watches. The second lamp, more than "
-        "usual, is calibrated by simulation only. The first task teaches the representation.",
+        description="Compare each task with all before it. The probability that the alarm ever goes off, if all rows "
+        "are independent draws from one distribution, is at most alpha, however long one watches. The second lamp, "
+        "more than usual, is calibrated by simulation only. The first task teaches the representation.",
     )
     add_sequence(parser)
     parser.add_argument("--alpha", type=float, default=0.05, help="bound on any false alarm (default: %(default)s)")
@@ -54,17 +57,19 @@ def run(options: argparse.Namespace) -> int:
     watcher = (
         Watcher.load(options.state) if goes_on else Watcher(options.alpha, features=options.features, seed=options.seed)
     )
-    if goes_on and watcher.alarm.alpha != options.alpha:
-        raise InputError(
-            f"{options.state} was begun with alpha = {watcher.alarm.alpha:g}; it cannot change on the way."
-        )
+    for name, begun in watcher.settings.items():
+        asked = getattr(options, name)
+        if asked != begun:
+            raise InputError(
+                f"{options.state} was begun with {name} = {begun}, not {asked}: it cannot change on the way."
+            )
     arrivals: list[Arrival] = []
     seen: tuple[int, int] | None = None
     while True:
         now = _stamp(growing) if options.follow else None
         if seen is None or now != seen:
             try:
-                _read(watcher, arrivals, options)
+                _read(watcher, arrivals, options, begins=seen is None)
             except DataError as error:
                 if seen is None:
                     raise
@@ -84,15 +89,32 @@ def _stamp(file: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace) -> None:
+def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace, *, begins: bool) -> None:
     """Take in what is new, show it and save the state."""
     sequence = sequence_of(options)
+    note = watcher.dependence(sequence) if begins else ""
+    if note:
+        print(f"imrc: {note} The alarm is for independent rows.", file=sys.stderr, flush=True)
     may_grow = (options.follow or options.state is not None) and options.task is not None
     for arrival in watcher.read(sequence, len(sequence) - may_grow):
         arrivals.append(arrival)
+        gone = _empty(sequence, arrival.task - 1) - _empty(sequence, arrival.task - 2)
+        if gone:
+            names = feature_names_or_numbers(sequence.feature_names, sequence.n_features)
+            print(
+                f"imrc: task {arrival.task} ({arrival.label}): no number from here on (empty or infinite) in "
+                f"{listed([names[column] for column in sorted(gone)], 5)}",
+                file=sys.stderr,
+                flush=True,
+            )
         _show(arrival, options, header=len(arrivals) == 1)
     if options.state is not None:
         watcher.save(options.state)
+
+
+def _empty(sequence: TaskSequence, index: int) -> set[int]:
+    """Return the columns without a value in a task."""
+    return set(np.flatnonzero(np.isnan(sequence[index].X).all(axis=0)).tolist())
 
 
 def _show(arrival: Arrival, options: argparse.Namespace, *, header: bool) -> None:
@@ -124,5 +146,5 @@ def _end(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace)
         said = "No alarm" if at is None else f"ALARM since task {at + 2}"
         print(
             f"{said} in {watcher.tasks} tasks. The evidence reaches {limit:g} with probability {watcher.alarm.alpha:g} "
-            "at most if nothing changes."
+            "at most if rows are independent and nothing changes."
         )

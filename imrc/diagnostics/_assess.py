@@ -41,7 +41,15 @@ from imrc.diagnostics._reduction import (
     reduce_moments,
     resolve_transform,
 )
-from imrc.diagnostics._verdict import RETURNS_UP_TO, Verdict, VerdictName, decide, find_returns, word_verdict
+from imrc.diagnostics._verdict import (
+    RETURNS_UP_TO,
+    Verdict,
+    VerdictName,
+    decide,
+    find_returns,
+    not_judged,
+    word_verdict,
+)
 from imrc.tasks import TaskSequence
 from imrc.wording import plain
 
@@ -284,8 +292,11 @@ def assess(
     result = _judge(head, reduced, m_noise, p_same, drawn, streams[2])
     if reading is None:
         return result
-    added = reading.of_rows.notes(is_change_seen=result.verdict.name not in ("no_change", "too_few"))
-    return replace(result, verdict=replace(result.verdict, notes=(*result.verdict.notes, *added)))
+    verdict, of_rows = result.verdict, reading.of_rows
+    added = of_rows.notes(is_change_seen=verdict.name not in ("no_change", "too_few"))
+    if of_rows.are_dependent:
+        verdict = not_judged(verdict)
+    return replace(result, verdict=replace(verdict, notes=(*verdict.notes, *added)))
 
 
 def _judge(

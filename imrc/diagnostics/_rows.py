@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 
-LEAST_Z = 5.0
+LEAST_Z = 3.0
 LEAST_CORRELATION = 0.05
 """Dependence is reported where it is both certain and large enough to matter."""
 
@@ -29,19 +30,39 @@ class RowNotes:
     z: float
     p_spread: float
 
+    @property
+    def are_dependent(self) -> bool:
+        """Whether rows that follow each other are alike."""
+        return self.z > LEAST_Z and self.correlation > LEAST_CORRELATION
+
+    @property
+    def dependence(self) -> str:
+        """What dependent rows mean, in a sentence; empty for independent ones."""
+        if not self.are_dependent:
+            return ""
+        return (
+            f"Rows that follow each other within a task are alike (correlation {self.correlation:.2f}): they tell "
+            "less than as many independent samples would, so changes look more certain than they are."
+        )
+
     def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
         """Put what matters into sentences."""
-        if self.z > LEAST_Z and self.correlation > LEAST_CORRELATION:
-            return (
-                f"Rows that follow each other within a task are alike (correlation {self.correlation:.2f}): they tell "
-                "less than as many independent samples would, so changes look more certain than they are.",
-            )
+        if self.are_dependent:
+            return (self.dependence,)
         if not is_change_seen and self.p_spread < LEAST_P:
             return (
                 "Averages do not change, but the spread around them does. Such a change is invisible here, and to a "
                 "rule of these features; random Fourier features can show it.",
             )
         return ()
+
+
+def read_rows(tasks: Iterable[tuple[Floats, Ints]]) -> RowNotes:
+    """Return what the rows of tasks show, each task its rows in their order and their classes."""
+    reader = RowReader()
+    for X, y in tasks:
+        reader.read(X, y)
+    return reader.result()
 
 
 class RowReader:

@@ -18,6 +18,7 @@ from imrc.wording import capital, listed
 VerdictName = Literal[
     "no_change",
     "too_few",
+    "dependent",
     "differ",
     "recurring",
     "iid",
@@ -42,6 +43,7 @@ LEAD = 2.0
 TITLES: dict[VerdictName, str] = {
     "no_change": "no detectable change",
     "too_few": "too few tasks or samples to tell",
+    "dependent": "not judged: rows follow each other",
     "differ": "tasks differ; too few to say whether the order matters",
     "recurring": "recurring",
     "iid": "i.i.d.-like: the order does not matter",
@@ -66,6 +68,7 @@ ORDER_OF: dict[VerdictName, KnownOrder] = {
 FINDINGS: dict[VerdictName, str] = {
     "no_change": "no change can be seen",
     "too_few": "too few tasks or samples to see a change",
+    "dependent": "not judged, because rows follow each other",
     "differ": "tasks differ, but are too few to judge their order",
     "recurring": "some tasks come back",
     "iid": "tasks differ in no order",
@@ -113,7 +116,7 @@ class Verdict:
         """Whether the evidence supports changes that are independent and zero-mean, contradicts them, or neither."""
         if "evolving" in (self.name, self.second) and self.changes in ("unremarkable", None):
             return "supported" if self.second is None and self.name == "evolving" else "open"
-        return "open" if self.name in ("no_change", "too_few", "differ") else "contradicted"
+        return "open" if self.name in ("no_change", "too_few", "dependent", "differ") else "contradicted"
 
     @property
     def finding(self) -> str:
@@ -143,9 +146,16 @@ class Verdict:
 _NOT_JUDGED: dict[VerdictName, str] = {
     "no_change": "no change is seen",
     "too_few": "no change is seen",
+    "dependent": "rows follow each other",
     "iid": "the order does not matter",
     "recurring": "tasks come back",
 }
+
+
+def not_judged(verdict: Verdict) -> Verdict:
+    """Return what can be said where rows depend on each other: what the verdict would be if they did not."""
+    sentence = f"Every test assumes independent rows. Of such rows the verdict would be “{verdict.title}”."
+    return Verdict("dependent", None, TITLES["dependent"], sentence, ())
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:

@@ -13,10 +13,12 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from imrc._checks import InputError, check_int, check_real
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 from imrc.diagnostics._change import cosine_waves
+from imrc.diagnostics._rows import RowNotes, read_rows
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
 from imrc.wording import feature_names_or_numbers
@@ -29,6 +31,7 @@ CONSTANT = 1e-10
 """Columns whose variance within tasks is below this share of their mean square have no noise to measure with."""
 _Z = 1.96
 _WAVES = 3
+PERMUTATIONS = 59
 _KNOWN = 1e9
 """Degrees of freedom of a variance that is known."""
 
@@ -40,7 +43,7 @@ class Counted:
     n: Floats  # samples, (k, C)
     mean: Floats  # averages of the columns, (k, C, D); 0 where a class is absent
     variance: Floats  # of one sample within a task, (C, D), pooled over tasks
-    kurtosis: Floats  # fourth moment over the squared variance, less 3, (D,), around the averages of the classes
+    kurtosis: Floats  # around the averages of the classes: fourth moment over the squared variance, less 3, (C, D)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,8 @@ class Changed:
         Names of tasks, classes and columns.
     left_out : int
         Columns that are constant within tasks.
+    note : str
+        Why nothing is judged: rows that follow each other are alike. Empty where they are not.
     counted : Counted
         Sums behind the table.
     """
@@ -77,6 +82,7 @@ class Changed:
     classes: tuple[str, ...]
     columns: tuple[str, ...]
     left_out: int
+    note: str
     counted: Counted
 
     @property
@@ -104,61 +110,85 @@ class Changed:
         return str(column) if kind == "input" else f"{column}, {of} less the others"
 
 
-def count_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Counted, tuple[str, ...]]:
-    """Return sums over all samples by task and class, and the names of the columns.
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """All samples of a sequence, sorted by class."""
+
+    X: Floats  # columns, centred, (N, D)
+    task: Ints
+    y: Ints  # classes, ascending
+    n: Floats  # samples, (k, C)
+    centre: Floats  # what is added to every row, (D,)
+    square: Floats  # sums of squares by class, (C, D)
+    kurtosis: Floats  # as that of `Counted`
+    of_rows: RowNotes  # whether those that follow each other are alike
+
+    def counted(self, generator: np.random.Generator | None = None) -> Counted:
+        """Return the sums, with a generator those after the samples of each class have changed places at random."""
+        from imrc.diagnostics._kernels import group_sums
+
+        task, C = self.task, self.n.shape[1]
+        if generator is not None:
+            ends = np.searchsorted(self.y, np.arange(1, C))
+            task = np.concatenate([generator.permutation(part) for part in np.split(task, ends)])
+        there = self.n[:, :, None] > 0
+        sums = group_sums(self.X, task * C + self.y, self.n.size).reshape(*self.n.shape, -1)
+        mean = sums / np.maximum(self.n, 1.0)[:, :, None]
+        within = self.square - (sums * mean).sum(axis=0)
+        within[within <= CONSTANT * self.square] = 0.0  # where rounding is all there is
+        freedom = self.n.sum(axis=0) - (self.n > 0).sum(axis=0)
+        variance = within / np.maximum(freedom, 1.0)[:, None]
+        return Counted(self.n, mean + np.where(there, self.centre, 0.0), variance, self.kurtosis)
+
+
+def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[str, ...]]:
+    """Return all samples and the names of the columns.
 
     Words become 0/1 columns and gaps are filled by what the first task teaches. Nothing is drawn for columns as they
     are.
     """
     numbers = make("identity", sequence, seed)
-    k, C = len(sequence), sequence.n_classes
-    n = sequence.class_counts().astype(np.float64)
-    centre = numbers.transform(sequence[0].X).mean(axis=0)  # powers of large numbers would lose digits
-    D = len(centre)
-    mean = np.zeros((k, C, D))
-    powers = np.zeros((4, C, D))
-    for j, task in enumerate(sequence):
-        X, y = numbers.transform(task.X) - centre, sequence.encoded(j)
-        for c in np.flatnonzero(n[j]):
-            of = X[y == c]
-            mean[j, c] = of.mean(axis=0)
-            for order in range(4):
-                powers[order, c] += (of ** (order + 1)).sum(axis=0)
-    counts = n.sum(axis=0)
-    within = powers[1] - (n[:, :, None] * mean**2).sum(axis=0)
-    freedom = counts - (n > 0).sum(axis=0)
-    variance = np.maximum(within, 0.0) / np.maximum(freedom, 1.0)[:, None]
-    # Where rounding is all there is.
-    variance[variance <= CONSTANT * (powers[1] / np.maximum(counts, 1.0)[:, None])] = 0.0
-    m1, m2, m3, m4 = powers / np.maximum(counts, 1.0)[:, None]
-    square = m2 - m1**2
-    fourth = m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4
-    share = (counts / counts.sum())[:, None]
-    spread = (share * square).sum(axis=0)
-    steady = (variance == 0).all(axis=0)
-    spread[steady] = np.inf
-    kurtosis = (share * fourth).sum(axis=0) / spread**2 - 3.0
-    mean += np.where(n[:, :, None] > 0, centre, 0.0)
+    X = np.concatenate([numbers.transform(task.X) for task in sequence])
+    y = np.concatenate([sequence.encoded(j) for j in range(len(sequence))])
+    spread, ends = X.std(axis=0), np.cumsum(sequence.sizes)[:-1]
+    spread[spread == 0] = np.inf
+    of_rows = read_rows((rows / spread, of) for rows, of in zip(np.split(X, ends), np.split(y, ends), strict=True))
+    order = np.argsort(y, kind="stable")
+    task, y = np.repeat(np.arange(len(sequence)), sequence.sizes)[order], y[order]
+    centre = X[: len(sequence[0])].mean(axis=0)  # powers of large numbers would lose digits
+    X = X[order]
+    X -= centre
+    C, D = sequence.n_classes, X.shape[1]
+    square, kurtosis = np.zeros((C, D)), np.zeros((C, D))
+    for c in np.unique(y):
+        of = X[y == c]
+        square[c] = (of**2).sum(axis=0)
+        moved = (of - of.mean(axis=0)) ** 2
+        spread = moved.mean(axis=0)
+        fourth = (moved**2).mean(axis=0)
+        kurtosis[c] = np.maximum(fourth / np.where(spread > 0, spread, np.inf) ** 2 - 3.0, 0.0)
     columns = feature_names_or_numbers(output_names(numbers, sequence), D)
-    return Counted(n, mean, variance, np.maximum(kurtosis, 0.0)), columns
+    n = sequence.class_counts().astype(np.float64)
+    return Samples(X, task, y, n, centre, square, kurtosis, of_rows), columns
 
 
 def _p_values(
-    whole: tuple[Floats, float], slow: tuple[Floats, float] | None, within: float, kurtosis: Floats, n: float
+    whole: Floats, freedom: Floats | float, slow: Floats, waves: int, within: Floats | float, excess: Floats
 ) -> Floats:
-    """Return p-values of sums of squares over the tasks, each with its degrees of freedom: of all, and of slow waves.
+    """Return p-values of sums of squares over the tasks: of all, with `freedom`, and of `waves` slow waves.
 
     The smaller of the two, doubled: any movement counts, and a slow one is seen where noise of each task would hide it.
-    The sums are chi-squared for normal samples, F with an estimated variance. Heavy tails and rare ones among zeros
-    spread them more: scale and degrees of freedom are those with the same mean and variance.
+    The sums are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom. Heavy
+    tails and rare ones among zeros spread them more: scale and degrees of freedom are those with the same mean and
+    variance. `excess` is the kurtosis of the average of one task.
     """
-    from scipy import stats
+    from scipy.special import fdtrc
 
-    found = []
-    for (statistic, freedom), samples in ((whole, n), *([(slow, n * (whole[1] + 1.0))] if slow else [])):
-        wider = 1.0 + kurtosis / (2.0 * samples)
-        found.append(stats.f.sf(statistic / freedom, freedom / wider, max(within, 1.0)))
-    return np.asarray(np.minimum(len(found) * np.min(found, axis=0), 1.0))
+    p = fdtrc(freedom / (1.0 + excess / 2.0), within, whole / freedom)
+    if not waves:
+        return np.asarray(p)
+    wider = 1.0 + excess / (2.0 * (freedom + 1.0))
+    return np.asarray(np.minimum(2.0 * np.minimum(p, fdtrc(waves / wider, within, slow / waves)), 1.0))
 
 
 def _waves(k: int) -> Floats:
@@ -166,23 +196,18 @@ def _waves(k: int) -> Floats:
     return cosine_waves(k, min(_WAVES, (k - 1) // 2))
 
 
-def _slow(values: Floats, weights: Floats) -> tuple[Floats, float] | None:
-    """Return how much of the weighted sum of squares around the mean the slow waves explain, and how many there are."""
+def _slow(values: Floats, weights: Floats) -> Floats:
+    """Return how much of the weighted sum of squares around the mean the slow waves explain."""
     waves = _waves(len(values))
-    if not waves.size:
-        return None
+    k, count = waves.shape
     total = np.maximum(weights.sum(axis=0), 1e-300)
-    explained = np.zeros(values.shape[1])
-    # Weights that are the same for all columns are one system; others are few.
-    shared = weights.shape[1] == 1
-    for i in range(1) if shared else range(values.shape[1]):
-        w = weights[:, i]
-        centred = waves - w @ waves / total[i]
-        of = values if shared else values[:, i : i + 1]
-        side = centred.T @ (w[:, None] * of)
-        part = (side * np.linalg.lstsq(centred.T @ (w[:, None] * centred), side, rcond=None)[0]).sum(axis=0)
-        explained[slice(None) if shared else slice(i, i + 1)] = part
-    return explained, float(waves.shape[1])
+    level = waves.T @ weights
+    side = waves.T @ (weights * values) - level * (weights * values).sum(axis=0) / total
+    pairs = (waves[:, :, None] * waves[:, None, :]).reshape(k, count * count)
+    left = (weights.T @ pairs).reshape(-1, count, count) - np.einsum("ui,vi->iuv", level, level / total)
+    # Columns with fewer tasks than waves determine none of them.
+    left += (1e-9 * np.trace(left, axis1=1, axis2=2)[:, None, None] + 1e-300) * np.eye(count)
+    return np.asarray((side * np.linalg.solve(left, side.T[:, :, None])[:, :, 0].T).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +221,7 @@ class _Moves:
     size: Floats
 
 
-def _size(statistic: Floats, freedom: float, n: float) -> Floats:
+def _size(statistic: Floats, freedom: Floats | float, n: Floats | float) -> Floats:
     """Return the standard deviation over tasks in standard deviations of a sample, noise removed."""
     return np.asarray(np.sqrt(np.maximum(statistic / freedom - 1.0, 0.0) / n))
 
@@ -209,9 +234,8 @@ def _label(counted: Counted) -> _Moves:
     statistic = (n[:, None] * (values - share) ** 2 / variance).sum(axis=0)
     kurtosis = np.maximum((1.0 - 6.0 * variance) / variance, 0.0)
     harmonic, freedom = float(len(n) / (1.0 / n).sum()), len(n) - 1.0
-    explained = _slow(values, n[:, None])
-    slow = None if explained is None else (explained[0] / variance, explained[1])
-    p = _p_values((statistic, freedom), slow, _KNOWN, kurtosis, harmonic)
+    slow = _slow(values, n[:, None]) / variance
+    p = _p_values(statistic, freedom, slow, _waves(len(n)).shape[1], _KNOWN, kurtosis / harmonic)
     return _Moves(values, variance / n[:, None], p, np.sqrt(variance), _size(statistic, freedom, harmonic))
 
 
@@ -237,56 +261,64 @@ def _input(counted: Counted) -> _Moves:
     if freedom <= 0:  # every task has classes of its own: nothing is common to two of them
         nothing = np.zeros(mean.shape[2])
         return _Moves(values, usable / tasks[:, None], nothing + 1.0, np.sqrt(variance), nothing)
-    p = _p_values((statistic, freedom), _slow_input(counted, by_class, usable), within, counted.kurtosis, harmonic)
+    fourth = (classes[:, None] * (counted.kurtosis + 3.0) * counted.variance**2).sum(axis=0) / classes.sum()
+    kurtosis = np.maximum(fourth / usable**2 - 3.0, 0.0)
+    slow = _slow_input(counted, by_class) / usable
+    p = _p_values(statistic, freedom, slow, _waves(len(tasks)).shape[1], within, kurtosis / harmonic)
     # What the classes are on average, so that the values are those of the column.
     values = values + classes @ effects / classes.sum()
     return _Moves(values, variance / tasks[:, None], p, np.sqrt(variance), _size(statistic, freedom, harmonic))
 
 
-def _slow_input(counted: Counted, by_class: Floats, variance: Floats) -> tuple[Floats, float] | None:
-    """Return what slow waves explain beside the means of the classes, in units of the variance; least squares."""
-    n, k = counted.n, len(counted.n)
-    waves = _waves(k)
-    if not waves.size:
-        return None
+def _slow_input(counted: Counted, by_class: Floats) -> Floats:
+    """Return what slow waves explain beside the means of the classes, least squares."""
+    n, waves = counted.n, _waves(len(counted.n))
     classes = np.maximum(n.sum(axis=0), 1.0)
     by_wave = waves.T @ (n[:, :, None] * counted.mean).sum(axis=1)
     across = waves.T @ n
     left = waves.T @ (n.sum(axis=1)[:, None] * waves) - across / classes @ across.T
     right = by_wave - across / classes @ by_class
-    return (right * np.linalg.lstsq(left, right, rcond=None)[0]).sum(axis=0) / variance, float(waves.shape[1])
+    return np.asarray((right * np.linalg.lstsq(left, right, rcond=None)[0]).sum(axis=0))
 
 
-def _concept(counted: Counted, c: int) -> _Moves:
-    """Movement of a class against the others, each class measured from its own mean."""
-    n, mean = counted.n, counted.mean
-    classes = n.sum(axis=0)
-    overall = (n[:, :, None] * mean).sum(axis=0) / np.maximum(classes, 1.0)[:, None]
-    rest = np.arange(n.shape[1]) != c
-    others = n[:, rest].sum(axis=1)
-    usable = (n[:, c] > 0) & (others > 0)
-    k, D = len(n), mean.shape[2]
-    values, errors = np.full((k, D), np.nan), np.full((k, D), np.nan)
-    of = n[usable][:, rest, None]
-    moved = (of * (mean[usable][:, rest] - overall[rest])).sum(axis=1) / others[usable, None]
-    values[usable] = mean[usable, c] - overall[c] - moved
-    noise = (of * counted.variance[rest]).sum(axis=1) / others[usable, None] ** 2
-    errors[usable] = counted.variance[c] / n[usable, c, None] + noise
-    variance = (classes[:, None] * counted.variance).sum(axis=0) / classes.sum()
-    nothing = np.zeros(D)
-    if usable.sum() < 2:
-        return _Moves(values, errors, nothing + 1.0, np.sqrt(variance), nothing)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weights = np.where(errors[usable] > 0, 1.0 / errors[usable], 0.0)
-        centre = (weights * values[usable]).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
-    statistic = (weights * (values[usable] - centre) ** 2).sum(axis=0)
-    freedom = float(usable.sum()) - 1.0
-    harmonic = float(usable.sum() / (1.0 / n[usable, c] + 1.0 / others[usable]).sum())
-    within = float(n[usable].sum() - (n[usable] > 0).sum())
-    p = _p_values((statistic, freedom), _slow(values[usable], weights), within, counted.kurtosis, harmonic)
+def _concept(counted: Counted) -> _Moves:
+    """Movement of each class against the others, every class measured from its own mean; columns by class."""
+    count, mean, variance = counted.n[:, :, None], counted.mean, counted.variance
+    k, C, D = mean.shape
+    classes = count.sum(axis=0)
+    overall = (count * mean).sum(axis=0) / np.maximum(classes, 1.0)
+    others = count.sum(axis=1, keepdims=True) - count
+    usable = (count > 0) & (others > 0)
+    n, others = np.where(usable, count, np.nan), np.where(usable, others, np.nan)
+
+    def rest(part: Floats) -> Floats:
+        return np.asarray(part.sum(axis=-2, keepdims=True) - part)
+
+    values = mean - overall - rest(count * (mean - overall)) / others
+    errors = variance / n + rest(count * variance) / others**2
+    weights = np.where(errors > 0, 1.0 / np.where(errors > 0, errors, 1.0), 0.0)
+    # Fourth cumulants of the averages that are compared.
+    fourth = counted.kurtosis * variance**2
+    fourth = (fourth / n**3 + rest(count * fourth) / others**4) * weights**2
+    tasks = usable.sum(axis=0)
+    excess = np.nansum(fourth, axis=0) / np.maximum(tasks, 1)
+    moved = np.where(usable, values, 0.0)
+    centre = (weights * moved).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
+    statistic = (weights * (moved - centre) ** 2).sum(axis=0)
+    freedom, within = np.maximum(tasks - 1.0, 1.0), np.nansum(n, axis=0) - tasks
+    slow = _slow(moved.reshape(k, -1), weights.reshape(k, -1)).reshape(C, D)
+    waves = _waves(k).shape[1]
+    slow = np.where(tasks > 2 * waves, slow, 0.0)
+    p = _p_values(statistic, freedom, slow, waves, np.maximum(within, 1.0), excess)
+    # One sample of the class in each task says nothing of its noise.
+    p = np.where((tasks > 1) & (within > 0), p, 1.0)
+    harmonic = np.maximum(tasks, 1) / np.maximum(np.nansum(1.0 / n + 1.0 / others, axis=0), 1e-300)
+    size = np.where(tasks > 1, _size(statistic, freedom, harmonic), 0.0)
     # In the end as a difference: the mean of the class less the mean of the others.
-    apart = overall[c] - (classes[rest] @ overall[rest]) / max(float(classes[rest].sum()), 1.0)
-    return _Moves(values + apart, errors, p, np.sqrt(variance), _size(statistic, freedom, harmonic))
+    values = values + overall - rest(classes * overall) / np.maximum(rest(classes), 1.0)
+    unit = np.sqrt((classes * variance).sum(axis=0) / classes.sum())
+    values, errors = values.reshape(k, C * D), errors.reshape(k, C * D)
+    return _Moves(values, errors, p.ravel(), np.tile(unit, C), size.ravel())
 
 
 def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
@@ -295,11 +327,13 @@ def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
     "label": shares of the classes, (k, C). "input": averages of the columns at the same mix of classes in all tasks,
     (k, D). "concept": averages of class c less those of the others.
     """
-    made = _label(counted) if kind == "label" else _input(counted) if kind == "input" else _concept(counted, c)
-    return made.values, np.sqrt(made.errors)
+    made = {"label": _label, "input": _input, "concept": _concept}[kind](counted)
+    D = counted.mean.shape[2]
+    of = slice(c * D, (c + 1) * D) if kind == "concept" else slice(None)
+    return made.values[:, of], np.sqrt(made.errors[:, of])
 
 
-def _rows(made: _Moves, share: float, kind: Kind, c: int, count: int) -> pd.DataFrame:
+def _rows(made: _Moves, kind: Kind, classes: Ints, columns: Ints, share: Floats) -> pd.DataFrame:
     """Return the rows of the hypotheses of one kind; `share` weighs their sizes against those of the others."""
     third = max(1, len(made.values) // 3)
 
@@ -319,30 +353,43 @@ def _rows(made: _Moves, share: float, kind: Kind, c: int, count: int) -> pd.Data
         filled = np.nan_to_num(made.values - np.nansum(made.values, axis=0) / there)
         lag1 = (filled[1:] * filled[:-1]).sum(axis=0) / np.maximum((filled**2).sum(axis=0), 1e-300)
     direction = np.where(clear, np.where(after > before, "rises", "falls"), "to and fro")
-    index = np.arange(count)
     return pd.DataFrame(
         {
             "kind": kind,
-            "class_index": index if kind == "label" else c,
-            "column_index": -1 if kind == "label" else index,
-            "before": before[:count],
-            "after": after[:count],
-            "direction": direction[:count],
-            "change": change[:count],
-            "size": made.size[:count],
-            "energy": share * made.size[:count] ** 2,
-            "lag1": lag1[:count],
-            "p": made.p[:count],
+            "class_index": classes,
+            "column_index": columns,
+            "before": before,
+            "after": after,
+            "direction": direction,
+            "change": change,
+            "size": made.size,
+            "energy": share * made.size**2,
+            "lag1": lag1,
+            "p": made.p,
         }
     )
+
+
+def _among_permutations(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
+    """Return the share of p-values as small as each of these, where samples of a class change places at random.
+
+    Counted are those of all columns and classes that are tested, input shift and concept change together, and these
+    themselves. Where nothing changes they are as any others, whatever the tails of the columns.
+    """
+    generator = np.random.default_rng([seed, 1])
+    permuted = (samples.counted(generator) for _ in range(PERMUTATIONS))
+    chance = np.sort([p[tested], *(np.append(_input(of).p, _concept(of).p)[tested] for of in permuted)], axis=None)
+    return np.asarray(np.searchsorted(chance, p, side="right") / max(len(chance), 1))
 
 
 def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) -> Changed:
     """Rank what changed between tasks: shares of classes, columns in all classes, columns in one class.
 
     Every row of the table is a hypothesis of its own, tested on all samples with the variance within tasks, heavy tails
-    taken into account; q-values are those of Benjamini and Hochberg over all rows. Two classes have one share and one
-    concept change per column, since the other is its mirror image.
+    taken into account. Of columns, these p-values are compared with those of all columns where samples of each class
+    change places between tasks at random; q-values are those of Benjamini and Hochberg over all rows. Two classes have
+    one share and one concept change per column, since the other is its mirror image. Rows must be independent: `note`
+    says where they are not.
 
     Parameters
     ----------
@@ -380,22 +427,29 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     check_int("seed", seed, 0)
     if len(sequence) < 2:
         raise InputError(f"What changed between tasks needs at least 2 of them; got {len(sequence)}.")
-    counted, columns = count_samples(sequence, seed)
+    samples, columns = read_samples(sequence, seed)
+    counted = samples.counted()
     C, D = counted.n.shape[1], len(columns)
     total = counted.n.sum(axis=0) / counted.n.sum()
-    parts = []
-    if C > 1:
-        label = _label(counted)
-        parts.append(_rows(label, 1.0 if C == 2 else 1.0 - 1.0 / C, "label", -1, 1 if C == 2 else C))
-    moving = _input(counted)
-    parts.append(_rows(moving, 1.0, "input", -1, D))
-    for c in range(1 if C == 2 else 0, C if C > 1 else 0):
-        # So that those of all classes together add up to the movement around the common one.
-        weight = total[c] * (1.0 - total[c]) * (1.0 if C == 2 else 1.0 - total[c])
-        parts.append(_rows(_concept(counted, c), weight, "concept", c, D))
+    # So that the rows of all classes together add up to the movement around the common one.
+    weight = total * (1.0 - total) * (1.0 if C == 2 else 1.0 - total)
+    label, moving, concept = _label(counted), _input(counted), _concept(counted)
+    of_class, of_column = np.arange(C), np.arange(D)
+    parts = [
+        _rows(label, "label", of_class, np.full(C, -1), np.full(C, 1.0 if C == 2 else 1.0 - 1.0 / C)),
+        _rows(moving, "input", np.full(D, -1), of_column, np.ones(D)),
+        _rows(concept, "concept", of_class.repeat(D), np.tile(of_column, C), weight.repeat(D)),
+    ]
     table = pd.concat(parts, ignore_index=True)
     constant = np.flatnonzero(moving.unit == 0)
-    table = table[~table["column_index"].isin(constant)].copy()
+    kept = ~table["column_index"].isin(constant)
+    if C == 2:
+        kept &= table["class_index"] != table["kind"].map({"label": 1, "input": C, "concept": 0})
+    elif C == 1:
+        kept &= table["kind"] == "input"
+    of_columns = np.append(moving.p, concept.p)
+    table["p"] = np.append(label.p, _among_permutations(of_columns, samples, kept[C:].to_numpy(), seed))
+    table = table[kept].copy()
     table["q"] = multipletests(table["p"], level, method="fdr_bh")[1] if len(table) else table["p"]
     table["found"] = table["q"] <= level
     energy = table["energy"].where(table["found"], 0.0)
@@ -416,5 +470,6 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
         sequence.class_names,
         columns,
         len(constant),
+        samples.of_rows.dependence,
         counted,
     )

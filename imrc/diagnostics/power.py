@@ -168,7 +168,8 @@ def verdict_power(
     Raises
     ------
     InputError
-        If there are fewer than 5 tasks, with which no kind is ever named, or no component varies.
+        If there are fewer than 5 tasks, with which no kind is ever named, no component varies, or rows follow each
+        other.
 
     Examples
     --------
@@ -183,6 +184,8 @@ def verdict_power(
     seed = check_int("seed", seed, 0)
     if result.k < LEAST_TASKS or result.change is None:
         raise InputError(f"With fewer than {LEAST_TASKS} tasks, or without any variation, no kind of change is named.")
+    if result.verdict.name == "dependent":
+        raise InputError("Rows that are simulated are independent; those of this sequence follow each other.")
     s = reduce_moments(result.moments).h[:MOST_TASKS]
     h = np.asarray(s / s.mean())
     components = max(1, round(result.m_eff))

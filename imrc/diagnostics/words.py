@@ -45,21 +45,22 @@ def questions(result: Assessment, n: float) -> list[Question]:
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
     tests = result.innovations
-    if tests is None:
-        return asked
-    judged = result.verdict.changes is not None
-    drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
-    linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
-    for text, answer, z, limit in (
-        ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
-        ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
-    ):
-        evidence = f"z = {z:.1f}".replace("-", "−")
-        asked.append(
-            Question(text, answer, evidence, limit)
-            if judged
-            else Question(text, "Not judged", "the order does not matter", "")
-        )
+    if tests is not None:
+        judged = result.verdict.changes is not None
+        drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
+        linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
+        for text, answer, z, limit in (
+            ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
+            ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
+        ):
+            evidence = f"z = {z:.1f}".replace("-", "−")
+            asked.append(
+                Question(text, answer, evidence, limit)
+                if judged
+                else Question(text, "Not judged", "the order does not matter", "")
+            )
+    if result.verdict.name == "dependent":
+        return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
     return asked
 
 
@@ -74,7 +75,7 @@ def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
         return True, f"**Your guess agrees.** {said}"
     if guess in (verdict.name, verdict.second):
         return True, f"**Your guess is one of two that the models cannot tell apart.** {said}"
-    if verdict.name in ("too_few", "differ"):
+    if verdict.name in ("too_few", "differ", "dependent"):
         return False, f"**The diagnosis names no kind here.** {said}"
     if verdict.name == "no_change":
         why = f"differences between the tasks are no larger than noise ({p_text(result.p_change)})"
@@ -123,6 +124,8 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     """State what the size of the change means for learning with n samples per task, and on which condition."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
+    if verdict.name == "dependent":
+        return "The size of the change and the gain of forward and backward learning cannot be predicted from these."
     if verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
     if high < 0.3:
@@ -187,6 +190,8 @@ def report(result: Assessment, n: float) -> str:
     """
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
+    if result.verdict.name == "dependent":
+        lines.append("All that follows holds for independent rows only.")
     lines.append(f"tasks different?      {p_text(result.p_same)} ({result.same_method}), Q = {result.q:.3g}")
     lines.append(f"order matters?        {p_text(result.p_order)}")
     if result.change is not None:
@@ -212,6 +217,8 @@ def report(result: Assessment, n: float) -> str:
 
 def changed_sentence(result: Changed) -> str:
     """State which kinds of change were found, in how many columns, and which makes up most of the change."""
+    if result.note:
+        return "Not judged: rows follow each other, and the table below holds for independent rows only."
     tests, found = result.table["kind"].value_counts(), result.found
     if not any(found.values()):
         return (

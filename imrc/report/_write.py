@@ -161,6 +161,8 @@ def _verdict(diagnosis: Assessment, n: int) -> list[str]:
         f"{_page.sentence(text)}</p>"
     ]
     out += [f'<p class="quiet">{_page.sentence(note)}</p>' for note in diagnosis.verdict.notes]
+    if diagnosis.verdict.name == "dependent":
+        return [*out, f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
     rows = {
         "All tasks share one distribution": p_text(diagnosis.p_same),
         "Every order of the tasks is equally likely": p_text(diagnosis.p_order),

@@ -96,7 +96,7 @@ def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> li
         said = [f"No alarm after {task} tasks: the evidence is {evidence}, an alarm needs {1.0 / alpha:g}."]
     else:
         since = f"task {alarm}" if alarm < task else "this task"
-        said = [f"Alarm since {since}: the tasks are no longer draws from one distribution."]
+        said = [f"Alarm since {since}: the rows are no longer independent draws from one distribution."]
     if np.isfinite(row["p"]):
         lamp = " The second lamp is lit: the change is larger than usual." if row["unusual"] else ""
         said.append(f"Task {task} against all before it: {p_text(float(row['p']))}.{lamp}")

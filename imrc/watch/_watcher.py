@@ -65,7 +65,7 @@ class Arrival:
 
 
 class Watcher:
-    """Alarm and second lamp for the tasks of a sequence, as they arrive.
+    """Alarm and second lamp for the tasks of a sequence, as they arrive. The alarm assumes independent rows.
 
     The first task teaches the representation and is not tested itself: what it teaches must not depend on what is
     tested.
@@ -108,6 +108,29 @@ class Watcher:
         self._features, self._seed = FeatureSpec.parse(features), check_int("seed", seed, 0)
         self._classes: list[str] = []
         self._first = self._label = ""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What cannot change on the way: `alpha`, `features` (the name of the representation) and `seed`."""
+        return {"alpha": self.alarm.alpha, "features": self._features.kind, "seed": self._seed}
+
+    def dependence(self, sequence: TaskSequence) -> str:
+        """Say whether rows that follow each other are alike, so that the alarm goes off without a change.
+
+        Parameters
+        ----------
+        sequence : TaskSequence
+            All tasks so far.
+
+        Returns
+        -------
+        str
+            Empty where they are not.
+        """
+        from imrc.diagnostics._rows import read_rows
+
+        mapping = make(self._features, sequence, self._seed)
+        return read_rows((mapping.transform(task.X), sequence.encoded(j)) for j, task in enumerate(sequence)).dependence
 
     def read(self, sequence: TaskSequence, tasks: int | None = None) -> Iterator[Arrival]:
         """Take in the tasks of a sequence that are new.

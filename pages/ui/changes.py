@@ -19,7 +19,8 @@ neither of the last two; a column that moves in one class only does both.
 
 *Change*: last third of the tasks less first third, in standard deviations of a sample. *Share*: of all that was found.
 *Lag 1*: autocorrelation of the averages; near 1 they wander or drift, near 0 each task stands alone. *q*: expected
-share of false discoveries among this row and those with smaller q (Benjamini and Hochberg).
+share of false discoveries among this row and those with smaller q (Benjamini and Hochberg). For columns, q counts how
+often as much is seen where samples of each class change places between tasks at random; rows must be independent.
 """
 
 

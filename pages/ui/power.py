@@ -30,6 +30,7 @@ def asked(result: Assessment) -> bool:
     return (
         result.k >= LEAST_TASKS
         and result.change is not None
+        and result.verdict.name != "dependent"
         and controls.toggle(
             "How reliable is this?",
             "power",

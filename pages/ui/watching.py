@@ -20,10 +20,11 @@ _TASK = "watch_task"
 _ALPHAS = [0.01, 0.05, 0.1]
 _EXPLAINED = """
 Each task is compared with all samples before it, in random splits: without a change its p-value is any number from 0 to
-1. A bet on small ones pays 1 on average; begun anew at every task, all bets together are the *evidence*. If all tasks
-are draws from one distribution it ever reaches 1 / α with probability α at most, however long one watches (Ville's
-inequality). *More than usual* is calibrated by simulation only. An alarm says that something changes, not that it
-matters: slow drift, for which forward learning is made, sets it off too.
+1. A bet on small ones pays 1 on average; begun anew at every task, all bets together are the *evidence*. If all rows
+are independent draws from one distribution it ever reaches 1 / α with probability α at most, however long one watches
+(Ville's inequality). Rows that follow each other and are alike set it off without a change. *More than usual* is
+calibrated by simulation only. An alarm says that something changes, not that it matters: slow drift, for which forward
+learning is made, sets it off too.
 
 The same on the command line, also for a file that grows: `imrc watch`.
 """

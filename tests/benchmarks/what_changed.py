@@ -1,11 +1,11 @@
 """Is what changed ranked first, how often is something found where nothing changed, and are three kinds told apart?
 
-Run: python -m tests.benchmarks.what_changed [runs]
+Run: python -m tests.benchmarks.what_changed [runs] [runs where nothing changes]
 """
 
 import csv
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,52 @@ def simulated(kind: str, seed: int, size: float = 1.0, columns: int = COLUMNS) -
     moved = {"input": np.ones(len(y)), "one class": 1.0 * (y == 1), "concept": y - 0.5}.get(kind, np.zeros(len(y)))
     X[:, column] += size * late * moved
     return sequence_from_blocks(X, y, SAMPLES, name=f"{kind}, {column}")
+
+
+def _digits(samples: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    drawn = generator.permutation(len(y))[: TASKS * samples]
+    return X[drawn], y[drawn]
+
+
+def unchanging(kind: str, classes: int, samples: int, seed: int) -> imrc.TaskSequence:
+    """Return exchangeable samples of several classes: of a kind of noise, 0/1 of a rate, or digits in random order."""
+    generator = np.random.default_rng([seed, 6])
+    if kind == "digits":
+        return sequence_from_blocks(*_digits(samples, generator), samples)
+    y = generator.integers(classes, size=TASKS * samples)
+    shape = (len(y), COLUMNS)
+    if kind.startswith("."):
+        # Some words are frequent in a class, most are not.
+        rates = float(kind) * generator.standard_exponential((classes, COLUMNS))
+        return sequence_from_blocks(1.0 * (generator.random(shape) < rates[y]), y, samples)
+    X = generator.standard_t(2, shape) if kind == "t" else generator.standard_normal(shape)
+    if kind == "log-normal":
+        X = np.exp(X)
+    elif kind == "unequal":
+        X *= 1.0 + 2.0 * y[:, None]
+    elif kind == "correlated":
+        X += 2.0 * generator.standard_normal((len(y), 1))
+    return sequence_from_blocks(X + y[:, None], y, samples)
+
+
+UNCHANGING = (
+    ("digits", 10, 30),
+    ("digits", 10, 60),
+    ("digits", 10, 89),
+    ("log-normal", 41, 100),
+    (".05", 10, 100),
+    ("normal", 10, 100),
+    (".02", 3, 15),
+    ("log-normal", 3, 15),
+    ("normal", 3, 15),
+    (".015", 4, 100),
+    *((kind, 2, 15) for kind in ("normal", "log-normal", "t", "unequal", "correlated", ".05")),
+    ("log-normal", 2, 300),
+)
+"""Kinds of samples, classes and samples per task of sequences in which nothing changes; a number is a rate of 0/1."""
 
 
 def ranked_first(kind: str, seed: int) -> bool:
@@ -80,42 +126,44 @@ def false_share(result: Changed, column: int) -> float:
     return float((found["column_index"] != column).mean()) if len(found) else 0.0
 
 
-def study(runs: int) -> list[dict[str, object]]:
-    """Return everything that must hold, measured."""
-    rows = [
-        shares(f"{kind}: the column moved by 1 sd comes first", lambda seed, kind=kind: ranked_first(kind, seed), runs)
-        for kind in ("input", "one class", "concept")
-    ]
-    rows.append(shares("something found, identical tasks", lambda seed: false_discovery(simulated("none", seed)), runs))
+def study(runs: int, of_nothing: int) -> Iterator[dict[str, object]]:
+    """Measure everything that must hold, row by row."""
+    for kind, classes, samples in UNCHANGING:
+        yield shares(
+            f"something found, nothing changes: {kind}, {classes} classes, {samples} samples a task",
+            lambda seed, of=(kind, classes, samples): false_discovery(unchanging(*of, seed)),
+            of_nothing,
+        )
+    for kind in ("input", "one class", "concept"):
+        yield shares(
+            f"{kind}: the column moved by 1 sd comes first", lambda seed, kind=kind: ranked_first(kind, seed), runs
+        )
+    yield shares("something found, identical tasks", lambda seed: false_discovery(simulated("none", seed)), runs)
     for dataset in ("rotated_digits", "power_supply", "german", "spam"):
         if imrc.datasets.status(dataset).loadable:
             real = imrc.datasets.load(dataset)
-            rows.append(
-                shares(
-                    f"something found, shuffled {dataset}",
-                    lambda seed, real=real: false_discovery(shuffled(real, seed)),
-                    runs,
-                )
+            yield shares(
+                f"something found, shuffled {dataset}",
+                lambda seed, real=real: false_discovery(shuffled(real, seed)),
+                runs,
             )
     for name, test in (("the largest change found", told_apart), ("found, and nothing else", no_other)):
-        rows += [
-            shares(f"{kind}: {name}", lambda seed, kind=kind, test=test: test(kind, seed), runs)
-            for kind in ("label", "input", "concept")
-        ]
+        for kind in ("label", "input", "concept"):
+            yield shares(f"{kind}: {name}", lambda seed, kind=kind, test=test: test(kind, seed), runs)
     of_all = []
     for seed in range(runs):
         sequence = simulated("input", seed)
         of_all.append(false_share(what_changed(sequence), int(sequence.name.split(", ")[1])))
-    rows.append({"what": "mean share of false discoveries, one column moved", "runs": runs, "share": np.mean(of_all)})
-    return rows
+    yield {"what": "mean share of false discoveries, one column moved", "runs": runs, "share": np.mean(of_all)}
 
 
 if __name__ == "__main__":
-    found = study(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    counts = [int(count) for count in sys.argv[1:]] or [200]
     FOLDER.mkdir(exist_ok=True)
     with open(FOLDER / "what_changed.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, ["what", "runs", "share", "low", "high"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(found)
-    for row in found:
-        print(row)
+        for row in study(counts[0], counts[-1]):
+            writer.writerow(row)
+            file.flush()
+            print(row, flush=True)

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.diagnostics import partial_autocorrelation, variogram
+from imrc._checks import InputError
+from imrc.diagnostics import partial_autocorrelation, variogram, verdict_power
 from imrc.diagnostics import words as words_
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import Innovations
 from imrc.diagnostics._models import ModelFit
 from imrc.diagnostics._verdict import decide, find_returns, word_verdict
 from imrc.tasks import Task, TaskSequence
+from tests.benchmarks.dependent_rows import stationary
 
 # Few components: what is tested here are the tests, not the representation.
 assess = partial(imrc.diagnostics.assess, features=None)
@@ -559,6 +561,33 @@ def test_rows_that_follow_each_other_are_said():
     assert all(
         any("follow each other within a task are alike (correlation 0." in note for note in notes) for notes in said
     )
+
+
+def test_nothing_is_claimed_of_rows_that_follow_each_other():
+    result = assess(rows_of(0, follow=0.7))
+    verdict = result.verdict
+    assert (verdict.name, verdict.second, verdict.changes) == ("dependent", None, None)
+    assert verdict.title == "not judged: rows follow each other"
+    assert verdict.finding.startswith("not judged")
+    assert verdict.changes_text == "not judged: rows follow each other"
+    assert verdict.assumption == "open"
+    assert "independent" in verdict.sentence
+    summary = result.summary(10)
+    assert (summary["verdict"], summary["title"]) == ("dependent", verdict.title)
+    assert words_.report(result, 10).startswith("rows: not judged: rows follow each other\n")
+    assert [asked.answer for asked in words_.questions(result, 10)] == ["Not judged"] * 5
+    assert len(verdict.notes) == 1
+    assert "cannot be predicted" in words_.meaning_sentence(result, 10)
+    assert not words_.guess_sentence(result, "no_change")[0]
+    with pytest.raises(InputError, match="follow each other"):
+        verdict_power(result, simulations=1)
+
+
+def test_false_claims_on_stationary_series():
+    said = [assess(stationary(0.7, 15, 30, seed)).verdict.name for seed in range(10)]
+    assert said == ["dependent"] * 10
+    said = [assess(stationary(0.0, 15, 30, seed)).verdict.name for seed in range(10)]
+    assert "dependent" not in said
 
 
 @pytest.mark.parametrize("by_class", [False, True])

@@ -186,7 +186,51 @@ def test_a_state_file_lets_the_command_go_on(tmp_path, capsys):
     assert found == whole[:-1]
     assert status == 3
     assert main(["watch", str(file), *CUT, *state, "--alpha", "0.01"]) == 2
-    assert "begun with alpha = 0.05" in capsys.readouterr().err
+    assert "begun with alpha = 0.05, not 0.01" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "kept", "asked"), [("--seed", "0", "7"), ("--features", "automatic", "standardised")]
+)
+def test_a_state_keeps_its_settings(tmp_path, capsys, option, kept, asked):
+    command = ["watch", "identical", "-k", "4", "--state", str(tmp_path / "state.npz")]
+    assert main(command) == 0
+    before = (tmp_path / "state.npz").read_bytes()
+    capsys.readouterr()
+    assert main([*command, option, asked]) == 2
+    said = capsys.readouterr().err
+    assert f"begun with {option[2:]} = {kept}, not {asked}" in said
+    assert said.count("\n") == 1
+    assert (tmp_path / "state.npz").read_bytes() == before
+    assert main([*command, option, kept]) == 0
+
+
+def test_rows_that_follow_each_other_are_said_before_it_starts(tmp_path, capsys):
+    generator = np.random.default_rng(0)
+    walk = np.zeros(200)
+    for i in range(1, 200):
+        walk[i] = 0.7 * walk[i - 1] + generator.standard_normal()
+    for name, values, said in (("alike", walk, True), ("shuffled", generator.permutation(walk), False)):
+        file = tmp_path / f"{name}.csv"
+        file.write_text("x,state\n" + "".join(f"{x:.4f},{'ab'[i % 2]}\n" for i, x in enumerate(values)))
+        main(["watch", str(file), "--label", "state", "--block", "20", "--csv"])
+        captured = capsys.readouterr()
+        assert ("Rows that follow each other within a task are alike" in captured.err) == said
+        assert captured.out.startswith("task,")
+
+
+@pytest.mark.parametrize("gone", ["", "inf"])
+def test_a_column_that_has_gone_is_said_once(tmp_path, capsys, gone):
+    file = tmp_path / "dead.csv"
+    table = [line.split(",") for line in lines(range(9)).splitlines()]
+    for row in table:
+        if int(row[-1]) >= 6:
+            row[1] = gone
+    file.write_text(HEADER + "".join(",".join(row) + "\n" for row in table))
+    main(["watch", str(file), *CUT])
+    said = capsys.readouterr().err
+    assert said.count("no number from here on") == 1
+    assert "task 6 (6): no number from here on (empty or infinite) in y\n" in said
 
 
 def test_it_follows_a_file_until_the_alarm(tmp_path, monkeypatch, capsys):

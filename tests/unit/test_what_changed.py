@@ -9,10 +9,11 @@ from scipy import stats
 import imrc
 from imrc._checks import InputError
 from imrc.diagnostics import what_changed, words
-from imrc.diagnostics.changed import count_samples, moves
+from imrc.diagnostics.changed import moves, read_samples
 from imrc.plots.changed import changed_images, changed_panels
 from imrc.tasks import Task, TaskSequence, sequence_from_blocks
-from tests.benchmarks.what_changed import false_discovery, ranked_first, shuffled, simulated, told_apart
+from tests.benchmarks.dependent_rows import stationary
+from tests.benchmarks.what_changed import false_discovery, ranked_first, shuffled, simulated, told_apart, unchanging
 
 
 def test_the_column_that_moves_comes_first():
@@ -23,6 +24,19 @@ def test_where_nothing_changes_hardly_anything_is_found():
     assert sum(false_discovery(simulated("none", seed, columns=20)) for seed in range(20)) <= 3
     digits = imrc.datasets.load("rotated_digits")
     assert sum(false_discovery(shuffled(digits, seed)) for seed in range(10)) <= 2
+
+
+@pytest.mark.parametrize(("kind", "classes", "samples"), [("digits", 10, 30), (".02", 3, 15), ("normal", 10, 100)])
+def test_nothing_is_found_in_many_classes_with_few_samples(kind, classes, samples):
+    # With the degrees of freedom and the tails of all classes together .93, .24 and .16 of such sequences.
+    assert sum(false_discovery(unchanging(kind, classes, samples, seed)) for seed in range(12)) <= 3
+
+
+def test_rows_that_follow_each_other_are_not_judged():
+    result = what_changed(stationary(0.7, 15, 30, 0))
+    assert "follow each other" in result.note
+    assert words.changed_sentence(result).startswith("Not judged: rows follow each other")
+    assert what_changed(stationary(0.0, 15, 30, 0)).note == ""
 
 
 @pytest.mark.parametrize("kind", ["label", "input", "concept"])
@@ -51,7 +65,8 @@ def test_the_part_of_all_classes_is_that_of_least_squares():
         Task(generator.standard_normal((30, 2)) + y[:, None] * 2.0, y)
         for y in (generator.integers(2, size=30) for _ in range(6))
     ]
-    counted, _ = count_samples(TaskSequence(tasks))
+    samples, _ = read_samples(TaskSequence(tasks))
+    counted = samples.counted()
     X, y = np.concatenate([t.X for t in tasks]), np.concatenate([t.y for t in tasks])
     task = np.repeat(np.arange(6), 30)
     classes = np.eye(2)[y]
@@ -91,7 +106,10 @@ def test_directions_sizes_and_shares():
 def test_one_class_one_task_and_constant_columns():
     with pytest.raises(InputError, match="at least 2"):
         what_changed(TaskSequence([Task([[0.0], [1.0]], [0, 1])]))
-    tasks = [Task(np.column_stack([np.full(10, j), np.arange(10.0)]), np.zeros(10, dtype=int)) for j in range(5)]
+    tasks = []
+    for j in range(5):
+        numbers = np.random.default_rng(j).permutation(10.0 * np.arange(10))
+        tasks.append(Task(np.column_stack([np.full(10, j), numbers]), np.zeros(10, dtype=int)))
     result = what_changed(TaskSequence(tasks))
     assert result.left_out == 1
     assert result.found == {"label": 0, "input": 0, "concept": 0}
