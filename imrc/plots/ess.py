@@ -42,12 +42,13 @@ PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
 class OwnRatio(NamedTuple):
-    """A sequence's n d^2 / sigma^2 with its interval, marked on the curves."""
+    """A sequence's n d^2 / sigma^2 with its interval, and that of its last W changes, marked on the curves."""
 
     value: float
     low: float
     high: float
     name: str
+    recent: tuple[int, float] | None = None
 
 
 def ess_curve_table(
@@ -191,6 +192,11 @@ def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: 
         line={"width": 2, "dash": "dash"},
         hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
+    if own.recent is not None:
+        window, value = own.recent
+        position = float(np.clip(value, low, high))
+        name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
+        traces.straight([position, position], [bottom, top], name, None, width=1.5, dash="dot")
 
 
 def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from imrc.core import theory
-from imrc.diagnostics import words
+from imrc.diagnostics import tracks, words
 from imrc.evaluation import effective_samples, theorem_4
 from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
@@ -22,7 +22,9 @@ result = assessing.assessment(choice)
 run = continual_result()
 worth = effective_samples(run) if run is not None else None
 ratio = result.ratio_at(n) if result.change is not None else None
-own = ess.OwnRatio(*ratio, title) if ratio else None
+W = settings.learner.W
+recent = None if W == "all" else (W, tracks.recent_ratio(result, W, n))
+own = ess.OwnRatio(*ratio, title, recent) if ratio else None
 
 OWN_PAIR, PAIRS = f"{max(1, k // 2)}, {k}", tuple(f"{j}, {k}" for j, k in ess.PAIRS)
 links.start_anew(k, ess_pairs=[OWN_PAIR])
