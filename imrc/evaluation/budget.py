@@ -21,7 +21,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
     """
     return pd.DataFrame(
         [
-            {"rule": rule, "x": run.settings.n, **interval_columns(run.per_repetition(rule))}
+            {"rule": rule, "x": run.settings.n, **interval_columns(run.judged(rule))}
             for rule in runs[0].rules
             for run in runs
         ]

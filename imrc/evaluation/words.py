@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings, own_features
 from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
-from imrc.wording import decimal, listed, p_cell, signed, with_spread
+from imrc.wording import capital, decimal, fewest, listed, p_cell, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,7 +255,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown."""
     fair, best, reference = _fair(table)
     numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
-    first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
+    first = f"On *{title}*, **{best['title']}** makes {fewest(best['measure'])} ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
     if not len(verdicts):
         return first
@@ -278,7 +278,8 @@ def winner_sentence(table: pd.DataFrame) -> str:
     if is_reference and len(fair) < 2:
         return ""
     other = fair.iloc[1] if is_reference else reference
-    verb = "makes fewer errors than the next," if is_reference else "makes fewer errors than"
+    what = "fewer errors" if best["measure"] == "error" else f"a lower {best['measure']}"
+    verb = f"makes {what} than the next," if is_reference else f"makes {what} than"
     tested = other if is_reference else best
     gap = {"no clear difference": "; that may be noise", "untested": ""}.get(tested["verdict"], "")
     low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
@@ -313,7 +314,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error": [with_spread(row["error"], row["stderr"]) for row in rows],
+            capital(rows[0]["measure"]): [with_spread(row["error"], row["stderr"]) for row in rows],
             "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],

@@ -52,8 +52,9 @@ def partly(there: list[RunResult]) -> None:
         if there:
             ahead = comparison_table(score_table(there), kind=kind)
             st.markdown(f"So far: {comparison_summary(ahead, title)}")
+            view = comparison_view(ahead)
             st.dataframe(
-                comparison_view(ahead)[["Method", "Error", "ms per task"]],
+                view[[*view.columns[:2], "ms per task"]],
                 hide_index=True,
                 column_config={"ms per task": st.column_config.NumberColumn(format="%.1f")},
             )
