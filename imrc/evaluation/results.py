@@ -390,9 +390,8 @@ class RunResult:
 
     def _balanced(self, rule: str, averaged: Callable[[LagTable], Floats]) -> Floats:
         """Return the balanced error of answers averaged in some way; NaN where no sample of the rare class is."""
-        samples, rare = self.test_samples[None, :, None], self.rare_counts
-        assert rare is not None  # there are misses
-        missed = self.miss_tables[rule]
+        samples, missed = self.test_samples[None, :, None], self.miss_tables[rule]
+        rare = self.rare_counts or LagTable(np.zeros_like(self.majority.values))
         wrong = LagTable(self.error_tables[rule].values * samples - missed.values)
         with np.errstate(invalid="ignore"):
             on_rare = averaged(missed) / averaged(rare)

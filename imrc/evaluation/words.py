@@ -102,11 +102,12 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
         "counts as change, and the component that changes most decides"
     )
     off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    reach = result.settings.reach(result.n_tasks)
+    limit = f" (without that limit Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
     return (
         f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
-        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
-        f"{result.settings.b} steps back (without that limit Theorem 4 gives {full:,.1f}); they differ because "
-        f"{estimate}{off}."
+        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
+        f"steps back{limit}; they differ because {estimate}{off}."
     )
 
 
@@ -243,6 +244,15 @@ def _feature_code(spec: FeatureSpec) -> str:
         return f'"{spec.kind}"'
     values = ", ".join(f"{name}={value!r}" for name, value in asdict(spec).items())
     return f"FeatureSpec({values})".replace("'", '"')
+
+
+def plain_errors_note(rare: str) -> str:
+    """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class.
+
+    >>> plain_errors_note("yes").endswith("too few of “yes” for a balanced error.")
+    True
+    """
+    return f"Errors of single tasks are plain ones, wrong answers of all: a task has too few of “{rare}” for a balanced error."
 
 
 def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:

@@ -118,8 +118,8 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         said = f"border of regimes, {name}"
         traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
     if own is not None and reached is not None and reached.own > 0:
-        name = f"this run: {reached.mean:,.1f} samples, mean of all tasks"
-        marker = {"symbol": "diamond", "size": 12}
+        name = f"this run, {NAMES[reached.rule].lower()}: {reached.mean:,.1f} samples, mean of all tasks"
+        marker = {"symbol": "diamond", "size": 12, "color": COLOURS[reached.rule], "line": {"width": 2}}
         _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
     return chart(
         traces,
@@ -225,7 +225,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(values, columns=list(PARTS))
     table.insert(0, "task", np.arange(1, len(values) + 1))
     table.insert(1, "label", [str(label) for label in labels])
-    table["ess"] = values.sum(axis=1)
+    table["ess"] = values.sum(axis=1)  # NaN where nothing is known
     return table
 
 
@@ -238,6 +238,8 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
     few = len(table) <= BARS_UP_TO
     for name, colour in zip(PARTS, colours, strict=True):
+        if not table[name].any():
+            continue
         text = "<b>task %{x}</b> (%{customdata[0]})<br>" + name + ": %{customdata[1]:.1f}<br>all: %{customdata[2]:.1f}"
         common = {
             "x": table["task"],
@@ -428,11 +430,18 @@ def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]
 
 
 def run_parts(result: RunResult) -> Floats:
-    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3)."""
-    own, forward, both = (
-        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
+    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3).
+
+    In the scenario "next_task" what each task is worth before any of its samples, NaN for the first; where nothing is
+    learnt backward succeeding tasks give nothing.
+    """
+    if result.scenario.kind == "before":
+        ahead = result.before_of(result.scenario.main, "before_ess").mean(axis=0)
+        return np.stack([np.zeros_like(ahead), ahead, np.zeros_like(ahead)], axis=1)
+    own, forward, main = (
+        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", result.scenario.main)
     )
-    return np.stack([own, forward - own, both - forward], axis=1)
+    return np.stack([own, forward - own, main - forward], axis=1)
 
 
 def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
