@@ -53,7 +53,7 @@ def _method(result: RunResult, rule: str) -> str:
 
 
 def title_of_method(name: str, features: FeatureSpec | None = None) -> str:
-    """Return the name for people of a method in score tables; of a preset also with its representation, see `preset_in`.
+    """Return the name for people of a method in score tables; of a preset in a representation, see `preset_in`.
 
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
     ('IMRC, single task (paper)', 'MER (argparse)')
@@ -186,10 +186,11 @@ def comparison_table(
     `imrc.evaluation.significance.paired_differences`: IMRC's rule against its single-task rule, of the same preset, is
     the planned comparison; all others are corrected by Holm's method.
 
-    Columns dataset, n, method, title, measure (what the errors are), error, std (over repetitions), stderr, half (of the width of its 95 % interval),
-    average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept),
-    difference and difference_stderr (to the reference), low and high (interval of the difference as it is tested), p
-    (corrected as the interval is), verdict ("reference", "better", "worse", "no clear difference", "untested").
+    Columns dataset, n, method, title, measure (what the errors are), error, std (over repetitions), stderr, half (of
+    the width of its 95 % interval), average, newest, released, before, rank (mean over repetitions, 1 = best),
+    seconds (per task), state (numbers kept), difference and difference_stderr (to the reference), low and high
+    (interval of the difference as it is tested), p (corrected as the interval is), verdict ("reference", "better",
+    "worse", "no clear difference", "untested").
     `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
     """
     import pandas as pd

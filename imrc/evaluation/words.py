@@ -107,7 +107,7 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
     return (
         f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
         f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
-        f"steps back{limit}; they differ because {estimate}{off}."
+        f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
     )
 
 
@@ -249,10 +249,10 @@ def _feature_code(spec: FeatureSpec) -> str:
 def plain_errors_note(rare: str) -> str:
     """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class.
 
-    >>> plain_errors_note("yes").endswith("too few of “yes” for a balanced error.")
+    >>> plain_errors_note("yes").endswith("one task has too few of “yes” for a balanced error.")
     True
     """
-    return f"Errors of single tasks are plain ones, wrong answers of all: a task has too few of “{rare}” for a balanced error."
+    return f"Errors of single tasks are shares of all answers: one task has too few of “{rare}” for a balanced error."
 
 
 def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:
