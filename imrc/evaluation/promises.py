@@ -40,7 +40,7 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
     result : RunResult
         A run of IMRC.
     title : str or None
-        Name of the data to begin with; None: the sentence begins with the rule.
+        Name of the data, for a headline without numbers; None: the sentence begins with the rule and has them.
 
     Returns
     -------
@@ -49,20 +49,20 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
     main, measure = result.scenario.main, result.measure()
     headlines, gain = result.headline(), result.difference(main)
     single = headlines["single"]
-    numbers = f"({with_error(headlines[main])} against {with_error(single)})"
+    numbers = "" if title is not None else f" ({with_error(headlines[main])} against {with_error(single)})"
     rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "each task alone")
     start = f"On *{title}*, {rule}" if title is not None else capital(rule)
     if not np.isfinite(single.mean):
         return f"{start} cannot be judged yet: it takes two tasks to test one before it is learnt."
     if not np.isfinite(gain.low):
-        return f"{start} and {alone} were compared in one repetition {numbers}: the difference may be chance."
+        return f"{start} and {alone} were compared in one repetition{numbers}: the difference may be chance."
     if not gain.clear:
-        return f"{start} makes no clear difference to {alone} {numbers}."
+        return f"{start} makes no clear difference to {alone}{numbers}."
     less = gain.mean < 0
     share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
     if measure == "error":
-        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone} {numbers}."
-    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone} {numbers}."
+        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone}{numbers}."
+    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone}{numbers}."
 
 
 def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:

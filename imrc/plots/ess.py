@@ -118,8 +118,10 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         said = f"border of regimes, {name}"
         traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
     if own is not None and reached is not None and reached.own > 0:
-        name = f"this run, {NAMES[reached.rule].lower()}: {reached.mean:,.1f} samples, mean of all tasks"
-        marker = {"symbol": "diamond", "size": 12, "color": COLOURS[reached.rule], "line": {"width": 2}}
+        whose = NAMES.get(reached.rule, "before any label").lower()
+        name = f"this run, {whose}: {reached.mean:,.1f} samples, mean of all tasks"
+        colour = COLOURS.get(reached.rule, DATA)
+        marker = {"symbol": "diamond", "size": 12, "color": colour, "line": {"width": 2}}
         _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
     return chart(
         traces,

@@ -65,10 +65,11 @@ if run is None or worth is None:
 with headline:
     st.markdown(f"# {measured_sentence(run, title)}")
     decided = st.empty()
-    said = (realising.known(run, sequence) or RANGE, borrowing_note(worth), next_task_sentence(run, ratio))
-    for text in filter(None, (reason_sentence(run, result), worth_sentence(run), *said, "" if ratio else TOO_FEW)):
+    shown, promised = realising.known(run, sequence), worth_sentence(run)
+    said = (reason_sentence(run, result), shown, promised if shown else f"{promised} {RANGE}")
+    for text in filter(None, (*said, next_task_sentence(run, ratio), "" if ratio else TOO_FEW)):
         st.markdown(text)
-    st.caption(f"Verdict on the page *Is it evolving?*: {result.verdict.title}.")
+    st.caption(f"{borrowing_note(worth)} Verdict on the page *Is it evolving?*: {result.verdict.title}.")
 
 # Theorem 4 is about forward and backward learning, which looks at tasks again.
 BACKWARD = run.scenario.main == "forward_backward"
