@@ -118,8 +118,7 @@ def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
     kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
     measure = capital(result.measure())
-    columns = ["Rule", *(f"{measure}, {name.lower()}" for name in kinds.values())]
-    columns += ["Difference to single task", *promised, "ESS"]
+    columns = ["Rule", *(kinds.values()), "Difference to single task", *promised, "ESS"]
     rows = []
     for rule in result.rules:
         difference = result.difference(rule)
@@ -141,7 +140,7 @@ def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
     averaged = next(iter(kinds.values())).lower()
     at = "before learning" if result.scenario.kind == "before" else "at the last step"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
-    return _page.grid(columns, rows) + (
+    return f"<h3>{measure} of the rules</h3>{_page.grid(columns, rows)}" + (
         f'<p class="quiet">{spread}. '
         f"{_page.escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective sample "
         f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
@@ -264,7 +263,7 @@ def to_html(
     if sequence is not None:
         sequence = _covered(sequence, result)
     if diagnosis is None and sequence is not None and len(sequence) > 1:
-        features = result.settings.features
+        features = result.settings.features.diagnosed
         diagnosis = assess(
             sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
         )

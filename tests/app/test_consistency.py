@@ -119,11 +119,12 @@ def reported(run: RunResult, sequence: object) -> str:
     """Return what the report says before its charts, in the words of the pages."""
     page = report.to_html(run, sequence=sequence)
     page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL).partition("Measures of continual")[0]
+    page = re.sub(r"</?(strong|em)>", "", page)
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
     table = text[text.index("What to do ") :]
     single, main_rule = (rf"{RULES[rule]} {_ERROR}" for rule in ("single", run.scenario.main))
     measure = re.match(r"What to do (Balanced error|Error) 95 % interval", table)[1]
-    assert f"Rule {measure}, " in text
+    assert f"{measure} of the rules" in text
     assert f"{measure} ± one standard error over" in text
     errors = f"{measure.lower()}: single task **{re.search(single, table)[1]}** · main"
     return " ".join(
@@ -177,7 +178,9 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     # The decision is one sentence, wherever it is said; the command has no title for the data.
     decision = re.search(r"# (On .*?\.\)?)(?= |$)(?= [A-Z#*])", pages["explore"])[1]
     assert decision in pages["ess"]
+    action = re.search(r"### What to do \*\*(.+?)\*\*", pages["explore"])[1]
     for place in {"report", "command"} & set(pages):
+        assert action in re.sub(r"\s+", " ", pages[place]), place
         assert decision.partition(", ")[2].replace("*", "") in re.sub(r"\s+", " ", pages[place]), place
     for one in re.findall(r"· ([^·*]+) \*\*", pages["explore"].partition("one standard error: ")[2]):
         if everywhere:
