@@ -119,7 +119,8 @@ def decision_box(decision: Decision, result: RunResult) -> st.delta_generator.De
         many, averaged = result.settings.repetitions, HEADLINES[result.scenario.kind]
         st.caption(
             (
-                f"{measure}: {averaged}, over {many} repetitions. A difference counts if its 95 % interval leaves out 0."
+                f"{measure}: {averaged}, over {many} repetitions. A difference counts if its 95 % interval leaves out "
+                "0."
                 if many > 1
                 else f"{measure}: {averaged}, one repetition."
             )
