@@ -141,7 +141,7 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     elif verdict.name == "no_change":
         condition = ": the tasks look alike"
     else:
-        condition = {"supported": "", "open": " if the tasks evolve"}[verdict.assumption]
+        condition = {"supported": ", and these tasks evolve as they assume", "open": " if the tasks evolve"}[verdict.assumption]
     return f"{size}: {by} {gain} from learning forward and backward{condition}."
 
 
