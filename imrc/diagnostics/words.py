@@ -141,7 +141,8 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     elif verdict.name == "no_change":
         condition = ": the tasks look alike"
     else:
-        condition = {"supported": ", and these tasks evolve as they assume", "open": " if the tasks evolve"}[verdict.assumption]
+        held = {"supported": ", and these tasks evolve as they assume", "open": " if the tasks evolve"}
+        condition = held[verdict.assumption]
     return f"{size}: {by} {gain} from learning forward and backward{condition}."
 
 
