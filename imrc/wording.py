@@ -164,6 +164,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
+def fewest(measure: str) -> str:
+    """Return how the best is called under a measure, "error" or "balanced error".
+
+    Examples
+    --------
+    >>> fewest("error"), fewest("balanced error")
+    ('the fewest errors', 'the lowest balanced error')
+    """
+    return "the fewest errors" if measure == "error" else f"the lowest {measure}"
+
+
 def capital(text: str) -> str:
     """Return a text with its first letter as a sentence begins.
 

@@ -96,21 +96,25 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
 def _numbers_of(result: RunResult, method: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind in HEADLINES:
-        headline = Headline.of(result.per_repetition(method, kind))
+        # Before learning a balanced error is not counted.
+        headline = Headline.of(result.judged(method, kind))
         found[f"error_{kind}"], found[f"stderr_{kind}"] = headline.mean, headline.stderr
     return found | measure_columns(result.measures()[method])
 
 
 def reference_rows(references: RunResult) -> list[dict[str, Any]]:
     """Return one row per reference of a decision: errors and measures with standard errors."""
-    return [{"rule": name, **_numbers_of(references, method)} for name, method in REFERENCES.items()]
+    measure = references.measure()
+    return [
+        {"rule": name, "measure": measure, **_numbers_of(references, method)} for name, method in REFERENCES.items()
+    ]
 
 
 def rows_of(result: RunResult) -> list[dict[str, Any]]:
     """Return one row per rule: errors and measures with standard errors, minimax risk, effective samples."""
     rows = []
     for rule in result.rules:
-        row: dict[str, Any] = {"rule": rule, **_numbers_of(result, rule)}
+        row: dict[str, Any] = {"rule": rule, "measure": result.measure(), **_numbers_of(result, rule)}
         row["risk"] = result.promised(rule)
         worth = effective_samples(result, rule)
         row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
@@ -128,6 +132,8 @@ def _print(result: RunResult, references: RunResult, decision: Decision) -> None
     if kind != "average":
         shown = {kind: kind}
         print(result.scenario.sentence)
+    if result.measure() != "error":
+        print(f"Errors are {result.measure()}s: the mean of the error rates on “{result.rare_class}” and on all else.")
     rows = []
     for row in (*rows_of(result), *reference_rows(references)):
         rule = row["rule"]
@@ -164,6 +170,7 @@ def run(options: argparse.Namespace) -> int:
                 "dataset": result.name,
                 "tasks": result.n_tasks,
                 "scenario": settings.scenario,
+                "measure": result.measure(),
                 "settings": settings.to_json(),
                 "borrowing": effective_samples(result).borrowing,
                 "rules": rows_of(result),

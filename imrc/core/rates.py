@@ -109,6 +109,12 @@ class RateFilter:
         return float(self.rates[self._best])
 
     @property
+    def likeliest(self) -> float:
+        """The rate with the largest likelihood alone; NaN before the second task."""
+        likelihood = self.log_likelihood - self._prior
+        return float(self.rates[np.argmax(likelihood)]) if likelihood.any() else float("nan")
+
+    @property
     def _best(self) -> int:
         return int(np.argmax(self.log_likelihood))
 

@@ -225,8 +225,8 @@ class RateTracker:
         return self._filter.size()
 
     def choices(self) -> dict[str, float]:
-        """Return the rate of change in use."""
-        return {"rate": self.rate}
+        """Return the rate of change in use, and the one that the likelihood without its prior would choose."""
+        return {"rate": self.rate, "likeliest": self._filter.likeliest}
 
 
 class OrderTracker(RateTracker):

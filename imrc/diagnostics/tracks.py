@@ -76,6 +76,15 @@ def step_changes(result: Assessment) -> pd.DataFrame:
     )
 
 
+def recent_ratio(result: Assessment, window: int, n: float) -> float:
+    """Return n d^2 / sigma^2 of the last `window` changes: the mean of eq. (7) over all samples, minus their noise.
+
+    Below 0 where neighbours differ by less than noise; NaN with fewer than two tasks.
+    """
+    changes = np.diagonal(result.distance, 1)[-window:]
+    return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
+
+
 def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
     """Name a component within its class block: 0 is the intercept, whose average is the share of the class.
 

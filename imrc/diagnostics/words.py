@@ -121,7 +121,7 @@ def setting_sentence(result: Assessment) -> str:
 
 
 def meaning_sentence(result: Assessment, n: float) -> str:
-    """State what the size of the change means for learning with n samples per task, and on which condition."""
+    """State what the theorems promise at this size of the change with n samples per task, and on which condition."""
     ratio, low, high = result.ratio_at(n)
     verdict = result.verdict
     if verdict.name == "dependent":
@@ -129,23 +129,24 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     if verdict.name == "too_few":
         return "Without more tasks or samples the gain of forward and backward learning cannot be predicted."
     if high < 0.3:
-        gain = "should help a lot"
+        gain = "a large gain"
     elif high < 1:
-        gain = "should clearly help"
+        gain = "a clear gain"
     elif low < 1:
-        gain = "may help (the interval contains 1)"
+        gain = "a gain that may be small (the interval contains 1)"
     else:
-        gain = "can help only a little" if ratio < 5 else "will hardly help"
+        gain = "only a little" if ratio < 5 else "hardly anything"
     size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
+    by = "the theorems promise"
     if verdict.assumption == "contradicted":
-        return (
-            f"{size}. If the tasks evolved as the theorems assume, forward and backward learning {gain}; these tasks "
-            "do not seem to, so only the errors can tell."
-        )
-    condition = {"supported": ", as the theorems promise", "open": " if the tasks evolve"}[verdict.assumption]
-    if verdict.name == "no_change":
+        by = "the theorems would promise"
+        condition = ", if the tasks evolved as they assume, which these do not seem to"
+    elif verdict.name == "no_change":
         condition = ": the tasks look alike"
-    return f"{size}, so forward and backward learning {gain}{condition}."
+    else:
+        held = {"supported": ", and these tasks evolve as they assume", "open": " if the tasks evolve"}
+        condition = held[verdict.assumption]
+    return f"{size}: {by} {gain} from learning forward and backward{condition}."
 
 
 def _named(order: KnownOrder) -> str:

@@ -21,7 +21,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
     """
     return pd.DataFrame(
         [
-            {"rule": rule, "x": run.settings.n, **interval_columns(run.per_repetition(rule))}
+            {"rule": rule, "x": run.settings.n, **interval_columns(run.judged(rule))}
             for rule in runs[0].rules
             for run in runs
         ]
@@ -31,14 +31,14 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
 def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
     """Return the samples per task with which a rule reaches an error: NaN if it does not within the table.
 
-    Between two n of the table the error is taken to fall in a straight line over log n.
+    The errors are made to fall (`falling`), between two n of the table in a straight line over log n.
 
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
     [10.0, 20.0, nan, 5.0]
     """
     part = table[table["rule"] == rule].sort_values("x")
-    n = samples_at(part["x"].to_numpy(dtype=np.float64), part["value"].to_numpy(), error)
+    n = samples_at(part["x"].to_numpy(dtype=np.float64), falling(part["value"].to_numpy()), error)
     return n if math.isfinite(n) else math.nan
 
 

@@ -16,7 +16,9 @@ from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
+from imrc.evaluation.settings import own_features
 from imrc.evaluation.significance import Difference, half_width, interval_columns, paired_differences
+from imrc.features import FeatureSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +52,8 @@ def _method(result: RunResult, rule: str) -> str:
     return imrc_key(result.settings.preset, rule) if rule in IMRC_RULES else rule
 
 
-def title_of_method(name: str) -> str:
-    """Return the name for people of a method in score tables.
+def title_of_method(name: str, features: FeatureSpec | None = None) -> str:
+    """Return the name for people of a method in score tables; of a preset in a representation, see `preset_in`.
 
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
     ('IMRC, single task (paper)', 'MER (argparse)')
@@ -59,7 +61,19 @@ def title_of_method(name: str) -> str:
     if not name.startswith("imrc"):
         return method_title(name)
     _, preset, rule = (*name.split(":"), "forward_backward")[:3]
-    return f"{IMRC_RULES[rule]} ({preset})"
+    return f"{IMRC_RULES[rule]} ({preset_in(preset, features)})"
+
+
+def preset_in(preset: str, features: FeatureSpec | None) -> str:
+    """Return the name of a preset, with the representation where it is not the preset's own: that is another method.
+
+    >>> preset_in("paper", FeatureSpec("automatic")), preset_in("paper", FeatureSpec("blended"))
+    ('paper', 'paper, features blended')
+    """
+    own = own_features(preset).kind
+    if features is None or features.kind in ((own, "paper") if own == "automatic" else (own,)):
+        return preset
+    return f"{preset}, features {features.kind}"
 
 
 def own_kind(name: str) -> Literal["average", "newest"]:
@@ -67,14 +81,15 @@ def own_kind(name: str) -> Literal["average", "newest"]:
     return "average" if name.startswith("imrc") else method_class(name).headline
 
 
-def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
+def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False) -> pd.DataFrame:
     """Return one row per dataset, n, method and repetition.
 
     Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (test
     then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule; also NaN
     where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules together),
-    state (numbers kept at the end). Several runs of one dataset and n must share seed, tasks and representation, so
-    that draws are paired; a ValueError says so.
+    state (numbers kept at the end), measure: what the first three are, "balanced error" where a class is rare, unless
+    `plain` asks for error rates as papers print them. Several runs of one dataset and n must share seed, tasks and
+    representation, so that draws are paired; a ValueError says so.
 
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
@@ -93,6 +108,7 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                 f"Runs on {result.name} with n = {s.n} differ in tasks, seed, repetitions or representation, so their "
                 "repetitions are not paired. Run them with the same settings."
             )
+        error = result.per_repetition if plain else result.judged
         for rule in result.error_tables:
             source = "imrc" if rule in IMRC_RULES else rule
             frames.append(
@@ -102,10 +118,12 @@ def score_table(results: RunResult | Iterable[RunResult]) -> pd.DataFrame:
                         "n": s.n,
                         "method": _method(result, rule),
                         "repetition": np.arange(1, s.repetitions + 1),
-                        **{kind: result.per_repetition(rule, kind) for kind in ("average", "newest", "released")},
-                        "before": np.nan if rule == "forward" else result.per_repetition(rule, "before"),
+                        **{kind: error(rule, kind) for kind in ("average", "newest", "released")},
+                        "before": np.nan if rule == "forward" else error(rule, "before"),
                         "seconds": result.method_time_s[source].mean(axis=1),
                         "state": result.state_sizes[source][:, -1],
+                        "measure": "error" if plain else result.measure("average"),
+                        "title": title_of_method(_method(result, rule), s.features),
                     }
                 )
             )
@@ -168,10 +186,11 @@ def comparison_table(
     `imrc.evaluation.significance.paired_differences`: IMRC's rule against its single-task rule, of the same preset, is
     the planned comparison; all others are corrected by Holm's method.
 
-    Columns dataset, n, method, title, error, std (over repetitions), stderr, half (of the width of its 95 % interval),
-    average, newest, released, before, rank (mean over repetitions, 1 = best), seconds (per task), state (numbers kept),
-    difference and difference_stderr (to the reference), low and high (interval of the difference as it is tested), p
-    (corrected as the interval is), verdict ("reference", "better", "worse", "no clear difference", "untested").
+    Columns dataset, n, method, title, measure (what the errors are), error, std (over repetitions), stderr, half (of
+    the width of its 95 % interval), average, newest, released, before, rank (mean over repetitions, 1 = best),
+    seconds (per task), state (numbers kept), difference and difference_stderr (to the reference), low and high
+    (interval of the difference as it is tested), p (corrected as the interval is), verdict ("reference", "better",
+    "worse", "no clear difference", "untested").
     `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
     """
     import pandas as pd
@@ -187,6 +206,8 @@ def comparison_table(
     errors = {str(name): wide[name].to_numpy() for name in mean.index}
     found = paired_differences(errors, reference, planned=_planned(reference))
     ranks = wide.rank(axis=1).mean()
+    titles = _titles(scores)
+    measure = "error" if kind == "before" or "measure" not in scores else scores["measure"].iloc[0]
     columns = scores.groupby("method", sort=False)[
         ["average", "newest", "released", "before", "seconds", "state"]
     ].mean()
@@ -198,7 +219,8 @@ def comparison_table(
             {
                 **cells.iloc[0].to_dict(),
                 "method": name,
-                "title": title_of_method(name),
+                "title": titles[name],
+                "measure": measure,
                 "error": mean[name],
                 "std": spread,
                 "stderr": spread / np.sqrt(len(wide)),
@@ -214,6 +236,12 @@ def comparison_table(
             }
         )
     return pd.DataFrame(rows)
+
+
+def _titles(scores: pd.DataFrame) -> dict[str, str]:
+    """Return the names for people of the methods of a table of scores."""
+    found = {name: title_of_method(name) for name in scores["method"].unique()}
+    return found | (dict(zip(scores["method"], scores["title"], strict=True)) if "title" in scores else {})
 
 
 def _planned(reference: str) -> str | None:
@@ -274,13 +302,15 @@ def curve_table(
     *,
     by: Literal["step", "k"] = "step",
     kind: Literal["average", "newest", "before"] = "average",
+    plain: bool = False,
 ) -> pd.DataFrame:
     """Return the error of every method as tasks arrive, of runs on one sequence and n.
 
     By "step": the error at each step. By "k": that of a run that ends after k tasks, the mean over its steps. No second
     run is needed for that, because what happens up to step k does not depend on later tasks. The error of a step is the
     mean over the tasks seen, that of the newest task, or that of the newest task before it is learnt (from the second
-    on; rules and methods of which that is not known are left out).
+    on; rules and methods of which that is not known are left out). The mean over the tasks seen is what the run is
+    judged by, a balanced error where a class is rare, unless it is to be `plain`.
 
     Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
     repetition.
@@ -293,16 +323,19 @@ def curve_table(
     for result in results:
         for rule, table in result.error_tables.items():
             method = _method(result, rule)
-            values = table.by_step() if kind == "average" else table.newest()
+            values = table.newest()
+            if kind == "average":
+                values = table.by_step() if plain else result.judged_by_step(rule, "average", so_far=by == "k")
             steps = np.arange(1, values.shape[1] + 1)
             if kind == "before":
                 # Both rules that go forward share the rule before learning.
                 values, steps = result.before_of(rule)[:, 1:], steps[1:]
                 if rule == "forward" or not np.isfinite(values).any():
                     continue
-            if by == "k":
+            if by == "k" and (plain or kind != "average"):
                 values = np.cumsum(values, axis=1) / np.arange(1, len(steps) + 1)
-            frame = {"method": method, "title": title_of_method(method), "x": steps, **interval_columns(values)}
+            title = title_of_method(method, result.settings.features)
+            frame = {"method": method, "title": title, "x": steps, **interval_columns(values)}
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
@@ -315,7 +348,7 @@ def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> p
     grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
     table = grouped.agg(value="mean", stderr="sem", half="size").reset_index().rename(columns={"n": "x"})
     table["half"] = half_width(table["stderr"], table["half"])
-    table.insert(1, "title", table["method"].map(title_of_method))
+    table.insert(1, "title", table["method"].map(_titles(scores)))
     order = {name: position for position, name in enumerate(dict.fromkeys(scores["method"]))}
     return table.sort_values(
         ["method", "x"], key=lambda column: column.map(order) if column.name == "method" else column

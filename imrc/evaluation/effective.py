@@ -27,6 +27,8 @@ class EffectiveSamples:
         Samples a task has itself.
     borrowing : float
         Share of the neighbours, mean over steps; 1 if they were used throughout.
+    rule : str
+        Whose they are; "next": of the next task, before any of its samples.
     """
 
     mean: float
@@ -34,6 +36,7 @@ class EffectiveSamples:
     high: float
     own: float
     borrowing: float = 1.0
+    rule: str = "forward_backward"
 
 
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
@@ -65,15 +68,15 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4, samples=40), n=5, repetitions=2)
     >>> effective_samples(result, "single")
-    EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0)
+    EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0, rule='single')
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
-    ess = result.ess_tables[rule].final()
+    ess, whose = result.ess_tables[rule].final(), rule
     if result.scenario.kind == "before" and result.n_tasks > 1:
-        ess = result.before_of(rule, "before_ess")[:, 1:]
+        ess, whose = result.before_of(rule, "before_ess")[:, 1:], "next"
     mean, low, high = mean_interval(ess.mean(axis=1))
     own = float(result.ess_tables["single"].final().mean()) if "single" in result.ess_tables else result.settings.n
-    return EffectiveSamples(mean, max(low, 0.0), high, own, borrowing(result) if rule != "single" else 1.0)
+    return EffectiveSamples(mean, max(low, 0.0), high, own, borrowing(result) if rule != "single" else 1.0, whose)
 
 
 def borrowing(result: RunResult) -> float:

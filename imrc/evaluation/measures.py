@@ -83,7 +83,7 @@ MEASURES: dict[MeasureName, Measure] = {
         "Steps i from j on; negative where the last step is the best one.",
     ),
     "balanced_error": Measure(
-        "Balanced error",
+        "Balanced error, last step",
         "mean over the classes of the share of their test samples that is given another one",
         _BRODERSEN,
         f"This and the next two: over the test samples of all tasks at the last step, for the rules of IMRC. {_RARE}",

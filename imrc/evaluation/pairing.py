@@ -50,4 +50,4 @@ def run_difference(first: RunResult, second: RunResult, rule: str = "forward_bac
     """
     if not same_draws(first, second) or first.scenario != second.scenario:
         return None
-    return RunDifference(*mean_interval(first.per_repetition(rule) - second.per_repetition(rule)))
+    return RunDifference(*mean_interval(first.judged(rule) - second.judged(rule)))

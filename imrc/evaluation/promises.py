@@ -1,4 +1,4 @@
-"""What effective samples promise beside what was measured: where the two disagree, so it is said, and why."""
+"""What errors show of a run, first, and what effective samples promise beside it: where the two disagree, and why."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from imrc.core.rates import PRIOR_MEDIAN
 from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.words import interval_text, with_error
+from imrc.wording import RULES, capital, decimal
 
 if TYPE_CHECKING:
     from imrc.diagnostics import Assessment
@@ -17,6 +19,9 @@ _TURNS_BACK = 0.6
 """Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
+_BY_PRIOR = 0.5
+"""A prior decided the rate if in this share of repetitions the likelihood alone would have chosen another one."""
+_ALONE = {"adaptation": "the newest task alone", "next_task": "the rule of the last task"}
 
 
 def is_kept(result: RunResult) -> bool | None:
@@ -25,50 +30,103 @@ def is_kept(result: RunResult) -> bool | None:
     return None if not np.isfinite(gain.low) else gain.clear and gain.mean < 0
 
 
-def worth_sentence(result: RunResult, title: str) -> str:
-    """State what the effective sample size of a run means, in Markdown.
+def measured_sentence(result: RunResult, title: str | None = None) -> str:
+    """State how much lower the error of the main rule is than without other tasks, in Markdown.
 
-    It is a fact where the errors fall as well, and a promise where they do not.
+    It is the error the run is judged by, of its scenario.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+    title : str or None
+        Name of the data, for a headline without numbers; None: the sentence begins with the rule and has them.
+
+    Returns
+    -------
+    str
+    """
+    main, measure = result.scenario.main, result.measure()
+    headlines, gain = result.headline(), result.difference(main)
+    single = headlines["single"]
+    numbers = "" if title is not None else f" ({with_error(headlines[main])} against {with_error(single)})"
+    rule, alone = f"{RULES[main].lower()} learning", _ALONE.get(result.settings.scenario, "each task alone")
+    start = f"On *{title}*, {rule}" if title is not None else capital(rule)
+    if not np.isfinite(single.mean):
+        return f"{start} cannot be judged yet: it takes two tasks to test one before it is learnt."
+    if not np.isfinite(gain.low):
+        return f"{start} and {alone} were compared in one repetition{numbers}: the difference may be chance."
+    if not gain.clear:
+        return f"{start} makes no clear difference to {alone}{numbers}."
+    less = gain.mean < 0
+    share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
+    if measure == "error":
+        return f"{start} makes {share} {'fewer' if less else 'more'} errors than {alone}{numbers}."
+    return f"{start} has a {share} {'lower' if less else 'higher'} {measure} than {alone}{numbers}."
+
+
+def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
+    """Give the likely reason why errors do not follow effective samples; empty where they do, or nothing can be told.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+    diagnosis : Assessment or None
+        Of its tasks.
+
+    Returns
+    -------
+    str
+    """
+    return _reason(effective_samples(result), diagnosis) if is_kept(result) is False else ""
+
+
+def worth_sentence(result: RunResult) -> str:
+    """State what the theorems promise for the changes a run estimated, and whether its data decided them, in Markdown.
+
+    Parameters
+    ----------
+    result : RunResult
+        A run of IMRC.
+
+    Returns
+    -------
+    str
     """
     worth = effective_samples(result)
     if worth.borrowing == 0:
-        return f"On *{title}*, each task is worth its own {worth.own:g} samples."
-    interval = interval_text(worth)
-    interval = f"95 % interval {interval}" if " to " in interval else interval
-    kept = is_kept(result)
-    verb = "is" if kept else "would be"
-    tail = {True: "", False: ", but the errors do not show it", None: " if the tasks evolve"}[kept]
-    return (
-        f"On *{title}*, each task {verb} worth {worth.mean:,.1f} samples instead of {worth.own:g} ({interval}){tail}."
+        return f"**Promised:** no more than each task's own {worth.own:g} samples."
+    before = result.scenario.kind == "before"
+    text = (
+        f"**Promised** by the theorems for the changes this run estimated: each task is worth {worth.mean:,.1f} "
+        f"samples {'before any of its labels' if before else f'instead of {worth.own:g}'}"
     )
-
-
-def measured_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Set the measured gain beside the promise; where it contradicts it, give the likely reason. In Markdown."""
-    headlines, gain = result.headline(), result.difference(result.scenario.main)
-    single = headlines["single"]
-    numbers = f"{with_error(headlines[result.scenario.main])} against {with_error(single)} for each task alone"
-    kept = is_kept(result)
-    if kept is None:
-        return f"**Measured** in one repetition: errors of {numbers}. The difference may be chance."
-    share = f"{100 * abs(gain.mean) / single.mean:.0f}\u00a0%" if single.mean > 0 else ""
-    if kept:
-        return f"**Measured:** {share} fewer errors ({numbers}). Promise and measurement agree in direction."
-    found = f"{share} more errors" if gain.clear else "no clear difference"
-    return f"**Measured:** {found} ({numbers}). {_reason(effective_samples(result), diagnosis)}"
+    rate, alone = (result.choices.get(name) for name in ("rate", "likeliest"))
+    by_prior = rate is not None and alone is not None and np.mean(rate[:, -1] != alone[:, -1]) >= _BY_PRIOR
+    if rate is None or alone is None or not by_prior or np.isnan(alone[:, -1]).any():
+        interval = interval_text(worth)
+        return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
+    # The interval would only say how little the data had to do with it.
+    chosen, likeliest = (f"{np.median(values[:, -1]):.2g}".lstrip("0") for values in (rate, alone))
+    return (
+        f"{text}. **A prior decided that more than these data:** the run took ρ = {chosen} for the rate of change, "
+        f"because rates around {decimal(PRIOR_MEDIAN, 1)} are usual; its samples alone speak for {likeliest}."
+    )
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
     """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
 
-    `ratio` is n d^2 / sigma^2 with the ends of its interval, measured on all samples.
+    `ratio` is n d^2 / sigma^2 with the ends of its interval, measured on all samples. Empty too where it is what
+    `worth_sentence` says, or where tasks do not arrive one by one.
 
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
     >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
     True
     """
-    if not result.has_before or result.n_tasks < 2:
+    if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
         return ""
     found = effective_samples(result.seen_as("next_task"))
     text = f"**Before any of its labels**, a task is worth {found.mean:,.1f} samples in the run"

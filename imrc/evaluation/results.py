@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
@@ -311,7 +311,7 @@ class RunResult:
         return np.asarray(self._cells(table, kind).mean(axis=1))
 
     def per_repetition(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
-        """Return the headline error of one rule for each repetition, shape (repetitions,).
+        """Return the share of wrong answers of one rule for each repetition, shape (repetitions,).
 
         Parameters
         ----------
@@ -385,16 +385,83 @@ class RunResult:
         -------
         ndarray of shape (repetitions,) or None
         """
-        missed = self.misses(rule, kind)
-        if missed is None or self.rare_counts is None:
+        if self.misses(rule, kind) is None:
             return None
-        samples = self.test_samples[None, :, None]
-        wrong = LagTable(self.error_tables[rule].values * samples - self.miss_tables[rule].values)
-        others = LagTable(samples - self.rare_counts.values)
-        return np.asarray(0.5 * (missed + self._mean(wrong, kind) / self._mean(others, kind)))
+        return self._balanced(rule, lambda table: self._mean(table, kind))
+
+    def _balanced(self, rule: str, averaged: Callable[[LagTable], Floats]) -> Floats:
+        """Return the balanced error of answers averaged in some way; NaN where no sample of the rare class is."""
+        samples, missed = self.test_samples[None, :, None], self.miss_tables[rule]
+        rare = self.rare_counts or LagTable(np.zeros_like(self.majority.values))
+        wrong = LagTable(self.error_tables[rule].values * samples - missed.values)
+        with np.errstate(invalid="ignore"):
+            on_rare = averaged(missed) / averaged(rare)
+            return np.asarray(0.5 * (on_rare + averaged(wrong) / averaged(LagTable(samples - rare.values))))
+
+    def measure(self, kind: HeadlineKind | None = None) -> str:
+        """Return what the run is judged by: "error", or "balanced error" where a class is rare.
+
+        Parameters
+        ----------
+        kind : str or None
+            Which headline, see `headline`. Misses are not counted before learning, so "before" is judged by the error.
+
+        Returns
+        -------
+        str
+        """
+        counted = any(self.misses(rule, kind) is not None for rule in self.error_tables)
+        return "balanced error" if counted else "error"
+
+    def judged(self, rule: str, kind: HeadlineKind | None = None) -> Floats:
+        """Return the error of one rule that the run is judged by, see `measure`, for each repetition.
+
+        Everything that states the error of a run, or compares two, takes it from here.
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+        kind : str or None
+            Which headline, see `headline`.
+
+        Returns
+        -------
+        ndarray of shape (repetitions,)
+        """
+        balanced = self.balanced(rule, kind)
+        return self.per_repetition(rule, kind) if balanced is None else balanced
+
+    def judged_by_step(self, rule: str, kind: HeadlineKind | None = None, *, so_far: bool = False) -> Floats:
+        """Return the error of one rule that the run is judged by, as tasks arrive.
+
+        Parameters
+        ----------
+        rule : str
+            A key of `errors`.
+        kind : str or None
+            Which headline, see `headline`, except "before". "average": the mean over the tasks seen at each step; where
+            one error of each task is averaged, the mean of those of the tasks so far.
+        so_far : bool
+            The mean over the steps so far: what a run would give that ends there.
+
+        Returns
+        -------
+        ndarray of shape (repetitions, steps)
+            NaN where a balanced error has met no sample of the rare class yet.
+        """
+
+        def averaged(table: LagTable) -> Floats:
+            seen = table if self._kind(kind) == "average" else LagTable(self._cells(table, kind)[:, :, None])
+            values = seen.by_step()
+            return np.cumsum(values, axis=1) / np.arange(1, table.tasks + 1) if so_far else values
+
+        if self.misses(rule, kind) is None:
+            return averaged(self.error_tables[rule])
+        return self._balanced(rule, averaged)
 
     def headline(self, kind: HeadlineKind | None = None) -> dict[str, Headline]:
-        """Return the error of each rule of the scenario as one number with its uncertainty.
+        """Return the error of each rule of the scenario, see `judged`, as one number with its uncertainty.
 
         Parameters
         ----------
@@ -405,7 +472,7 @@ class RunResult:
         -------
         dict of str to Headline
         """
-        return {rule: Headline.of(self.per_repetition(rule, kind)) for rule in self.rules}
+        return {rule: Headline.of(self.judged(rule, kind)) for rule in self.rules}
 
     def measures(self) -> dict[str, dict[MeasureName, Headline]]:
         """Return measures of continual learning by name: average accuracy, transfer, forgetting.
@@ -441,7 +508,7 @@ class RunResult:
         check_choice("rule", rule, self.rules)
         if rule == reference:
             return Difference(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, clear=False)
-        errors = {name: self.per_repetition(name, kind) for name in self.rules}
+        errors = {name: self.judged(name, kind) for name in self.rules}
         check_choice("reference", reference, errors)
         return paired_differences(errors, reference, planned=planned(self.settings.scenario, reference))[rule]
 
@@ -450,8 +517,8 @@ class RunResult:
 
         Columns: rule, repetition (from 1), task (from 1), label, step (from 1, the step at which the value was
         learnt), lag, error, risk, ess, test_samples, weight. After the last lag listed a value stays as it is, and
-        counts in the average at all later steps: the errors of a rule and repetition times their weights add up to the
-        average error of the headline.
+        counts in the average at all later steps: the errors of a rule and repetition times their weights add up to
+        `per_repetition`.
         """
         import pandas as pd
 

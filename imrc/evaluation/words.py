@@ -17,7 +17,7 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.features import FeatureSpec
-from imrc.wording import decimal, listed, p_cell, signed, with_spread
+from imrc.wording import capital, decimal, fewest, listed, p_cell, signed, with_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,11 +103,12 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
         "counts as change, and the component that changes most decides"
     )
     off = ", and it borrows in part only" if run.borrowing < 1 and run.mean < theorem.mean else ""
+    reach = result.settings.reach(result.n_tasks)
+    limit = f" (without that limit Theorem 4 gives {full:,.1f})" if reach < result.n_tasks - 1 else ""
     return (
         f"**Theorem 4** at the ratio measured on all samples gives {theorem.mean:,.1f} (interval {theorem.low:,.1f} to "
-        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most b = "
-        f"{result.settings.b} steps back (without that limit Theorem 4 gives {full:,.1f}); they differ because "
-        f"{estimate}{off}."
+        f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
+        f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
     )
 
 
@@ -246,6 +247,15 @@ def _feature_code(spec: FeatureSpec) -> str:
     return f"FeatureSpec({values})".replace("'", '"')
 
 
+def plain_errors_note(rare: str) -> str:
+    """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class.
+
+    >>> plain_errors_note("yes").endswith("one task has too few of “yes” for a balanced error.")
+    True
+    """
+    return f"Errors of single tasks are shares of all answers: one task has too few of “{rare}” for a balanced error."
+
+
 def _fair(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any]]:
     """Return the methods without the oracle, the best of them, and the reference."""
     fair = table[table["method"] != "oracle"]
@@ -256,7 +266,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     """Return one sentence on which method makes the fewest errors and how the others compare, in Markdown."""
     fair, best, reference = _fair(table)
     numbers = with_error(Headline(best["error"], best["std"], best["stderr"]))
-    first = f"On *{title}*, **{best['title']}** makes the fewest errors ({numbers})."
+    first = f"On *{title}*, **{best['title']}** makes {fewest(best['measure'])} ({numbers})."
     verdicts = fair[fair["verdict"] != "reference"]["verdict"]
     if not len(verdicts):
         return first
@@ -279,7 +289,8 @@ def winner_sentence(table: pd.DataFrame) -> str:
     if is_reference and len(fair) < 2:
         return ""
     other = fair.iloc[1] if is_reference else reference
-    verb = "makes fewer errors than the next," if is_reference else "makes fewer errors than"
+    what = "fewer errors" if best["measure"] == "error" else f"a lower {best['measure']}"
+    verb = f"makes {what} than the next," if is_reference else f"makes {what} than"
     tested = other if is_reference else best
     gap = {"no clear difference": "; that may be noise", "untested": ""}.get(tested["verdict"], "")
     low, high = (-tested["high"], -tested["low"]) if is_reference else (tested["low"], tested["high"])
@@ -314,7 +325,7 @@ def comparison_view(table: pd.DataFrame) -> pd.DataFrame:
     view = pd.DataFrame(
         {
             "Method": [row["title"] for row in rows],
-            "Error": [with_spread(row["error"], row["stderr"]) for row in rows],
+            capital(rows[0]["measure"]): [with_spread(row["error"], row["stderr"]) for row in rows],
             "Paper": [with_spread(row.get("printed", math.nan), row.get("printed_std", math.nan), 2) for row in rows],
             "Mean rank": [row["rank"] for row in rows],
             "Against reference": [row["verdict"] for row in rows],

@@ -262,7 +262,7 @@ def _characteristics(request: TableRequest, progress: Progress) -> pd.DataFrame:
 
 def _error_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
     settings = replace(request.settings, n=n)
-    scores = score_table(results(settings, request.methods, progress)).assign(dataset=name)
+    scores = score_table(results(settings, request.methods, progress), plain=True).assign(dataset=name)
     return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
 
 

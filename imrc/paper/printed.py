@@ -35,11 +35,13 @@ def with_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons of methods with columns printed and printed_std, NaN where the paper prints nothing.
 
     Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
-    paper's.
+    paper's, and its errors are error rates: beside balanced errors there is nothing.
     """
     nothing = (math.nan, math.nan)
     shown = [
-        printed_errors(row.dataset, row.n).get({"imrc:paper": "imrc"}.get(row.method, row.method), nothing)
+        nothing
+        if getattr(row, "measure", "error") != "error"
+        else printed_errors(row.dataset, row.n).get({"imrc:paper": "imrc"}.get(row.method, row.method), nothing)
         for row in table.itertuples()
     ]
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])

@@ -11,6 +11,7 @@ from imrc.plots._axes import whole_numbers
 from imrc.plots._panels import Traces, axis, band_key, panels
 from imrc.plots.curves import add_curves, limits
 from imrc.plots.tables import step_table
+from imrc.wording import capital
 
 
 def _against_k(result: RunResult) -> pd.DataFrame:
@@ -34,7 +35,7 @@ def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
         add_curves(traces, part, rules, panel)
     return panels(
         [*traces, *band_key(by_n)],
-        ("Samples of each task", f"{number}, n = {result.settings.n}"),
+        (f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"),
         [
             axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]),
             axis("tasks k", **whole_numbers(result.n_tasks, 8)),

@@ -10,9 +10,11 @@ import plotly.graph_objects as go
 
 from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
+from imrc.evaluation.comparison import preset_in
 from imrc.evaluation.words import with_error
 from imrc.plots._panels import Traces, axis, panels
 from imrc.plots._style import COLOURS, SHORT_NAMES
+from imrc.wording import capital
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
@@ -102,9 +104,9 @@ def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame
     """Return the errors of two presets on the same draws side by side, ready to show; `title` names the other."""
     rows = [
         {
-            "Error": words,
+            capital(other.measure(kind)): words,
             "Rule": SHORT_NAMES[rule],
-            "Paper": with_error(paper.headline(kind)[rule]),
+            capital(preset_in("paper", paper.settings.features)): with_error(paper.headline(kind)[rule]),
             title: with_error(other.headline(kind)[rule]),
         }
         for kind, words in other.scenario.kinds.items()

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from imrc.plots._axes import decimals, error_ends, whole_numbers
 from imrc.plots._panels import End, Traces, axis, band_key, bars, chart, line_ends, names_axis, panels
 from imrc.plots._style import COLOURS, DASHES
-from imrc.wording import decimal, signed
+from imrc.wording import decimal, fewest, signed
 
 METHOD_COLOURS = {
     "gem": "#0072B2",
@@ -117,9 +117,9 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
     ends = [low, high, printed.get("printed", ())]
     return chart(
         traces,
-        axis("error", **decimals(np.concatenate(ends), ticks=8)),
+        axis(table["measure"].iloc[0], **decimals(np.concatenate(ends), ticks=8)),
         names_axis(table["title"], showgrid=True),
-        title="Which method makes the fewest errors?",
+        title=f"Which method makes {fewest(table['measure'].iloc[0])}?",
         height=134 + _ROW_PX * len(rows),
     )
 

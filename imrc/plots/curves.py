@@ -57,6 +57,7 @@ def limits(table: pd.DataFrame) -> dict[str, Any]:
     return decimals(np.concatenate(error_ends(table["value"], half)))
 
 
+_PLAIN = {"balanced error": "Plain error"}
 _PANELS: dict[HeadlineKind, tuple[str, str]] = {
     "average": ("Mean error of the tasks seen", "Error at the last step"),
     "end": ("Mean error of tasks 1 to k at the end", "Error at the end"),
@@ -66,7 +67,11 @@ _PANELS: dict[HeadlineKind, tuple[str, str]] = {
 
 
 def error_curves(
-    by_step: pd.DataFrame, by_task: pd.DataFrame, labels: Sequence[str] = (), kind: HeadlineKind = "average"
+    by_step: pd.DataFrame,
+    by_task: pd.DataFrame,
+    labels: Sequence[str] = (),
+    kind: HeadlineKind = "average",
+    measure: str = "error",
 ) -> go.Figure:
     """Return errors by step (mean over the tasks seen) and by task (at the last step) with bands.
 
@@ -78,6 +83,8 @@ def error_curves(
         Names of the tasks; empty: they have none.
     kind : {"average", "end", "newest", "before"}
         What the scenario of the run averages.
+    measure : str
+        What the errors by step are, from `imrc.evaluation.RunResult.measure`; those of single tasks are error rates.
 
     Returns
     -------
@@ -90,7 +97,7 @@ def error_curves(
         add_curves(traces, part, panel=number)
     return panels(
         [*traces, *band_key(by_step)],
-        _PANELS[kind],
+        (_PANELS[kind][0].replace("error", measure), _PANELS[kind][1].replace("Error", _PLAIN.get(measure, "Error"))),
         [axis("step (tasks learnt)", **whole_numbers(len(labels), 8)), axis("task", **task_ticks(labels, ticks=6))],
         [axis(**limits(part)) for part in parts],
         gap=0.1,

@@ -42,12 +42,13 @@ PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
 class OwnRatio(NamedTuple):
-    """A sequence's n d^2 / sigma^2 with its interval, marked on the curves."""
+    """A sequence's n d^2 / sigma^2 with its interval, and that of its last W changes, marked on the curves."""
 
     value: float
     low: float
     high: float
     name: str
+    recent: tuple[int, float] | None = None
 
 
 def ess_curve_table(
@@ -117,8 +118,10 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         said = f"border of regimes, {name}"
         traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
     if own is not None and reached is not None and reached.own > 0:
-        name = f"this run: {reached.mean:,.1f} samples, mean of all tasks"
-        marker = {"symbol": "diamond", "size": 12}
+        whose = NAMES.get(reached.rule, "before any label").lower()
+        name = f"this run, {whose}: {reached.mean:,.1f} samples, mean of all tasks"
+        colour = COLOURS.get(reached.rule, DATA)
+        marker = {"symbol": "diamond", "size": 12, "color": colour, "line": {"width": 2}}
         _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
     return chart(
         traces,
@@ -191,6 +194,11 @@ def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: 
         line={"width": 2, "dash": "dash"},
         hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
     )
+    if own.recent is not None:
+        window, value = own.recent
+        position = float(np.clip(value, low, high))
+        name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
+        traces.straight([position, position], [bottom, top], name, None, width=1.5, dash="dot")
 
 
 def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[str, Any]]:
@@ -219,7 +227,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
     table = pd.DataFrame(values, columns=list(PARTS))
     table.insert(0, "task", np.arange(1, len(values) + 1))
     table.insert(1, "label", [str(label) for label in labels])
-    table["ess"] = values.sum(axis=1)
+    table["ess"] = values.sum(axis=1)  # NaN where nothing is known
     return table
 
 
@@ -232,6 +240,8 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
     few = len(table) <= BARS_UP_TO
     for name, colour in zip(PARTS, colours, strict=True):
+        if not table[name].any():
+            continue
         text = "<b>task %{x}</b> (%{customdata[0]})<br>" + name + ": %{customdata[1]:.1f}<br>all: %{customdata[2]:.1f}"
         common = {
             "x": table["task"],
@@ -422,11 +432,18 @@ def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]
 
 
 def run_parts(result: RunResult) -> Floats:
-    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3)."""
-    own, forward, both = (
-        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", "forward_backward")
+    """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3).
+
+    In the scenario "next_task" what each task is worth before any of its samples, NaN for the first; where nothing is
+    learnt backward succeeding tasks give nothing.
+    """
+    if result.scenario.kind == "before":
+        ahead = result.before_of(result.scenario.main, "before_ess").mean(axis=0)
+        return np.stack([np.zeros_like(ahead), ahead, np.zeros_like(ahead)], axis=1)
+    own, forward, main = (
+        result.ess_tables[rule].final().mean(axis=0) for rule in ("single", "forward", result.scenario.main)
     )
-    return np.stack([own, forward - own, both - forward], axis=1)
+    return np.stack([own, forward - own, main - forward], axis=1)
 
 
 def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:

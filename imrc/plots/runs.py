@@ -35,7 +35,11 @@ def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
 def run_curves(result: RunResult, references: RunResult | None = None) -> go.Figure:
     """Return `error_curves` of a run, with its references where they were run."""
     return error_curves(
-        step_table(result, references), task_table(result, references), result.labels, result.scenario.kind
+        step_table(result, references),
+        task_table(result, references),
+        result.labels,
+        result.scenario.kind,
+        result.measure(),
     )
 
 

@@ -96,25 +96,16 @@ def _curve(rule: str, x: NDArray[np.integer], values: Floats) -> pd.DataFrame:
     return pd.DataFrame({"rule": rule, "x": x, "value": mean, "stderr": stderr, "half": half})
 
 
-def _with_references(result: RunResult, references: RunResult | None) -> dict[str, LagTable]:
-    """Return the errors of all strategies; without references the most frequent class of each task's own step.
-
-    Where a scenario averages one error of each task, they are all there is.
-    """
-    kind = result.scenario.kind
-
-    def seen(run: RunResult, rule: str) -> LagTable:
-        table = run.error_tables[rule]
-        return table if kind == "average" else LagTable(run.by_task(rule, kind)[:, :, None])
-
-    found = {rule: seen(result, rule) for rule in result.rules}
+def _strategies(result: RunResult, references: RunResult | None) -> dict[str, tuple[RunResult, str]]:
+    """Return the run and its method behind each strategy."""
+    found = {rule: (result, rule) for rule in result.rules}
     if references is None:
-        return {**found, "majority": result.majority}
-    return {**found, **{name: seen(references, key) for name, key in REFERENCES.items()}}
+        return found
+    return found | {name: (references, method) for name, method in REFERENCES.items()}
 
 
 def step_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
-    """Return the mean error over the tasks seen, by step, for each rule and the references.
+    """Return the error a run is judged by (`RunResult.measure`) over the tasks seen, for each rule and the references.
 
     Where a scenario averages one error of each task: the mean of those of the tasks so far.
 
@@ -130,18 +121,24 @@ def step_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     DataFrame
         Columns rule, x (step from 1), value, stderr, half (of the width of the 95 % interval).
     """
-    steps = np.arange(1, result.n_tasks + 1)
-    tables = _with_references(result, references)
-    if result.scenario.kind == "before":  # nothing is known of the first task
-        later = {rule: LagTable(table.values[:, 1:]) for rule, table in tables.items()}
-        return pd.concat([_curve(rule, steps[1:], table.by_step()) for rule, table in later.items()], ignore_index=True)
-    return pd.concat([_curve(rule, steps, table.by_step()) for rule, table in tables.items()], ignore_index=True)
+    steps, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
+    frames = []
+    for name, (run, method) in _strategies(result, references).items():
+        if kind == "before":  # nothing is known of the first task
+            later = LagTable(run.before_of(method)[:, 1:, None])
+            frames.append(_curve(name, steps[1:], later.by_step()))
+        else:
+            frames.append(_curve(name, steps, run.judged_by_step(method, kind)))
+    if references is None and result.measure() == "error":
+        frames.append(_curve("majority", steps, result.majority.by_step()))
+    return pd.concat(frames, ignore_index=True)
 
 
 def task_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
-    """Return each task's error at the last step for each rule and the references.
+    """Return each task's share of wrong answers at the last step for each rule and the references.
 
-    Where a scenario averages another error of each task, that one.
+    Where a scenario averages another error of each task, that one. A single task has too few test samples of a rare
+    class for a balanced error.
 
     Parameters
     ----------
@@ -155,11 +152,13 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     DataFrame
         Columns as `step_table`; x is the task from 1.
     """
-    tasks = np.arange(1, result.n_tasks + 1)
-    tables = _with_references(result, references)
-    first = 1 if result.scenario.kind == "before" else 0
+    tasks, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
+    first = 1 if kind == "before" else 0
+    found = {name: run.by_task(method, kind) for name, (run, method) in _strategies(result, references).items()}
+    if references is None:
+        found["majority"] = result.majority.final()
     return pd.concat(
-        [_curve(rule, tasks[first:], table.final()[:, first:]) for rule, table in tables.items()], ignore_index=True
+        [_curve(name, tasks[first:], values[:, first:]) for name, values in found.items()], ignore_index=True
     )
 
 

@@ -29,17 +29,15 @@ def _errors(result: RunResult, decision: Decision, references: RunResult | None)
 
 
 def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
-    if result.settings.scenario != "multi_task":
-        result = result.seen_as("continual")
-    settings = result.settings
+    settings, b = result.settings, result.settings.reach(result.n_tasks)
     yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
-    if diagnosis is None or diagnosis.change is None or settings.scenario == "multi_task":
+    if diagnosis is None or diagnosis.change is None or result.scenario.main != "forward_backward":
         return
     ratio, low, high = diagnosis.ratio_at(settings.n)
     own = ess.OwnRatio(ratio, low, high, "this sequence")
     yield "ess-curves", ess.ess_curves(ess.ess_curve_table(ess.PAIRS), own)
-    by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, settings.b)
-    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, settings.b, run=effective_samples(result))
+    by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, b)
+    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, b, run=effective_samples(result))
 
 
 def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:

@@ -30,7 +30,7 @@ table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabula
 th, td { text-align: left; padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top;
 }
 td { overflow-wrap: anywhere; }
-thead th { border-bottom: 2px solid #b9c1cc; white-space: nowrap; }
+thead th { border-bottom: 2px solid #b9c1cc; vertical-align: bottom; }
 tbody th { font-weight: 500; }
 figure { margin: 0 0 .6rem; }
 .chart { width: 100%; overflow: hidden; }
@@ -42,7 +42,6 @@ pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .5rem; overflow-x
   details { display: none; }
   body { font-size: 13px; margin: 0; padding: 0; }
   .scroll { overflow: visible; }
-  thead th { white-space: normal; }
   th, td { padding-right: .7rem; }
   pre { white-space: pre-wrap; }
 }

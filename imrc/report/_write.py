@@ -22,7 +22,8 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.decision import usual_answer
 from imrc.evaluation.measures import MEASURES, definitions
-from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
+from imrc.evaluation.realised import RANGE
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.words import (
     as_command,
@@ -30,6 +31,7 @@ from imrc.evaluation.words import (
     borrowing_note,
     interval_words,
     order_in_use,
+    plain_errors_note,
     samples_text,
     theorem_4_sentence,
     with_error,
@@ -83,12 +85,17 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
     return {**rows, "Fingerprint of the tasks": result.fingerprint}
 
 
-def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None, title: str) -> list[str]:
-    """Say what the effective samples mean, and what Theorem 4 gives beside them."""
-    out = [worth_sentence(result, title), borrowing_note(found), measured_sentence(result, diagnosis)]
-    if diagnosis is not None and diagnosis.change is not None and result.settings.scenario == "continual":
+def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None) -> list[str]:
+    """Say what errors showed, and beside it what the effective samples mean and what Theorem 4 gives."""
+    out = [
+        f"{measured_sentence(result)} {reason_sentence(result, diagnosis)}",
+        f"{worth_sentence(result)} {RANGE}",
+        borrowing_note(found),
+    ]
+    if diagnosis is not None and diagnosis.change is not None and result.scenario.main == "forward_backward":
         settings, ratio = result.settings, diagnosis.ratio_at(result.settings.n)
-        limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (settings.b, None))
+        reach = settings.reach(result.n_tasks)
+        limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (reach, None))
         out.append(theorem_4_sentence(found, limited, full.mean, result))
     return out
 
@@ -103,13 +110,14 @@ def _strategies(decision: Decision) -> str:
         ]
         for one in decision.strategies
     ]
-    return _page.grid(["What to do", "Error", "95 % interval"], rows)
+    return _page.grid(["What to do", capital(decision.measure), "95 % interval"], rows)
 
 
-def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> str:
+def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
     # Minimax log loss is no bound on the error, and lowest where nothing is shared: it would mislead beside errors.
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
     kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
+    measure = capital(result.measure())
     columns = ["Rule", *(kinds.values()), "Difference to single task", *promised, "ESS"]
     rows = []
     for rule in result.rules:
@@ -124,13 +132,15 @@ def _headline(result: RunResult, diagnosis: Assessment | None, title: str) -> st
             ]
         )
     found = effective_samples(result)
-    worth = "".join(f"<p>{_page.sentence(text)}</p>" for text in _worth(result, found, diagnosis, title) if text)
+    worth = "".join(f"<p>{_page.sentence(text)}</p>" for text in _worth(result, found, diagnosis) if text)
     repetitions = result.settings.repetitions
-    spread = f"Errors ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
+    spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
+    if measure != "Error":
+        spread += f". {_page.escape(plain_errors_note(result.rare_class).removesuffix('.'))}"
     averaged = next(iter(kinds.values())).lower()
     at = "before learning" if result.scenario.kind == "before" else "at the last step"
     notes = "; ".join(f"{name.lower()}: {HEADLINES[kind]}" for kind, name in kinds.items())
-    return _page.grid(columns, rows) + (
+    return f"<h3>{measure} of the rules</h3>{_page.grid(columns, rows)}" + (
         f'<p class="quiet">{spread}. '
         f"{_page.escape(capital(notes))}. Difference: paired, {averaged}. ESS: effective sample "
         f"size {at}, mean over tasks and repetitions with its 95 % t interval over repetitions."
@@ -255,7 +265,7 @@ def to_html(
     if sequence is not None:
         sequence = _covered(sequence, result)
     if diagnosis is None and sequence is not None and len(sequence) > 1:
-        features = result.settings.features
+        features = result.settings.features.diagnosed
         diagnosis = assess(
             sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
         )
@@ -280,7 +290,7 @@ def to_html(
         *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
         "<h2>Numbers</h2>",
         _strategies(decision),
-        _headline(result, diagnosis, name.replace("*", "∗")),
+        _headline(result, diagnosis),
     ]
     body += ["<h2>Measures of continual learning</h2>", _measures(result)]
     for topic, charts in sections(result, diagnosis, compared, decision, references).items():

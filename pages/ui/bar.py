@@ -24,7 +24,9 @@ def _what(choice: Choice) -> str:
 
 def _errors(result: RunResult) -> str:
     headlines = result.headline()
-    return "error: " + " · ".join(f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result))
+    return f"{result.measure()}: " + " · ".join(
+        f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result)
+    )
 
 
 def _shown(result: RunResult) -> tuple[str, str]:

@@ -35,6 +35,8 @@ def on_demand(choice: Choice, diagnosis: Assessment, one_ratio: NDArray[np.float
     guaranteed = guaranteed_result()
     if guaranteed is None:
         return
+    if guaranteed.settings.scenario != "multi_task":
+        guaranteed = guaranteed.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
     parts = ess.run_parts(guaranteed) if one_ratio is None else one_ratio
     sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
     show(assessing.stand_ins(choice, guaranteed.settings.features), sizes, guaranteed, diagnosis)

@@ -14,7 +14,7 @@ import streamlit as st
 import imrc
 from imrc.baselines import PUBLISHED, method_title, parse_method, registry
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings, StepResult, iter_run
-from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference, title_of_method
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference, preset_in, title_of_method
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
@@ -77,7 +77,10 @@ def _order(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
 
 def rules_sentence(settings: RunSettings) -> str:
     """Say which rule each preset of IMRC learns, with which order of change, and what was tuned."""
-    rules = [f"{job.preset}{order_in_words(job)}, {LOSSES[job.learner.loss]}" for job in imrc_settings(settings)]
+    rules = [
+        f"{preset_in(job.preset, job.features)}{order_in_words(job)}, {LOSSES[job.learner.loss]}"
+        for job in imrc_settings(settings)
+    ]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: one standard error. Charts show 95 % intervals. {UNTUNED} "
         "IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."
@@ -191,8 +194,10 @@ def curves_shown(ranking: list[str]) -> list[str]:
 def columns(kind: ScoreKind) -> dict[str, Any]:
     """Return how the columns of the comparison are shown, with what they mean."""
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    error = text(width=100, help=f"{SCORE_KINDS[kind]}, ± one standard error of the mean over repetitions.")
     return {
-        "Error": text(width=100, help=f"{SCORE_KINDS[kind]}, ± one standard error of the mean over repetitions."),
+        "Error": error,
+        "Balanced error": error,
         "Paper": text(width=90, help="Mean ± standard deviation the paper prints for this dataset and n."),
         "Mean rank": number(format="%.1f", help="Rank in each repetition, averaged; 1 is best."),
         "Against reference": text(help="Whether a paired test over repetitions sees a difference to the reference."),

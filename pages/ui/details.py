@@ -11,8 +11,7 @@ from imrc.evaluation.budget import budget_sentence, budget_table
 from imrc.evaluation.calibration import reliability_table
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.measures import MEASURES, measure_rows
-from imrc.evaluation.realised import realised_samples, realised_sentence
-from imrc.evaluation.words import with_error
+from imrc.evaluation.words import plain_errors_note, with_error
 from imrc.plots.budget import budget_chart
 from imrc.plots.heatmaps import TITLES
 from imrc.plots.reliability import reliability_chart
@@ -20,7 +19,7 @@ from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
 from pages.ui import charts, controls, links, overview, state, uses, what_if
-from pages.ui.running import current_result
+from pages.ui.running import current_result, stored_result
 from pages.ui.words import plain
 
 VIEWS = {
@@ -65,6 +64,8 @@ def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
         _picture(result, quantity, int(st.session_state.get("story_task", middle)), triangle=triangle)
         if result.scenario.kind == "before":
             st.caption("Errors after learning; those before it are under *As tasks arrive*.")
+        if result.measure() != "error":
+            st.caption(plain_errors_note(plain(result.rare_class)))
     with right:
         task = st.number_input(
             "Task",
@@ -116,7 +117,7 @@ def _picture(result: RunResult, quantity: str, marked: int, *, triangle: bool) -
         marked,
         triangle=triangle,
         name=f"heatmaps-{quantity}",
-        alt=f"{TITLES[kind]}. Average error: "
+        alt=f"{TITLES[kind]}. Average {result.measure()}: "
         + ", ".join(f"{RULES[rule]} {with_error(headlines[rule])}" for rule in result.rules),
         select=True,
     )
@@ -138,16 +139,16 @@ def time(result: RunResult, references: RunResult | None) -> None:
         result,
         references,
         name="error-curves",
-        alt=f"Left: mean error so far, by step. Right: error of each task. Per rule with bands, and what one could do "
-        f"without. Error: {HEADLINES[result.scenario.kind]}.",
+        alt=f"Left: {result.measure()} so far, by step. Right: error of each task. Per rule with bands, and what one "
+        f"could do without. {result.measure().capitalize()}: {HEADLINES[result.scenario.kind]}.",
     )
 
 
-def runs_by_n(result: RunResult, sequence: imrc.TaskSequence) -> list[RunResult] | None:
-    """Return the run at several n, n rising; None where one of them was not run to its end."""
+def runs_by_n(result: RunResult, sequence: imrc.TaskSequence, *, kept: bool = False) -> list[RunResult] | None:
+    """Return the run at several n, n rising; None where one of them was not run to its end, or `kept` before."""
     runs = []
     for n in sample_sizes(largest_n(sequence), result.settings.n):
-        run = current_result(n=n)
+        run = stored_result(state.visit().choice, n=n) if kept else current_result(n=n)
         if run is None or run.n_tasks < len(sequence):
             return None
         runs.append(run)
@@ -166,12 +167,9 @@ def budget(result: RunResult, sequence: imrc.TaskSequence) -> None:
         table,
         result,
         name="label-budget",
-        alt="Left: error against samples per task. Right: error against the number of tasks. Per rule, 95 % bands.",
+        alt=f"Left: {result.measure()} against samples per task. Right: against the number of tasks. Per rule, 95 % "
+        "bands.",
     )
-    if len(runs) > 1 and result.settings.scenario == "continual":
-        n = result.settings.n
-        said = realised_sentence(realised_samples(runs, n), n)
-        st.markdown(f"Effective sample size, counted in the errors of all tasks at the last step. {said}")
     charts.csv(table, name=f"label-budget-{result.name}")
 
 

@@ -119,9 +119,10 @@ def decision_box(decision: Decision, result: RunResult) -> st.delta_generator.De
         many, averaged = result.settings.repetitions, HEADLINES[result.scenario.kind]
         st.caption(
             (
-                f"Error: {averaged}, over {many} repetitions. A difference counts if its 95 % interval leaves out 0."
+                f"{measure}: {averaged}, over {many} repetitions. A difference counts if its 95 % interval leaves out "
+                "0."
                 if many > 1
-                else f"Error: {averaged}, one repetition."
+                else f"{measure}: {averaged}, one repetition."
             )
             + f" Rules shown: {LOSSES[result.loss]}."
         )

@@ -127,11 +127,11 @@ def run_if_short() -> None:
     visit.run(values)
 
 
-def stored_result(choice: Choice) -> RunResult | None:
-    """Return the result of a choice if it is there already."""
-    sequence = state.visit().sequence_for(choice)
-    found = store().get((sequence.fingerprint, choice.settings.computed))
-    return None if found is None else data.named(_judged(found, choice.settings), sequence)
+def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+    """Return the result of a choice, with `changes` to its settings, if it is there already."""
+    sequence, settings = state.visit().sequence_for(choice), replace(choice.settings, **changes)
+    found = store().get((sequence.fingerprint, settings.computed))
+    return None if found is None else data.named(_judged(found, settings), sequence)
 
 
 def _judged(result: RunResult, settings: RunSettings) -> RunResult:
@@ -172,14 +172,6 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
     if visit.show_result is not None and result is not None and not changes:
         visit.show_result(result)
     return result
-
-
-def continual_result() -> RunResult | None:
-    """Return the result of the last Run with tasks as they arrive, whatever its scenario averages."""
-    result = current_result()
-    if result is None or result.settings.scenario == "continual":
-        return result
-    return current_result(scenario="continual")
 
 
 def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:

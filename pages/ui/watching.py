@@ -14,7 +14,7 @@ from imrc.watch import arrival_sentences, watch_story
 from pages.ui import charts, controls, links, player
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store, shared
-from pages.ui.running import continual_result
+from pages.ui.running import current_result
 
 _TASK = "watch_task"
 _ALPHAS = [0.01, 0.05, 0.1]
@@ -42,7 +42,7 @@ def watch(choice: Choice, sequence: imrc.TaskSequence) -> None:
         "Watch", "watch", "Tasks arrive one after the other: what an alarm says of each, and what learning it changes."
     ):
         return
-    run = continual_result()
+    run = current_result(scenario="continual")  # an alarm hears tasks as they arrive, whatever is averaged
     if run is not None:
         _played(choice, sequence, run)
 

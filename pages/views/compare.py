@@ -16,7 +16,7 @@ from imrc.evaluation.words import comparison_summary, comparison_view, significa
 from imrc.paper.printed import with_printed
 from imrc.plots import method_differences, method_errors
 from imrc.wording import duration
-from pages.ui import charts, comparing, comparison_charts, controls, data, state
+from pages.ui import charts, comparing, comparison_charts, controls, data, links, state
 
 visit = state.visit()
 choice = visit.choice
@@ -35,6 +35,7 @@ names = chosen.multiselect(
     help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
+links.start_anew(settings.scenario, compare_kind=comparing.kind_of(settings))
 kind = controls.switch(
     "Error",
     comparing.KINDS,
@@ -52,8 +53,9 @@ def partly(there: list[RunResult]) -> None:
         if there:
             ahead = comparison_table(score_table(there), kind=kind)
             st.markdown(f"So far: {comparison_summary(ahead, title)}")
+            view = comparison_view(ahead)
             st.dataframe(
-                comparison_view(ahead)[["Method", "Error", "ms per task"]],
+                view[[*view.columns[:2], "ms per task"]],
                 hide_index=True,
                 column_config={"ms per task": st.column_config.NumberColumn(format="%.1f")},
             )

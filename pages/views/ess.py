@@ -1,16 +1,17 @@
-"""Why it helps: how many samples a task is worth, promised by the theorems and reached by the run."""
+"""Why it helps: what errors showed, and beside it how many samples a task is worth by the theorems and in the run."""
 
 import numpy as np
 import streamlit as st
 
 from imrc.core import theory
-from imrc.diagnostics import words
+from imrc.diagnostics import tracks, words
 from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.promises import measured_sentence, next_task_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, next_task_sentence, reason_sentence, worth_sentence
+from imrc.evaluation.realised import RANGE
 from imrc.evaluation.words import borrowing_note, theorem_4_sentence
 from imrc.plots import ess
-from pages.ui import assessing, bounds, charts, controls, data, formulas, links, planning, realising, state
-from pages.ui.running import continual_result
+from pages.ui import assessing, bounds, charts, controls, data, formulas, links, overview, planning, realising, state
+from pages.ui.running import current_result
 
 visit = state.visit()
 choice = visit.choice
@@ -19,10 +20,12 @@ sequence = visit.sequence()
 title, n, k = data.title_of(choice.dataset), settings.n, len(sequence)
 headline = st.container()
 result = assessing.assessment(choice)
-run = continual_result()
+run = current_result()
 worth = effective_samples(run) if run is not None else None
 ratio = result.ratio_at(n) if result.change is not None else None
-own = ess.OwnRatio(*ratio, title) if ratio else None
+W = settings.learner.W
+recent = None if W == "all" else (W, tracks.recent_ratio(result, W, n))
+own = ess.OwnRatio(*ratio, title, recent) if ratio else None
 
 OWN_PAIR, PAIRS = f"{max(1, k // 2)}, {k}", tuple(f"{j}, {k}" for j, k in ess.PAIRS)
 links.start_anew(k, ess_pairs=[OWN_PAIR])
@@ -60,14 +63,16 @@ if run is None or worth is None:
     st.stop()
 
 with headline:
-    st.markdown(f"# {worth_sentence(run, title)}")
-    said = (measured_sentence(run, result), borrowing_note(worth), next_task_sentence(run, ratio))
-    for text in filter(None, (*said, "" if ratio else TOO_FEW)):
+    st.markdown(f"# {measured_sentence(run, title)}")
+    decided = st.empty()
+    shown, promised = realising.known(run, sequence), worth_sentence(run)
+    said = (reason_sentence(run, result), shown, promised if shown else f"{promised} {RANGE}")
+    for text in filter(None, (*said, next_task_sentence(run, ratio), "" if ratio else TOO_FEW)):
         st.markdown(text)
-    st.caption(
-        f"The number is the effective sample size. Verdict on the page *Is it evolving?*: {result.verdict.title}."
-    )
+    st.caption(f"{borrowing_note(worth)} Verdict on the page *Is it evolving?*: {result.verdict.title}.")
 
+# Theorem 4 is about forward and backward learning, which looks at tasks again.
+BACKWARD = run.scenario.main == "forward_backward"
 SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
 source = controls.switch(
     "Size of the change",
@@ -76,29 +81,29 @@ source = controls.switch(
     "**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
     "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Is it evolving?*), the same for all components "
     "and steps.",
-    among=list(SOURCES) if ratio else ["run"],
+    among=list(SOURCES) if ratio and BACKWARD else ["run"],
 )
-own_n = np.full(run.n_tasks, float(n))
-by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, settings.b) if ratio else None
+own_n, b = np.full(run.n_tasks, float(n)), settings.reach(run.n_tasks)
+by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, b) if ratio else None
 parts = ess.run_parts(run) if source == "run" else by_theorem
 table = ess.ess_parts_table(parts, run.labels)
 alt = (
     f"Effective sample size of each of {run.n_tasks} tasks split into own samples, from preceding and from succeeding "
-    f"tasks. Mean {table['ess'].mean():.1f}, own {n}."
+    f"tasks. Mean {table['ess'].mean():.1f}, own samples {n}."
 )
 charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
 formulas.show("ess_recursion")
 
-if ratio:
-    theorem, full = (theorem_4(n, ratio, run.n_tasks, b) for b in (settings.b, None))
+if ratio and BACKWARD:
+    theorem, full = (theorem_4(n, ratio, run.n_tasks, steps) for steps in (b, None))
     st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
-    by_k, by_b = ess.ess_growth_table(n, ratio[0], run.n_tasks, settings.b)
+    by_k, by_b = ess.ess_growth_table(n, ratio[0], run.n_tasks, b)
     enough = ess.enough_steps(by_b)
     alt = (
         "Effective sample size by Theorem 4 against the number of tasks and against backward steps b, with what the "
         f"run reached, {worth.mean:.1f}. b = {enough} gives 95 % of the backward gain."
     )
-    charts.show(ess.ess_growth, by_k, by_b, n, settings.b, run=worth, name="ess-growth", alt=alt)
+    charts.show(ess.ess_growth, by_k, by_b, n, b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
 
 realising.show(run, sequence)
@@ -114,3 +119,6 @@ if controls.toggle(
 bounds.on_demand(choice, result, by_theorem if source == "diagnosis" else None)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)
+
+# The decision of this run, word for word as on *Result*; what it is compared with may have to be run first.
+decided.markdown(overview.decision_of(run, sequence, title, overview.references(run, sequence)).sentence)

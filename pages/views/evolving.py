@@ -3,6 +3,7 @@
 import streamlit as st
 
 from imrc.diagnostics import tracks, words
+from imrc.evaluation.promises import measured_sentence
 from imrc.plots import diagnostics as pictures
 from pages.ui import assessing, changes, charts, data, evidence, formulas, guessing, power, running, state, watching
 from pages.ui.choice import OWN
@@ -25,8 +26,10 @@ with head:
         st.markdown(f"# {title}: what kind of change is this?")
     else:
         st.markdown(f"# {title}: {verdict.finding}")
-        meaning = " " + words.meaning_sentence(result, n) if result.change is not None else ""
-        st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.){meaning}")
+        st.markdown(f"{verdict.sentence} (Verdict: **{verdict.title}**.)")
+        run = running.stored_result(choice)
+        measured = "*Result* shows whether errors fall." if run is None else measured_sentence(run)
+        st.markdown(f"{measured} {words.meaning_sentence(result, n) if result.change is not None else ''}")
         for note in verdict.notes:
             st.info(note, icon=":material/info:")
 if not hidden:

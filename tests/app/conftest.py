@@ -163,7 +163,7 @@ def metrics(test: AppTest) -> dict[str, str]:
 
 def decided(captions: Iterable[str]) -> dict[str, str]:
     """Return the errors under the picture of the decision by the names of the rules."""
-    line = next((text for text in captions if re.match(r"Error( ± one standard error)?: ", text)), "")
+    line = next((text for text in captions if re.match(r"(Balanced e|E)rror( ± one standard error)?: ", text)), "")
     names = {STRATEGIES[rule]: f"Error, {RULES[rule].lower()}" for rule in RULES}
     errors = re.findall(r"(?:: |· )([^·*]+?) \*\*([^*]+)\*\*", line)
     return {names.get(title, title): value for title, value in errors}

@@ -27,4 +27,4 @@ def test_guarantees_are_those_of_the_01_rule(app, preset):
 def test_compare_names_both_rules(app):
     test = app(**QUICK).switch_page("pages/views/compare.py").run()
     test = test.multiselect(key="compare_methods").set_value(["majority"]).run()
-    assert f"recommended, {LOSSES['log']}; paper, {LOSSES['0-1']}" in texts(test)
+    assert f"recommended, {LOSSES['log']}; paper, features blended, {LOSSES['0-1']}" in texts(test)

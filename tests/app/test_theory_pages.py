@@ -12,7 +12,7 @@ from imrc.cli import main
 from imrc.diagnostics import assess, verdict_power, what_changed, words
 from imrc.diagnostics.power import power_sentences
 from imrc.evaluation import effective_samples, guarantees, theorem_4
-from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
 from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
 from imrc.planning import Rate, advice, make_plan, way_sentence
@@ -63,8 +63,9 @@ def test_ess_page_gives_the_numbers_of_the_library(app):
     sequence = imrc.datasets.load("random_walk", tasks=12, seed=0)
     run = imrc.evaluate(sequence, n=8, b=2, repetitions=2)
     found = effective_samples(run)
-    assert f"# {worth_sentence(run, 'Drifting means (random walk)')}" in texts(test)
-    assert measured_sentence(run, assess(sequence, features=FeatureSpec())).replace("\u00a0", " ") in texts(test)
+    assert f"# {measured_sentence(run, 'Drifting means (random walk)')}".replace("\u00a0", " ") in texts(test)
+    assert worth_sentence(run) in texts(test)
+    assert reason_sentence(run, assess(sequence, features=FeatureSpec())) in texts(test)
     ratio = assess(sequence, features=FeatureSpec()).ratio_at(8)
     limited, full = theorem_4(8, ratio, 12, 2), theorem_4(8, ratio, 12, None)
     assert limited.low < limited.mean < limited.high < 8 * 12
@@ -90,7 +91,7 @@ def test_the_visitors_own_tasks_come_first_and_the_papers_curves_on_demand(app):
     curves = {trace["name"] for trace in charts(test)[0]["data"]}
     assert {"forward, task 6", "forward and backward, task 6 of 12"} <= curves
     assert not any("task 100" in name for name in curves)
-    assert any(name.startswith("this run: ") for name in curves)
+    assert any(name.startswith("this run, forward and backward: ") for name in curves)
     test = test.toggle(key="ess_paper").set_value(True).run()
     more = {trace["name"] for trace in charts(test)[0]["data"]}
     paper = {f"forward and backward, task {j} of {k}" for j, k in ess.PAIRS} | {"forward, task 10", "forward, task 100"}
@@ -136,8 +137,9 @@ def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
     assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
     test = test.switch_page(ESS).run()
     if found.borrowing > 0:
-        worth = f"worth {number} samples instead of {query['n']} ({'95 % interval ' * (' to ' in interval)}{interval})"
-        assert worth in texts(test)
+        assert f"worth {number} samples instead of {query['n']}" in texts(test)
+        said = f"({'95 % interval ' * (' to ' in interval)}{interval})"
+        assert (said in texts(test)) != ("A prior decided" in texts(test))
     words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
     words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
     capsys.readouterr()

@@ -95,7 +95,7 @@ def run_cell(dataset: str, n: int, method: str, repetitions: int, features: str)
     started = time.perf_counter()
     settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features=features, preset="paper")
     (result,) = run_methods(sequence, settings, [method], announce=lambda text: print(f"{dataset}, n={n}: {text}"))
-    scores = score_table(result).assign(
+    scores = score_table(result, plain=True).assign(
         dataset=dataset,
         run=method,
         tasks=result.n_tasks,
@@ -168,7 +168,7 @@ def mu_table(only: list[str], sizes: list[int], repetitions: int) -> None:
         sequence = imrc.datasets.load(dataset)
         for n in sizes:
             settings = RunSettings(n=n, repetitions=repetitions, seed=SEED, features="paper", preset="paper")
-            scores = score_table(run_methods(sequence, settings, names))
+            scores = score_table(run_methods(sequence, settings, names), plain=True)
             printed = printed_errors(dataset, n)["condor"][0]
             for name, mu in zip(names, MUS, strict=True):
                 own = scores[scores["method"] == name]

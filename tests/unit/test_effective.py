@@ -10,7 +10,7 @@ import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess
 from imrc.evaluation import LagTable, effective_samples, guarantees, theorem_4
-from imrc.evaluation.promises import measured_sentence, worth_sentence
+from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
 from imrc.evaluation.significance import mean_interval
 from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence
 
@@ -42,14 +42,14 @@ def test_one_repetition_has_no_interval(run):
     assert found.mean == 15.0
     assert np.isnan([found.low, found.high]).all()
     assert samples_text(found) == "15.0"
-    assert "(one repetition)" in worth_sentence(one, "x")
+    assert "(one repetition)" in worth_sentence(one)
 
 
 def test_equal_repetitions_show_no_interval_of_width_zero(run):
     equal = with_values(run, [[10.0, 20.0], [10.0, 20.0], [10.0, 20.01]])
     found = effective_samples(equal)
     assert samples_text(found) == "15.0"
-    assert "15.0 samples instead of 10 (the same in all repetitions)" in worth_sentence(equal, "x")
+    assert "15.0 samples instead of 10 (the same in all repetitions)" in worth_sentence(equal)
 
 
 def test_intervals_cover_at_their_level():
@@ -67,7 +67,7 @@ def test_steps_without_borrowing_are_counted_and_said(run):
     assert borrowing_note(effective_samples(run, "single")) == ""
     never = with_values(run, np.full((2, 3), 10.0), [[1, 0, 0], [1, 0, 0]])
     assert "in every step" in borrowing_note(effective_samples(never))
-    assert "its own 10 samples" in worth_sentence(never, "x")
+    assert "own 10 samples" in worth_sentence(never)
     for share, text in ((0.999, "99 %"), (0.001, "1 %")):
         assert f"a weight of {text}" in borrowing_note(replace(found, borrowing=share))
 
@@ -87,7 +87,7 @@ def test_why_run_and_theorem_differ_is_said_for_the_preset(preset, reason):
     found, theorem = effective_samples(run), theorem_4(8, (0.3, 0.1, 0.9), 4, 1)
     text = theorem_4_sentence(found, theorem, 20.0, run)
     assert reason in text
-    assert "at most b = 1 steps back" in text
+    assert "at most 1 step back" in text
     assert ("borrows in part" in text) == (found.borrowing < 1)
 
 
@@ -126,27 +126,44 @@ def test_identical_tasks_allow_no_finite_kappa_for_changes():
     assert np.isinf(limit.from_changes) == (result.change.ratio == 0)
 
 
-GAINS = {"fewer": (-0.1, "is worth", "% fewer errors"), "more": (0.1, "errors do not show it", "% more errors")}
+GAINS = {"fewer": (-0.1, "% fewer errors"), "more": (0.1, "% more errors")}
 
 
-@pytest.mark.parametrize(("shift", "title", "measured"), GAINS.values(), ids=GAINS)
-def test_the_promise_is_a_fact_only_where_the_errors_fall(run, shift, title, measured):
+@pytest.mark.parametrize(("shift", "measured"), GAINS.values(), ids=GAINS)
+def test_what_errors_showed_leads_and_a_reason_follows_where_they_did_not_fall(run, shift, measured):
     tables = dict(run.error_tables)
     noise = 0.001 * np.arange(run.settings.repetitions)[:, None, None]
     changed = tables["single"].values + shift + noise
     tables["forward_backward"] = replace(tables["single"], values=changed)
     # Constant differences would have no spread to test against.
     shifted = replace(run, error_tables=tables)
-    assert title in worth_sentence(shifted, "x")
     assert measured in measured_sentence(shifted)
+    assert measured_sentence(shifted, "x").startswith("On *x*, forward and backward learning makes")
+    assert (reason_sentence(shifted) == "") == (shift < 0)
     level = replace(run, error_tables=tables | {"forward_backward": tables["single"]})
-    assert "would be worth" in worth_sentence(level, "x")
     assert "no clear difference" in measured_sentence(level)
+    assert reason_sentence(level)
+
+
+@pytest.mark.parametrize("chosen", [0.1, 0.03])
+def test_a_prior_that_decided_the_rate_is_named_and_then_there_is_no_interval(run, chosen):
+    choices = {"rate": np.full((3, 6), chosen), "likeliest": np.full((3, 6), 0.03)}
+    text = worth_sentence(replace(run, choices={**run.choices, **choices}))
+    assert ("A prior decided" in text) == (chosen != 0.03) == ("95 % interval" not in text)
+    assert ("ρ = .1 " in text and "speak for .03" in text) == (chosen != 0.03)
+
+
+def test_few_samples_leave_the_rate_to_the_prior_and_many_do_not():
+    """At n = 10 seven kinds of data had one rate and one number of effective samples."""
+    sequence = imrc.datasets.load("identical", tasks=20)
+    few, many = (imrc.evaluate(sequence, n=n, repetitions=3) for n in (10, 40))
+    assert "A prior decided" in worth_sentence(few)
+    assert "A prior decided" not in worth_sentence(many)
 
 
 def test_labels_that_flip_are_named_as_the_reason(run):
     flips = np.tile([1.0, -1.0], 5)[:, None] * np.array([3.0, 2.0, 1.0]) + 0.01 * np.arange(30).reshape(10, 3)
     level = replace(run, error_tables=run.error_tables | {"forward_backward": run.error_tables["single"]})
-    assert "labels flip back and forth" in measured_sentence(level, assess(flips, 0.1))
+    assert "labels flip back and forth" in reason_sentence(level, assess(flips, 0.1))
     walk = np.cumsum(np.random.default_rng(0).normal(size=(10, 3)), axis=0)
-    assert "labels flip back and forth" not in measured_sentence(level, assess(walk, 0.01))
+    assert "labels flip back and forth" not in reason_sentence(level, assess(walk, 0.01))
