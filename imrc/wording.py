@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 RULES = {
-    "single": "Single task",
+    "single": "Each task alone",
     "forward": "Forward",
     "forward_backward": "Forward and backward",
 }

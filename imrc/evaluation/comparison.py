@@ -14,9 +14,9 @@ import numpy as np
 
 from imrc._checks import check_choice
 from imrc.baselines import method_class, method_title
+from imrc.core.settings import own_features
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.settings import own_features
 from imrc.evaluation.significance import Difference, half_width, interval_columns, paired_differences
 from imrc.features import FeatureSpec
 
@@ -35,7 +35,7 @@ SCORE_KINDS: dict[ScoreKind, str] = {
 IMRC_RULES = {
     "forward_backward": "IMRC",
     "forward": "IMRC, forward only",
-    "single": "IMRC, single task",
+    "single": "IMRC, each task alone",
 }
 
 
@@ -56,7 +56,7 @@ def title_of_method(name: str, features: FeatureSpec | None = None) -> str:
     """Return the name for people of a method in score tables; of a preset in a representation, see `preset_in`.
 
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
-    ('IMRC, single task (paper)', 'MER (argparse)')
+    ('IMRC, each task alone (paper)', 'MER (argparse)')
     """
     if not name.startswith("imrc"):
         return method_title(name)

@@ -22,17 +22,17 @@ from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, pla
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
-from imrc.wording import decimal
+from imrc.wording import RULES, decimal, fewest
 
 REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
 """Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
 
 STRATEGIES = {
     "majority": method_title(REFERENCES["majority"]),
-    "single": "Each task alone",
+    "single": RULES["single"],
     "pooled": method_title(REFERENCES["pooled"]),
-    "forward": "Forward",
-    "forward_backward": "Forward and backward",
+    "forward": RULES["forward"],
+    "forward_backward": RULES["forward_backward"],
 }
 """What a practitioner can do, the simplest first, as charts and tables call it."""
 
@@ -385,20 +385,20 @@ class _Case:
         if verdict == "nothing tested":
             return "**there is no next task yet**: it takes two tasks to test one before it is learnt"
         doing, mean = self.doing(best), self.mean(best)
-        fewest = "the lowest balanced error" if self.rare else "the fewest errors"
+        lowest = fewest("balanced error" if self.rare else "error")
         if verdict == "too few repetitions":
             many = len(self.errors[best])
-            return f"**there are too few repetitions to tell**: in {many}, {doing} makes {fewest} ({mean})"
+            return f"**there are too few repetitions to tell**: in {many}, {doing} makes {lowest} ({mean})"
         if verdict == "none of these":
             others = min(float(values.mean()) for name, values in self.errors.items() if name != "majority")
             return (
                 f"**no rule clearly beats {self.guessing}** ({self.mean('majority')}; the best rule {decimal(others)})"
             )
         if rival is None:
-            return f"**{doing} makes {fewest}** ({mean}){self.gains()}"
+            return f"**{doing} makes {lowest}** ({mean}){self.gains()}"
         if verdict == "simpler":
             return f"**{self.doing(rival)} is nearly as good as the best** ({self.mean(rival)}; {doing} {mean})"
-        return f"**{doing} makes {fewest} ({mean}), but it is close**: {self.doing(rival)} makes {self.mean(rival)}"
+        return f"**{doing} makes {lowest} ({mean}), but it is close**: {self.doing(rival)} makes {self.mean(rival)}"
 
     def gains(self) -> str:
         """Say how many fewer errors the best makes than the usual rivals, where that is clear."""

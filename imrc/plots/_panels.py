@@ -137,7 +137,7 @@ def line_ends(
 
     Examples
     --------
-    >>> two = [End("Forward", "#E69F00", 0.30), End("Single task", "#8A8F98", 0.31)]
+    >>> two = [End("Forward", "#E69F00", 0.30), End("Each task alone", "#8A8F98", 0.31)]
     >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
     [0.3, 0.36]
     """

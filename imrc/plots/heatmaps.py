@@ -25,7 +25,7 @@ TITLES: dict[Quantity, str] = {
 }
 _BAR: dict[Quantity, str] = {
     "error": "error",
-    "difference": "difference to single task",
+    "difference": "difference to each task alone",
     "risk": "minimax risk",
 }
 BAR_BELOW = {"orientation": "h", "thickness": 10, "x": 0.5, "y": 0.0, "yref": "container", "yanchor": "bottom"}

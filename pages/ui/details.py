@@ -31,7 +31,7 @@ VIEWS = {
     "numbers": "Numbers",
 }
 
-_QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference to single task"}
+_QUANTITIES = {"ladder": "Ladder", "error": "Errors", "difference": "Difference to each task alone"}
 
 
 def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:

@@ -42,7 +42,7 @@ def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page,
     page = new_page(390, 900)
     page.goto(f"{server}/?dataset=random_walk&n=12&b=2&k=6&preset=paper&repetitions=2&quantity=Errors")
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(3)
-    page.get_by_text("Difference to single task", exact=True).first.click()
+    page.get_by_text("Difference to each task alone", exact=True).first.click()
     expect(page.locator(".js-plotly-plot .heatmaplayer .hm")).to_have_count(2)
     page.get_by_test_id("stExpandSidebarButton").click()
     for name, value in {"Samples n": "12", "Backward b": "2", "Tasks k": "6"}.items():

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc import datasets, report
 from imrc.cli import main
-from imrc.evaluation import SCENARIOS, RunResult, effective_samples
+from imrc.evaluation import SCENARIOS, RunResult, decide, effective_samples
 from imrc.evaluation.comparison import imrc_key, preset_in, title_of_method
 from imrc.evaluation.promises import measured_sentence
 from imrc.evaluation.words import samples_text, with_error
@@ -47,10 +47,10 @@ _FACTS: tuple[tuple[str, str], ...] = (
     ("effective samples", r"run reached, ([\d,.]+\d)"),
     ("verdict", r"Verdict on the page \*Is it evolving\?\*: \**(.+?)\**\.(?= |$)"),
     ("verdict", r"\(Verdict: \*\*([^*]+)\*\*"),
-    ("measure", r"(balanced error|error): single task \*\*"),
+    ("measure", r"(balanced error|error): each task alone \*\*"),
     ("measure", r"(?<=\. )([Bb]alanced error|[Ee]rror)(?: ± one standard error)?: [^·]+ \*\*\.\d"),
-    ("error, single", rf"error: single task \*\*{_ERROR}"),
-    ("error, main", rf"error: single task \*\*[^*]+\*\* · [a-z ]+ \*\*{_ERROR}"),
+    ("error, single", rf"error: each task alone \*\*{_ERROR}"),
+    ("error, main", rf"error: each task alone \*\*[^*]+\*\* · [a-z ]+ \*\*{_ERROR}"),
     ("error, main", rf"\({_ERROR} against"),
     ("error, single", rf"against {_ERROR}\)"),
     ("main against single", r"learning (?:makes|has) (?:a )?(?:\d+ % )?(fewer|lower|more|higher|no clear difference)"),
@@ -89,9 +89,8 @@ def rows(test: AppTest, run: RunResult) -> str:
     rule = "forward_backward" if scenario.kind == "before" else scenario.main
     title = {name: title_of_method(imrc_key(preset, name), run.settings.features) for name in RULES}
     measure = table.columns[0]
-    said = (
-        f". {measure}: of IMRC **.0** {measure.lower()}: single task **{table.loc[title['single'], measure]}** · main"
-    )
+    alone = table.loc[title["single"], measure]
+    said = f". {measure}: of IMRC **.0** {measure.lower()}: each task alone **{alone}** · main"
     said += f" **{table.loc[title[rule], measure]}**"
     if scenario.main == "forward_backward" or scenario.kind == "before":  # else it is not the planned comparison there
         verdict = table.loc[title["single"], "Against reference"]
@@ -126,7 +125,7 @@ def reported(run: RunResult, sequence: object) -> str:
     measure = re.match(r"What to do (Balanced error|Error) 95 % interval", table)[1]
     assert f"{measure} of the rules" in text
     assert f"{measure} ± one standard error over" in text
-    errors = f"{measure.lower()}: single task **{re.search(single, table)[1]}** · main"
+    errors = f"{measure.lower()}: each task alone **{re.search(single, table)[1]}** · main"
     return " ".join(
         [text, *(f"{errors} **{one}**" for one in re.findall(main_rule, table)), f". {measure}: alone **.0"]
     )
@@ -139,9 +138,10 @@ def typed(run: RunResult, command: str, capsys: pytest.CaptureFixture) -> str:
     # Columns of a terminal keep the zero that texts leave out.
     text = re.sub(r"\b0\.(?=\d{3})", ".", capsys.readouterr().out)
     assert samples_text(effective_samples(run)) in text
-    single, other = (re.search(rf"^{rule} +{_ERROR}", text, re.MULTILINE)[1] for rule in ("single", run.scenario.main))
+    titles = [one.title for one in decide(run, "").strategies if one.name in ("single", run.scenario.main)]
+    single, other = (re.search(rf"^{re.escape(title)} +{_ERROR}", text, re.MULTILINE)[1] for title in titles)
     measure = "balanced error" if "Errors are balanced errors" in text else "error"
-    return f"{text} {measure}: single task **{single}** · main **{other}**"
+    return f"{text} {measure}: each task alone **{single}** · main **{other}**"
 
 
 @pytest.fixture
@@ -262,8 +262,8 @@ def test_one_name_is_one_method(app):
 PLANTED = {
     "effective samples": ("each task is worth 22.1 samples instead of 10", "this run: 31.4 samples, mean"),
     "verdict": ("Verdict on the page *Is it evolving?*: trend.", "seen. (Verdict: **evolving**.)"),
-    "error, single": ("(.324 ± .009 against .410 ± .008)", "error: single task **.417 ± .013**"),
-    "measure": ("error: single task **.41", "balanced error: single task **.41"),
+    "error, single": ("(.324 ± .009 against .410 ± .008)", "error: each task alone **.417 ± .013**"),
+    "measure": ("error: each task alone **.41", "balanced error: each task alone **.41"),
     "main against single": ("learning makes 17 % fewer errors", "learning makes no clear difference to"),
 }
 

@@ -30,7 +30,7 @@ def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
-        ("single", "Error, single task"),
+        ("single", "Error, each task alone"),
         ("forward", "Error, forward"),
         ("forward_backward", "Error, forward and backward"),
     ):
@@ -162,7 +162,7 @@ def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):
     test = app(**{"k": "20", **query})
     assert not test.exception
     assert said in texts(test)
-    assert metrics(test)["Error, single task"]
+    assert metrics(test)["Error, each task alone"]
 
 
 def test_a_repeated_setting_comes_from_the_store(app, monkeypatch):

@@ -163,7 +163,7 @@ def test_what_has_no_effect_is_not_shown_and_not_forgotten(app):
 def test_the_bar_says_what_is_shown_and_with_which_result(app):
     test = app(**SMALL)
     expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=2).headline()
-    bar = next(one.value for one in test.main.markdown if "single task" in one.value)
+    bar = next(one.value for one in test.main.markdown if "each task alone" in one.value)
     assert "n = 5 · k = 6 · b = 3 · Recommended" in bar
     for rule in ("single", "forward_backward"):
         assert with_error(expected[rule]) in bar

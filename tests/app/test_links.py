@@ -33,7 +33,7 @@ CHANGED = {
 }
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
 CONTROLS = [
-    ("explore", "quantity", "Difference to single task", "difference"),
+    ("explore", "quantity", "Difference to each task alone", "difference"),
     ("explore", "story_task", "2", 2),
     ("explore", "view", "Task by task", "tasks"),
     ("explore", "uses", "true", True),
@@ -214,7 +214,7 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
 def test_a_click_goes_into_the_link_and_comes_back(new_page, server):
     page = new_page()
     page.goto(f"{server}/?dataset=random_walk&k=5&n=5&repetitions=2")
-    page.get_by_text("Difference to single task").click()
+    page.get_by_text("Difference to each task alone").click()
     expect(page).to_have_url(re.compile("quantity=Difference"))
     expect(page.get_by_text("Where does transfer help?")).to_be_visible()
     page.goto(page.url)

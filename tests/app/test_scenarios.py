@@ -59,7 +59,7 @@ def test_the_first_screen_of_continual_learning_is_what_it_was(app):
     test = app(**SMALL)
     assert "Three ways to learn" in texts(test)
     assert "scenario" not in link(test)
-    assert set(metrics(test)) >= {"Error, single task", "Error, forward", "Error, forward and backward"}
+    assert set(metrics(test)) >= {"Error, each task alone", "Error, forward", "Error, forward and backward"}
 
 
 def test_a_scenario_nobody_knows_is_said(app):

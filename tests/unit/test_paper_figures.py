@@ -81,7 +81,7 @@ def test_curves_show_ratios_or_errors_for_several_n(sequence):
     assert list(lines) == [f"{rule}, n = {n}" for rule in ("Forward", "Forward and backward") for n in (5, 20)]
     shown = table[(table["rule"] == "forward") & (table["n"] == 20)]
     assert list(lines["Forward, n = 20"].y) == shown["ratio"].tolist()
-    assert sum(trace.name == "Single task, n = 5" for trace in errors.data) == 1
+    assert sum(trace.name == "Each task alone, n = 5" for trace in errors.data) == 1
     assert len([trace for trace in ratios.data if trace.xaxis == "x2" and trace.mode == "lines+markers"]) == 4
     assert not [trace for trace in window_curves(table.query("n == 5")).data if trace.xaxis == "x2"]
 
