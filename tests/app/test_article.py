@@ -520,8 +520,7 @@ def test_a_swipe_that_begins_on_a_sample_moves_the_page(open_article):
         page.context.new_cdp_session(page).send("Input.synthesizeScrollGesture", {**at, "yDistance": -200, "speed": 800})
         page.wait_for_function(f"scrollY > {before} + 120")
     # After a tap the sample is held, and can be dragged up and down.
-    grip = page.locator("#neighbours svg .handle").nth(1)
-    grip.tap()
+    page.locator("#neighbours svg .handle").last.tap()
     expect(page.locator("#neighbours svg .handle.picked")).to_have_css("touch-action", "none")
 
 
