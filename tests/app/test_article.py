@@ -472,7 +472,14 @@ def test_a_scene_opens_by_number_in_hash_and_query(open_article, number):
 
 @pytest.mark.parametrize(
     "nonsense",
-    ["9", "x", "4,n:1e9,rho:-1,upto:2.5,look:<b>,guess:0", "7,world:none,told:1,guess:9", "2,moved:a_b_c~0_0_99,seed:-1", "5,rho:"],
+    [
+        "9",
+        "x",
+        "4,n:1e9,rho:-1,upto:2.5,look:<b>,guess:0",
+        "7,world:none,told:1,guess:9",
+        "2,moved:a_b_c~0_0_99,seed:-1",
+        "5,rho:",
+    ],
 )
 def test_nonsense_in_an_address_is_ignored(open_article, nonsense):
     page = open_article(f"#scene={nonsense}")
@@ -517,7 +524,9 @@ def test_a_swipe_that_begins_on_a_sample_moves_the_page(open_article):
         grip.evaluate("one => one.scrollIntoView({ block: 'center', behavior: 'instant' })")
         before, box = page.evaluate("scrollY"), grip.bounding_box()
         at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        page.context.new_cdp_session(page).send("Input.synthesizeScrollGesture", {**at, "yDistance": -200, "speed": 800})
+        page.context.new_cdp_session(page).send(
+            "Input.synthesizeScrollGesture", {**at, "yDistance": -200, "speed": 800}
+        )
         page.wait_for_function(f"scrollY > {before} + 120")
     # After a tap the sample is held, and can be dragged up and down.
     page.locator("#neighbours svg .handle").last.tap()
