@@ -31,7 +31,9 @@ export default function ({ data, parentElement }) {
     return red + green + blue < 384 ? "dark" : "light";
   };
   const dress = () => { frame.contentDocument.documentElement.dataset.theme = theme(); };
-  const fill = () => { frame.style.height = `${Math.max(320, innerHeight - frame.getBoundingClientRect().top - 4)}px`; };
+  const fill = () => {
+    frame.style.height = `${Math.max(320, innerHeight - frame.getBoundingClientRect().top - 4)}px`;
+  };
   fill();
   addEventListener("resize", fill);
   const above = new ResizeObserver(fill); // on phones a row of buttons comes above it

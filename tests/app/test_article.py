@@ -1,4 +1,4 @@
-"""The article without a server: its numbers are the library's, its scenes move, guess, play and link, and it fits a phone."""
+"""The article without a server: its numbers are the library's; scenes are dragged, guessed, played and linked."""
 
 import re
 
@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from scipy.special import ndtr
 
 from imrc.core.change import forward_change, printed_change, squared_differences
-from imrc.core.recursions import borrowed_samples, combine, revise, track_forward, track_forward_backward
+from imrc.core.recursions import borrowed_samples, revise, track_forward, track_forward_backward
 from imrc.core.theory import ess_forward, ess_forward_backward
 from imrc.solvers import solve
 from tests.app.conftest import ROOT
@@ -547,8 +547,10 @@ def test_it_fits_asks_nobody_and_can_be_read(open_article, new_page, scheme, wid
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     cut = page.locator("svg text").evaluate_all(
-        """all => all.filter((one) => { const box = one.getBoundingClientRect(), whole = one.closest("svg").getBoundingClientRect();
-           return box.left < whole.left - 1 || box.right > whole.right + 1 || box.top < whole.top - 1 || box.bottom > whole.bottom + 1;
+        """all => all.filter((one) => {
+          const [box, whole] = [one, one.closest("svg")].map((part) => part.getBoundingClientRect());
+          const across = box.left < whole.left - 1 || box.right > whole.right + 1;
+          return across || box.top < whole.top - 1 || box.bottom > whole.bottom + 1;
         }).map((one) => one.textContent)"""
     )
     assert cut == []

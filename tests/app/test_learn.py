@@ -42,7 +42,7 @@ def test_it_is_the_article_and_ends_in_the_app(open_learn, server):
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768), (390, 844)])
 def test_it_fills_the_page_and_nothing_else_scrolls(open_learn, width, height):
-    page, article = open_learn("", width, height)
+    page, _ = open_learn("", width, height)
     frame = page.locator("iframe")
     page.wait_for_function(
         "(() => { const main = document.querySelector('[data-testid=stMain]');"

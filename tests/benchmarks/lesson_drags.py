@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.lesson_drags [--slower 4] [--moves 100]
 
-A move is a pointer event of a sample, a curve or a slider that is dragged. Its time runs from the event to the task that
-follows the next frame, which is when the frame has been painted. Prints median, 95 % and the slowest, in milliseconds.
-What else the machine does counts in these: compare with the line *an empty page*. The last column does not depend on it:
-processor milliseconds of the page's main thread per move, not slowed.
+A move is a pointer event of a sample, a curve or a slider that is dragged. Its time runs from the event to the task
+that follows the next frame, which is when the frame has been painted. Prints median, 95 % and the slowest, in
+milliseconds. What else the machine does counts in these: compare with the line *an empty page*. The last column depends
+on it less: processor milliseconds of the page's main thread per move, not slowed.
 """
 
 import argparse
