@@ -245,7 +245,7 @@ def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
     says = article.locator("#rule .says").inner_text()
     shown = article.evaluate("scenes.rule.errors")
     for rule, (mean, mse) in believed.items():
-        for j in (3, 7):
+        for j in (3, 6):
             X = np.concatenate([task["points"] for task in tasks[max(0, j - b) : j + 1]])
             half = np.sqrt(mse[j, 0]) / 2
             vector = np.array([0.5, *(mean[j, :2] / 2), 0.5, *(mean[j, 2:] / 2)])
@@ -378,15 +378,15 @@ def test_a_dragged_sample_moves_its_average(article, name, task, step):
 
 
 def test_a_dragged_sample_moves_box_and_line_and_errors_follow(article):
-    look = "[planeTasks(scenes.rule.state)[7], scenes.rule.errors]"
+    look = "[planeTasks(scenes.rule.state)[6], scenes.rule.errors]"
     before, errors = article.evaluate(look)
     drag(article, "#rule", (60, -50))
     after, now = article.evaluate(look)
     moved = np.array(after["points"]) - np.array(before["points"])
     assert np.flatnonzero(np.abs(moved).sum(axis=1)).size == 1
     assert moved.sum(axis=0)[0] > 0.3 < moved.sum(axis=0)[1]
-    assert now[7]["alone"] != errors[7]["alone"]
-    assert [one["alone"] for one in now[:7]] == pytest.approx([one["alone"] for one in errors[:7]], abs=1e-12)
+    assert now[6]["alone"] != errors[6]["alone"]
+    assert [one["alone"] for one in now[:6]] == pytest.approx([one["alone"] for one in errors[:6]], abs=1e-12)
     # Another sequence has other samples, and none of them moved.
     article.locator("#rule").get_by_role("button", name="Other samples").click()
     assert scene(article, "rule")["moved"] == {}
@@ -408,10 +408,10 @@ def test_samples_move_with_keys(article):
     after = article.evaluate("sequence(scenes.neighbours.state).tau[7]")
     assert after - before == pytest.approx(0.02, rel=1e-9)
     article.locator("#rule svg").first.focus()
-    before = article.evaluate("planeTasks(scenes.rule.state)[7].mean")
+    before = article.evaluate("planeTasks(scenes.rule.state)[6].mean")
     for key in ("ArrowRight", "n", "ArrowUp"):
         article.keyboard.press(key)
-    moved = np.subtract(article.evaluate("planeTasks(scenes.rule.state)[7].mean"), before)
+    moved = np.subtract(article.evaluate("planeTasks(scenes.rule.state)[6].mean"), before)
     np.testing.assert_allclose(moved, [0.02, 0.02, 0, 0], atol=1e-9)
     outline = article.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
