@@ -186,6 +186,26 @@ def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, worl
                 assert share == pytest.approx(holds.mean(), abs=1e-9)
 
 
+def test_the_sequence_that_is_drawn_changes_as_its_world_says(article, rng):
+    unit, rho = rng.normal(size=12), 0.3
+    drawn = {world: article.evaluate(f"(unit) => truthOf('{world}', unit, {rho})", unit.tolist()) for world in WORLDS}
+    walk = np.cumsum(np.sqrt(rho) * np.append(0.0, unit[1:]))
+    np.testing.assert_allclose(drawn["walk"], walk, **CLOSE)
+    np.testing.assert_allclose(drawn["trend"], np.sqrt(rho) * np.arange(12), **CLOSE)
+    np.testing.assert_allclose(drawn["jump"] - walk, 4.0 * (np.arange(12) >= 6), **CLOSE)
+    # A class on one side of a centre that walks, then on the other.
+    np.testing.assert_allclose(drawn["swap"] - walk, -1.25 * (-1.0) ** np.arange(12), **CLOSE)
+    np.testing.assert_allclose(drawn["independent"], unit, **CLOSE)
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_a_steady_drift_does_not_mislead_whatever_the_sliders_say(article, n):
+    for rho in (0.001, 0.02, 0.3, 1.0):
+        for b in (0, 1, 8):
+            found = article.evaluate(f"study('trend', {n}, {rho}, {b}, true, 0)")
+            assert found["both"]["errors"] < found["alone"]["errors"], (rho, b)
+
+
 def test_what_is_counted_of_one_task_is_what_theory_promises(article):
     for n, rho in ((10, 0.02), (5, 0.5)):
         made = article.evaluate(f"madeOf({n}, {rho}, 5, 12, 0)")
