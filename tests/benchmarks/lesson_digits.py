@@ -44,12 +44,14 @@ def six_or_nine(turns: float, seed: int = 0) -> TaskSequence:
     return TaskSequence(tasks, name="six_or_nine", classes=np.arange(2), column_kinds=("pixel",) * 64)
 
 
-def errors(turns: float) -> dict[str, list[float]]:
-    """Return the mean error over the tasks seen, after every task, by strategy."""
+def errors(turns: float) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """Return the mean error over the tasks seen, after every task, by strategy; and the standard error of the last."""
     sequence = six_or_nine(turns)
     result = imrc.evaluate(sequence, n=LABELS, b=3, preset="recommended", repetitions=REPETITIONS, seed=0)
     tables = {**result.errors, **run_references(sequence, result.settings).errors}
-    return {name: np.nanmean(tables[rule], axis=(0, 2)).round(4).tolist() for name, rule in RULES.items()}
+    seen = {name: np.nanmean(tables[rule], axis=2) for name, rule in RULES.items()}
+    spread = {name: float(rows[:, -1].std(ddof=1) / np.sqrt(REPETITIONS)) for name, rows in seen.items()}
+    return {name: rows.mean(axis=0).round(4).tolist() for name, rows in seen.items()}, spread
 
 
 def pictures() -> str:
@@ -63,16 +65,18 @@ def pictures() -> str:
 def main() -> None:
     """Compute everything and write it into the article."""
     sequence = six_or_nine(1.0)
+    found = {f"{turns:g}": errors(turns) for turns in TURNS}
     made = {
         "version": imrc.__version__,
         "images": int(sum(sequence.sizes)),
         "labels": LABELS,
         "repetitions": REPETITIONS,
-        "errors": {f"{turns:g}": errors(turns) for turns in TURNS},
+        "errors": {turns: lines for turns, (lines, _) in found.items()},
+        "stderr": {name: round(value, 4) for name, value in found["1"][1].items()},
         "pictures": pictures(),
     }
-    for turns, found in made["errors"].items():
-        print(turns, {name: values[-1] for name, values in found.items()})
+    for turns, (lines, spread) in found.items():
+        print(turns, {name: f"{values[-1]:.3f} ± {spread[name]:.3f}" for name, values in lines.items()})
     page = ARTICLE.read_text(encoding="utf-8")
     place = re.compile(r'(<script type="application/json" id="digits">).*?(</script>)', re.DOTALL)
     text = json.dumps(made).replace("}, ", "},\n").replace(', "pictures"', ',\n"pictures"')
