@@ -160,7 +160,6 @@ PACKAGES = {
     "imrc.sweeps": "Sweeps and the results store",
     "imrc.plots": "Figures",
     "imrc.report": "Reports",
-    "imrc.teaching": "A simulation with known truth",
 }
 
 

@@ -34,7 +34,7 @@ _HOME = {
 }
 _MODULES = (
     *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper"),
-    *("planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "teaching", "watch", "wording"),
+    *("planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "watch", "wording"),
 )
 
 __all__ = [

@@ -1,8 +1,8 @@
 """The recursions of the paper, each once: forward, backward, both, their smoother form, and what a task borrows.
 
 Everything that tracks mean vectors calls these functions: preset "paper" with one gain per component, the recommended
-presets with one gain for all (s and d of shape (1,) or (rates, 1)), theory, teaching and pictures. They work element by
-element on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did not appear)
+presets with one gain for all (s and d of shape (1,) or (rates, 1)), theory and pictures. They work element by element
+on float64 arrays and never modify their input. ``s = 0`` (a constant feature, or a class that did not appear)
 takes the limit of the formulas: a component known exactly stays as it is.
 """
 

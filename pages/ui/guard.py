@@ -61,6 +61,13 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
 }
+# The page *Learn* shows the article in a frame; no other page may be framed, and none by another host.
+_FRAMED = HEADERS | {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
+}
 
 
 def _name(address: str) -> str:
@@ -120,9 +127,11 @@ class Guard:
         if scope["type"] == "http" and scope["method"] == "PUT" and (upload := _UPLOAD.fullmatch(scope["path"])):
             await self._drop_older(upload, scope)
 
+        said = _FRAMED if scope["path"].endswith(f"/{documentation.ARTICLE}") else HEADERS
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(said)
             await send(message)
 
         await self._app(scope, receive, with_headers)

@@ -1,10 +1,10 @@
-"""Play, Pause and the keys that go with them, and large type for a projector: two small pieces of browser code."""
+"""Play, Pause and the keys that go with them: a small piece of browser code."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-_KEY = "teach_player"
+_KEY = "player"
 _PAUSE_MS = 900
 
 _HTML = '<button type="button"></button><span></span>'
@@ -38,7 +38,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const current = () => (Date.now() - my.at < 3000 ? my.asked : data.task);
   const show = () => {
     button.textContent = my.playing ? "❚❚ Pause" : "▶ Play";
-    parentElement.querySelector("span").textContent = data.hint;
+    parentElement.querySelector("span").textContent = "Space: play or pause. ← →: one task.";
   };
   const play = (on) => {
     clearTimeout(my.timer);
@@ -81,16 +81,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return my.leave;
 }
 """
-# Everything on the page is measured in the type size of the document.
-_LARGE = """
-export default function ({ data }) {
-  document.documentElement.style.fontSize = data.size;
-  return () => { document.documentElement.style.fontSize = ""; };
-}
-"""
 
 
-def show(task: int, last: int, key: str, *, first: int = 1, hint: bool = True) -> None:
+def show(task: int, last: int, key: str, *, first: int = 1) -> None:
     """Show Play; while it plays, and on the arrow keys, the control with this key goes from task to task (from 1)."""
 
     def went() -> None:
@@ -98,13 +91,5 @@ def show(task: int, last: int, key: str, *, first: int = 1, hint: bool = True) -
         if asked is not None:
             st.session_state[key] = min(max(int(asked), first), last)
 
-    player = st.components.v2.component("teach_player", html=_HTML, css=_CSS, js=_SCRIPT)
-    keys = "Space: play or pause. ← →: one task." if hint else ""
-    player(
-        key=_KEY, data={"task": task, "first": first, "last": last, "pause": _PAUSE_MS, "hint": keys}, on_go_change=went
-    )
-
-
-def large_type() -> None:
-    """Make everything on the page larger for as long as this is shown."""
-    st.components.v2.component("large_type", js=_LARGE)(key="teach_large_type", data={"size": "112.5%"})
+    player = st.components.v2.component("player", html=_HTML, css=_CSS, js=_SCRIPT)
+    player(key=_KEY, data={"task": task, "first": first, "last": last, "pause": _PAUSE_MS}, on_go_change=went)

@@ -10,7 +10,7 @@ PAGES = {
     "ess": f"/effective-sample-size{SMALL}",
     "evolving": f"/evolving{SMALL}",
     "compare": f"/compare{SMALL}&compare_methods=Majority+class&compare_methods=Logistic%2C+single+task",
-    "how it works": "/how-it-works",
+    "learn": "/how-it-works",
     "your data": "/your-data",
     "the paper": "/the-paper",
     "the paper, running time": "/the-paper?paper_part=Running+time&paper_times_n=100",

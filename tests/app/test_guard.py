@@ -56,6 +56,13 @@ def test_every_answer_says_what_a_page_may_do(server):
         assert "*" not in policy
 
 
+def test_only_the_article_may_be_framed_and_only_by_this_server(server):
+    _, headers, _ = get(server + "/documentation/article.html")
+    lower = {name.lower(): value for name, value in headers.items()}
+    assert lower["x-frame-options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in lower["content-security-policy"]
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example"]
 )

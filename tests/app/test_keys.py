@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 import imrc
-from imrc import datasets, teaching
+from imrc import datasets
 from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.evaluation.lagtable import LagTable
 from imrc.features import FeatureSpec
@@ -153,11 +153,3 @@ def test_a_component_has_the_name_of_its_column_or_word():
         names = assessing.feature_names(Choice("your_file", 4, settings=RunSettings(features=FeatureSpec(kind))))
         assert len(names) == count
         assert not count or names[3:] == ("flow", "pump = A", "pump = B", "pump = C")
-
-
-def test_what_one_visitor_does_to_a_table_is_not_seen_by_another():
-    study = teaching.Study(n=6, b=1, k=3, runs=2)
-    first = teaching.task_table(study)
-    expected = first.copy()
-    first.iloc[:, -1] = -1.0
-    assert teaching.task_table(study).equals(expected)

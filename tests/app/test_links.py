@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.ui.choice import OWN
-from pages.ui.lessons import LESSONS
 from pages.ui.registry import PAGES
 from tests.app.conftest import link, set_value, texts
 
@@ -69,11 +68,6 @@ CONTROLS = [
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("compare", "compare_sizes", "true", True),
-    # Of the first step; those of the others: tests/app/test_learn.py.
-    ("how-it-works", "teach_step", next(iter(LESSONS)), next(iter(LESSONS))),
-    ("how-it-works", "teach_n", "30", 30),
-    ("how-it-works", "teach_seed", "7", 7),
-    ("how-it-works", "teach_projector", "true", True),
     ("your-data", "matrix", "true", True),
     ("your-data", "matrix_holds", "Errors", "error"),
     ("your-data", "matrix_rows", "Tasks", "tasks"),

@@ -1,4 +1,4 @@
-"""What an analyst and a researcher come for, from the first page to what they take away; the teacher: `test_learn`."""
+"""What an analyst and a researcher come for, from the first page to what they take away; a teacher: `test_article`."""
 
 import re
 import subprocess
