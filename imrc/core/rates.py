@@ -110,9 +110,9 @@ class RateFilter:
 
     @property
     def likeliest(self) -> float:
-        """The rate with the largest likelihood alone; NaN before the second task."""
+        """The rate with the largest likelihood alone; the one in use before the second task."""
         likelihood = self.log_likelihood - self._prior
-        return float(self.rates[np.argmax(likelihood)]) if likelihood.any() else float("nan")
+        return float(self.rates[np.argmax(likelihood)]) if likelihood.any() else self.rate
 
     @property
     def _best(self) -> int:

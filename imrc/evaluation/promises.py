@@ -104,7 +104,7 @@ def worth_sentence(result: RunResult) -> str:
     )
     rate, alone = (result.choices.get(name) for name in ("rate", "likeliest"))
     by_prior = rate is not None and alone is not None and np.mean(rate[:, -1] != alone[:, -1]) >= _BY_PRIOR
-    if rate is None or alone is None or not by_prior or np.isnan(alone[:, -1]).any():
+    if rate is None or alone is None or not by_prior:
         interval = interval_text(worth)
         return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
     # The interval would only say how little the data had to do with it.
