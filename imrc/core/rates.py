@@ -111,6 +111,8 @@ class RateFilter:
     @property
     def likeliest(self) -> float:
         """The rate with the largest likelihood alone; the one in use before the second task."""
+        if len(self.rates) == 1:
+            return self.rate
         likelihood = self.log_likelihood - self._prior
         return float(self.rates[np.argmax(likelihood)]) if likelihood.any() else self.rate
 

@@ -108,7 +108,7 @@ def usual() -> list[str]:
 def test_results_are_printed_where_characters_are_missing(encoding, usual):
     run = ["run", "identical", "-n", "5", "-k", "3", "--repetitions", "2", "--preset", "paper"]
     shown, table, listed = printed(run, ["datasets", "list"], ["datasets", "list", "--json"], encoding=encoding)
-    sign = re.search(r"forward_backward +[0-9.]+ (\S) ", shown)[1]
+    sign = re.search(r"Forward and backward +[0-9.]+ (\S) ", shown)[1]
     assert sign == ("?" if encoding == "ascii" else "±")
     assert table == usual[0].encode(encoding, "replace").decode(encoding)
     assert json.loads(listed) == json.loads(usual[1])  # without any loss
