@@ -333,7 +333,9 @@ class _Page(HTMLParser):
         """Note what a tag links to, and what it is called."""
         values = dict(attrs)
         self.places |= {values[name] or "" for name in ("id", "name") if name in values}
-        self.links += [(tag, values[name] or "") for name in ("href", "src") if name in values]
+        # What leaves a frame leads to the app around it, and is shown there only.
+        if values.get("target") != "_top":
+            self.links += [(tag, values[name] or "") for name in ("href", "src") if name in values]
 
 
 def check_links(app: Sphinx, error: Exception | None) -> None:
