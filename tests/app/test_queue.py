@@ -23,7 +23,7 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
     (message,) = [error.value for error in test.error]
     assert "too large for this server" in message
     assert "GB of memory" in message
-    assert "Fewer tasks k or" in message
+    assert "Fewer repetitions or tasks k" in message
     assert not [button for button in test.button if button.label == "Start this run"]
 
 

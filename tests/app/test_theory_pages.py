@@ -144,7 +144,7 @@ def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
     words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
     capsys.readouterr()
     assert main(["run", query["dataset"], *words_]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("forward_backward"))
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Forward and backward"))
     assert row.rstrip().endswith(samples_text(found))
     body = report.to_html(run)
     assert f"<td>{samples_text(found)}</td>" in body
