@@ -28,7 +28,11 @@ from tests.benchmarks.tables import RESULTS, print_rows, write_rows
 
 DATASETS = ("identical", "random_walk", "trend", "independent", "periodic")
 K, REPETITIONS = 6, 2
-CARDS = {"single": "Error, each task alone", "forward": "Error, forward", "forward_backward": "Error, forward and backward"}
+CARDS = {
+    "single": "Error, each task alone",
+    "forward": "Error, forward",
+    "forward_backward": "Error, forward and backward",
+}
 
 
 @dataclass
