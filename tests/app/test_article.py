@@ -369,7 +369,12 @@ def test_your_own_numbers_are_those_of_the_theorems(article):
         ("average", "Nearly as far", "Half as far", r"0\.3\d with 10 samples, 0\.1\d with 40"),
         ("trust", "less often", "more often", r"miss in \d\.\d of 100 cases"),
         ("gain", "a million", "50", r"= 50\.0"),
-        ("repair", "The last one", "The next one", r"the next task adds \d\.\d, the three after it together \d\.\d"),
+        (
+            "repair",
+            "The last one",
+            "The next one",
+            r"the next task adds \d\.\d samples’ worth, the three after it together \d\.\d",
+        ),
         ("failure", "Labels that swap", "A steady drift", r"swap \d\d\.\d, independent \d\.\d, steady drift 0\.\d"),
     ],
 )
@@ -579,6 +584,7 @@ def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
         expect(now.locator("svg").first).to_be_in_viewport(ratio=0.99)
         expect(now.locator(".panel").first).to_be_in_viewport(ratio=0.9)
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        expect(now.locator(".room")).to_be_visible()
         if now.locator(".play").count():
             key = page.evaluate("current().play.key")
             page.evaluate(f"change(current(), {{ {key}: current().play.from }})")
@@ -590,9 +596,35 @@ def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
             page.wait_for_function("frame === 0")
     assert len(titles) == len(SCENES)
     size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.now .panel')).fontSize)")
+    assert size >= 26
     page.keyboard.press("Escape")
     expect(page.locator("section:visible")).to_have_count(len(SCENES))
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.panel')).fontSize)") < 0.9 * size
+
+
+def test_buttons_of_a_room_leave_space_to_play_and_questions_to_read(open_article):
+    page = open_article("#scene=1,projector", 1280, 720)
+    back, following = (page.locator(f'.steps [data-step="{by}"]') for by in (-1, 1))
+    expect(back).to_be_disabled()
+    following.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("section.now")).to_have_id("average")
+    page.keyboard.press("Space")
+    page.wait_for_function("current().name === 'average' && current().state.again > 0")
+    page.keyboard.press("Space")
+    for number in range(1, len(SCENES)):
+        now = page.locator("section.now")
+        if now.locator(".guess").count():
+            now.locator(".guess button").last.click()
+            for part in (now.locator(".guess p").first, now.locator(".answer")):
+                expect(part).to_be_in_viewport(ratio=0.99)
+        page.wait_for_function("frame === 0")
+        buttons, panel = (page.locator(place).bounding_box() for place in (".steps", "section.now .panel"))
+        assert buttons["y"] + buttons["height"] <= panel["y"]
+        assert panel["y"] + panel["height"] <= 720
+        if number < len(SCENES) - 1:
+            following.click()
+    expect(following).to_be_disabled()
 
 
 def test_a_swipe_that_begins_on_a_sample_moves_the_page(open_article):
