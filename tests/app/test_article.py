@@ -309,7 +309,8 @@ def test_the_marked_corners_are_the_worst_of_the_boxes(article):
       const boxes = [...svg.querySelectorAll("rect[stroke='var(--forward)']")];
       return [0, 2].map((c, i) => {
         const box = boxes[i].getBBox(), mark = svg.querySelector(`[data-worst="${c}"]`).getBBox();
-        const shown = [mark.x + 5 < box.x + box.width / 2 ? -half : half, mark.y + 5 < box.y + box.height / 2 ? half : -half];
+        const left = mark.x + 5 < box.x + box.width / 2, above = mark.y + 5 < box.y + box.height / 2;
+        const shown = [left ? -half : half, above ? half : -half];
         return [cost(c, shown), Math.max(...corners.map((corner) => cost(c, corner)))];
       });
     }""")
