@@ -257,6 +257,7 @@ def test_a_sequence_shows_what_the_library_computes(article):
 def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
     article.locator("#rule .choice", has_text="task 4").click()
     slide(article, "#rule input[name=n]", 6)
+    slide(article, "#rule input[name=upto]", 7)
     state, tasks = scene(article, "rule"), article.evaluate("planeTasks(scenes.rule.state)")
     upto, n, rho, b = (state[name] for name in ("upto", "n", "rho", "b"))
     tau = np.array([task["mean"] for task in tasks])[:upto]
@@ -278,22 +279,43 @@ def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
 
 def test_the_sequence_in_the_plane_is_typical(article):
     mean = article.evaluate("""() => {
-      const total = { alone: 0, forward: 0, both: 0 };
-      for (let seed = 1; seed <= 30; seed++) {
+      const total = { alone: 0, forward: 0, both: 0 }, { runs } = IN_THE_PLANE;
+      for (let seed = 1; seed <= runs; seed++) {
         const state = { ...scenes.rule.start, seed, upto: 12, moved: {} }, tasks = planeTasks(state);
         const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
-        for (const rule of STRATEGIES) total[rule] += average(errors.map((one) => one[rule])) / 30;
+        for (const rule of STRATEGIES) total[rule] += average(errors.map((one) => one[rule])) / runs;
       }
       return total;
     }""")
-    note = article.locator("#rule .note").text_content()
-    assert "{}, {} and {} times in 100".format(*(f"{100 * mean[rule]:.1f}" for rule in STRATEGIES)) in note
+    for rule in STRATEGIES:
+        expect(article.locator(f'#rule .text [data-average="{rule}"]')).to_have_text(f"{100 * mean[rule]:.1f}")
     shown = article.evaluate("""() => {
       const state = { ...scenes.rule.start, upto: 12, moved: {} }, tasks = planeTasks(state);
       const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
       return STRATEGIES.map((rule) => average(errors.map((one) => one[rule])));
     }""")
     np.testing.assert_allclose(shown, [mean[rule] for rule in STRATEGIES], atol=0.01)
+    assert shown[2] < shown[1] < shown[0]
+
+
+def test_the_marked_corners_are_the_worst_of_the_boxes(article):
+    """Of all corners of both boxes, the truth in the marked ones costs the line of the rule most."""
+    found = article.evaluate("""() => {
+      const { state } = scenes.rule, tasks = planeTasks(state), j = state.upto - 1, svg = svgOf(scenes.rule);
+      const { mean, variance } = planeEstimates(state, tasks)("forward", j), middle = tasks[j].truth;
+      const { mu } = ruleOf(instancesOf(tasks, j, state.b), mean, variance), half = Math.sqrt(variance);
+      const corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]) => [a * half, b * half]);
+      const cost = (c, [a, b]) => -(mu[c ? 4 : 1] * (mean[c] + a) + mu[c ? 5 : 2] * (mean[c + 1] + b));
+      const boxes = [...svg.querySelectorAll("rect[stroke='var(--forward)']")];
+      return [0, 2].map((c, i) => {
+        const box = boxes[i].getBBox(), mark = svg.querySelector(`[data-worst="${c}"]`).getBBox();
+        const left = mark.x + 5 < box.x + box.width / 2, above = mark.y + 5 < box.y + box.height / 2;
+        const shown = [left ? -half : half, above ? half : -half];
+        return [cost(c, shown), Math.max(...corners.map((corner) => cost(c, corner)))];
+      });
+    }""")
+    for shown, worst in found:
+        assert shown == pytest.approx(worst, abs=1e-12)
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -306,12 +328,24 @@ def test_failures_are_said_as_they_are(article, world):
     worse = errors[0] > errors[1]
     assert worse == (world in ("jump", "swap", "independent"))
     says = article.locator("#failure .says").inner_text()
-    assert ("times as many avoidable errors" in says) == worse
+    assert ("times as many avoidable errors. " in says) == worse
+    newest = article.evaluate(f"study('{world}', 10, 0.02, 3, true, 0).both.avoidable[11]")
+    assert article.evaluate(f"`(${{inHundred({newest})}} instead of`") in says
+    expect(article.locator("#failure input[name=rho]")).to_be_visible()
     article.locator('#failure input[value="estimated"]').check(force=True)
     article.wait_for_function("frame === 0")
     after = article.evaluate(f"study('{world}', 10, 0.02, 3, false, 0).both.errors")
     assert (after < errors[0]) == worse
-    assert "With estimated steps" in article.locator("#failure .says").inner_text()
+    says = article.locator("#failure .says").inner_text()
+    assert "With estimated steps" in says
+    for share in (errors[0], after):
+        assert article.evaluate(f"inHundred({share})") in says
+    expect(article.locator("#failure input[name=rho]")).to_be_hidden()
+
+
+def test_a_steady_drift_neither_helps_nor_harms_the_newest_task(article):
+    newest = article.evaluate("STRATEGIES.map((rule) => study('trend', 10, 0.02, 3, true, 0)[rule].avoidable[11])")
+    np.testing.assert_allclose(newest[1:], newest[0], rtol=0.05)
 
 
 def test_your_own_numbers_are_those_of_the_theorems(article):
@@ -332,11 +366,16 @@ def test_your_own_numbers_are_those_of_the_theorems(article):
 @pytest.mark.parametrize(
     ("name", "wrong", "right", "said"),
     [
-        ("turn", "One pot for all labels", "A rule that follows the turn", r"one pot \d+, forward \d\.\d"),
+        ("turn", "One pot", "Forward and backward", r"one pot \d+, forward \d\.\d"),
         ("average", "Nearly as far", "Half as far", r"0\.3\d with 10 samples, 0\.1\d with 40"),
         ("trust", "less often", "more often", r"miss in \d\.\d of 100 cases"),
         ("gain", "a million", "50", r"= 50\.0"),
-        ("repair", "The last one", "The next one", r"the next task adds \d\.\d"),
+        (
+            "repair",
+            "The last one",
+            "The next one",
+            r"the next task adds \d\.\d samples’ worth, the three after it together \d\.\d",
+        ),
         ("failure", "Labels that swap", "A steady drift", r"swap \d\d\.\d, independent \d\.\d, steady drift 0\.\d"),
     ],
 )
@@ -353,6 +392,24 @@ def test_a_guess_is_answered_with_the_numbers_that_show_it(open_article, name, w
         page.locator(f"#{name} input[type=range]").first.press("ArrowLeft")
         page.wait_for_function("frame === 0")
         assert answer.inner_text() == before
+
+
+def test_an_answer_stays_true_of_what_was_asked(open_article):
+    page = open_article("#scene=4b,rho:0.01,half:1")
+    page.locator("#trust .guess").get_by_role("button", name="more often").click()
+    expect(page.locator("#trust .answer")).to_contain_text("Yes.")
+    page.wait_for_function("frame === 0")
+    state = scene(page, "trust")
+    assert (state["rho"], state["half"]) == (0.3, 2)
+    small, promised = page.evaluate("[misses({ ...TRUSTED, rho: 0.01 }, false, 'both'), promisedMisses(2)]")
+    assert small < promised
+
+
+def test_on_a_phone_a_question_comes_before_its_picture(open_article):
+    page = open_article("", 390, 844)
+    for name in page.evaluate("order().filter((one) => one.guess).map((one) => one.name)"):
+        above, below = (page.locator(f"#{name} {part}").bounding_box() for part in (".guess", ".picture"))
+        assert above["y"] + above["height"] <= below["y"] + 1
 
 
 def test_curves_are_hidden_until_somebody_guesses(article):
@@ -398,15 +455,15 @@ def test_a_dragged_sample_moves_its_average(article, name, task, step):
 
 
 def test_a_dragged_sample_moves_box_and_line_and_errors_follow(article):
-    look = "[planeTasks(scenes.rule.state)[6], scenes.rule.errors]"
+    look = "[planeTasks(scenes.rule.state)[11], scenes.rule.errors]"
     before, errors = article.evaluate(look)
     drag(article, "#rule", (60, -50))
     after, now = article.evaluate(look)
     moved = np.array(after["points"]) - np.array(before["points"])
     assert np.flatnonzero(np.abs(moved).sum(axis=1)).size == 1
     assert moved.sum(axis=0)[0] > 0.3 < moved.sum(axis=0)[1]
-    assert now[6]["alone"] != errors[6]["alone"]
-    assert [one["alone"] for one in now[:6]] == pytest.approx([one["alone"] for one in errors[:6]], abs=1e-12)
+    assert now[11]["alone"] != errors[11]["alone"]
+    assert [one["alone"] for one in now[:11]] == pytest.approx([one["alone"] for one in errors[:11]], abs=1e-12)
     # Another sequence has other samples, and none of them moved.
     article.locator("#rule").get_by_role("button", name="Other samples").click()
     assert scene(article, "rule")["moved"] == {}
@@ -428,10 +485,10 @@ def test_samples_move_with_keys(article):
     after = article.evaluate("sequence(scenes.neighbours.state).tau[7]")
     assert after - before == pytest.approx(0.02, rel=1e-9)
     article.locator("#rule svg").first.focus()
-    before = article.evaluate("planeTasks(scenes.rule.state)[6].mean")
+    before = article.evaluate("planeTasks(scenes.rule.state)[11].mean")
     for key in ("ArrowRight", "n", "ArrowUp"):
         article.keyboard.press(key)
-    moved = np.subtract(article.evaluate("planeTasks(scenes.rule.state)[6].mean"), before)
+    moved = np.subtract(article.evaluate("planeTasks(scenes.rule.state)[11].mean"), before)
     np.testing.assert_allclose(moved, [0.02, 0.02, 0, 0], atol=1e-9)
     outline = article.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
@@ -450,10 +507,17 @@ def test_play_lets_tasks_arrive_and_the_space_bar_stops_it(article):
     assert scene(article, "neighbours")["upto"] == at
 
 
-def test_the_first_scene_moves_by_itself_unless_the_reader_asks_for_little_motion(open_article, article):
-    moving = open_article(reduced_motion="no-preference")
-    moving.wait_for_function("scenes.turn.state.at > 0.5")
-    assert article.evaluate("scenes.turn.state.at") == 0
+def test_nothing_moves_before_somebody_presses_play(open_article):
+    page = open_article(reduced_motion="no-preference")
+    page.wait_for_timeout(500)
+    assert page.evaluate("[scenes.turn.state.at, playing]") == [0, None]
+    page.locator("#turn").get_by_role("button", name="Play").click()
+    page.wait_for_function("scenes.turn.state.at > 0.5")
+
+
+def test_all_rules_of_the_first_scene_start_alike(article):
+    first = article.evaluate("Object.values(digits.errors).map((lines) => Object.values(lines).map((line) => line[0]))")
+    assert all(len(set(starts)) == 1 for starts in first)
 
 
 # -- links, projector, phones, everybody ------------------------------------------------------------------------------
@@ -521,6 +585,7 @@ def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
         expect(now.locator("svg").first).to_be_in_viewport(ratio=0.99)
         expect(now.locator(".panel").first).to_be_in_viewport(ratio=0.9)
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        expect(now.locator(".room")).to_be_visible()
         if now.locator(".play").count():
             key = page.evaluate("current().play.key")
             page.evaluate(f"change(current(), {{ {key}: current().play.from }})")
@@ -532,9 +597,35 @@ def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
             page.wait_for_function("frame === 0")
     assert len(titles) == len(SCENES)
     size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.now .panel')).fontSize)")
+    assert size >= 26
     page.keyboard.press("Escape")
     expect(page.locator("section:visible")).to_have_count(len(SCENES))
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.panel')).fontSize)") < 0.9 * size
+
+
+def test_buttons_of_a_room_leave_space_to_play_and_questions_to_read(open_article):
+    page = open_article("#scene=1,projector", 1280, 720)
+    back, following = (page.locator(f'.steps [data-step="{by}"]') for by in (-1, 1))
+    expect(back).to_be_disabled()
+    following.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("section.now")).to_have_id("average")
+    page.keyboard.press("Space")
+    page.wait_for_function("current().name === 'average' && current().state.again > 0")
+    page.keyboard.press("Space")
+    for number in range(1, len(SCENES)):
+        now = page.locator("section.now")
+        if now.locator(".guess").count():
+            now.locator(".guess button").last.click()
+            for part in (now.locator(".guess p").first, now.locator(".answer")):
+                expect(part).to_be_in_viewport(ratio=0.99)
+        page.wait_for_function("frame === 0")
+        buttons, panel = (page.locator(place).bounding_box() for place in (".steps", "section.now .panel"))
+        assert buttons["y"] + buttons["height"] <= panel["y"]
+        assert panel["y"] + panel["height"] <= 720
+        if number < len(SCENES) - 1:
+            following.click()
+    expect(following).to_be_disabled()
 
 
 def test_a_swipe_that_begins_on_a_sample_moves_the_page(open_article):

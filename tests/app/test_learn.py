@@ -65,11 +65,11 @@ def test_the_address_of_the_app_follows_and_restores_a_scene(open_learn):
     page, article = open_learn("?n=12&scene=4,rho:0.1")
     expect(article.locator("#rule h2")).to_be_in_viewport()
     slider = article.locator("#rule input[name=upto]")
-    slider.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]n=12&(.*&)?scene=4,rho:0.1,upto:8$"))
+    slider.press("ArrowLeft")
+    expect(page).to_have_url(re.compile(r"[?&]n=12&(.*&)?scene=4,rho:0.1,upto:11$"))
     page.reload()
     expect(article.locator("#rule h2")).to_be_in_viewport()
-    expect(slider).to_have_value("8")
+    expect(slider).to_have_value("11")
     expect(article.locator("#rule input[name=rho]")).to_have_value("-1")
 
 
