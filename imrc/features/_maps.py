@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 
+_NORMAL_RANGE = 1.349
+"""Interquartile range of a normal distribution in standard deviations."""
+
 
 class FeatureMap(ABC):
     """A fixed map from instances (n, d) to features (n, D)."""
@@ -107,6 +110,32 @@ class Standardised(FeatureMap):
         # A constant column leaves rounding noise instead of zero when its values are large.
         constant = scale <= 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
         return cls(centre, np.where(constant, 1.0, scale))
+
+    @classmethod
+    def robust(cls, X: Floats) -> Standardised:
+        """Take median and interquartile range / 1.349 from the rows of X; mean and deviation where the range is 0.
+
+        For a normal column both are centre and deviation; in heavy tails the bulk of the values keeps its scale.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Instances.
+
+        Returns
+        -------
+        Standardised
+
+        Examples
+        --------
+        >>> Standardised.robust(np.array([[0.0], [1.0], [2.0], [3.0], [1000.0]])).centre
+        array([2.])
+        """
+        usual = cls.learn(X)
+        low, centre, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+        spread = high > low
+        scale = np.where(spread, (high - low) / _NORMAL_RANGE, usual.scale)
+        return cls(np.where(spread, centre, usual.centre), scale)
 
     @property
     def n_outputs(self) -> int:

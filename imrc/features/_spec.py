@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -45,14 +47,14 @@ DESCRIPTIONS: dict[FeatureKind, str] = {
     "the rules become non-linear.",
     "rff_median": "Columns standardised, then N random projections whose frequencies are divided by the median "
     "distance of instances; both are learnt from the training samples of the first task.",
-    "blended": "Numeric columns standardised, values beyond 8 deviations pulled in by a logarithm, then random "
-    "Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
-    "standardising, with twice as many frequencies and half the distance; 0/1 columns as they are. Mean, deviation and "
-    "distance are those of the training samples of the first task. What the recommended preset takes.",
+    "blended": "Columns scaled by median and interquartile range, values beyond 5 pulled in by a logarithm, then "
+    "random Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
+    "scaling, with twice as many frequencies and half the distance. What the recommended preset takes; it learns "
+    "scales and distance again whenever the rows seen have doubled.",
 }
 
-_PULLED_IN_BEYOND = 8.0
-"""Standard deviations of the first task beyond which values of a numeric column are pulled in."""
+_PULLED_IN_BEYOND = 5.0
+"""Scales beyond which values of a column are pulled in."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,12 @@ def column_kinds(sequence: TaskSequence, rows: NDArray[np.int64] | None = None) 
     tuple of str
         One per input column.
     """
-    X = _learnt_rows(sequence, rows)
     declared = sequence.column_kinds or ("undeclared",) * sequence.n_features
+    return _kinds_of(_learnt_rows(sequence, rows), declared)
+
+
+def _kinds_of(X: Floats, declared: Sequence[str]) -> tuple[str, ...]:
+    """Return what columns are, undeclared ones by the rows of X."""
     missing = np.isnan(X)
     binary = ((X == 0.0) | (X == 1.0) | missing).all(axis=0) & ~missing.all(axis=0)
     seen = ["binary" if flag else "numeric" for flag in binary]
@@ -177,15 +183,15 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     kind = FeatureSpec.parse(spec).kind
     if sequence.is_raw or kind in ("standardised", "rff_median"):
         return True
-    linear = {"automatic": {"binary", "pixel"}, "blended": {"binary"}}.get(kind)
+    linear = {"automatic": {"binary", "pixel"}, "blended": set[str]()}.get(kind)
     return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
 
 
 def _median_distance(X: Floats, limit: int = 500) -> float:
-    """Median Euclidean distance between rows (the first `limit` of them); 1 if all rows are equal."""
+    """Median Euclidean distance between rows (`limit` of them, spread evenly); 1 if all rows are equal."""
     from scipy.spatial.distance import pdist
 
-    distances = pdist(X[:limit])
+    distances = pdist(X[np.linspace(0, len(X) - 1, min(limit, len(X))).astype(np.int64)])
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0
 
@@ -204,32 +210,40 @@ def _orthogonal(d: int, count: int, generator: np.random.Generator) -> Floats:
     return np.asarray(np.hstack(blocks) * np.sqrt(generator.chisquare(d, count)))
 
 
-def _blended(X: Floats, frequencies: int, blend: _Blend, generator: np.random.Generator) -> FeatureMap:
+def _blended(X: Floats, draws: Floats, blend: _Blend) -> FeatureMap:
     """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
-    d, count = X.shape[1], frequencies * blend.frequencies
-    draws = _orthogonal(d, count, generator) if blend.orthogonal else generator.standard_normal((d, count))
     fourier = RandomFourier(draws / (_median_distance(X) * blend.distance))
     centre = X.mean(axis=0)
     mean_square = float(((X - centre) ** 2).sum(axis=1).mean())
-    wanted = count * blend.linear / (1.0 - blend.linear)
+    wanted = draws.shape[1] * blend.linear / (1.0 - blend.linear)
     scale = np.sqrt(mean_square / wanted) if mean_square > 0.0 else 1.0
-    everything = np.arange(d)
-    return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(d, scale)),))))
+    everything = np.arange(X.shape[1])
+    return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(len(centre), scale)),))))
 
 
 def _side_by_side(
-    X: Floats, frequencies: int, kinds: NDArray[np.str_], generator: np.random.Generator
+    X: Floats, frequencies: int, kinds: NDArray[np.str_], names: Sequence[str], seed: int
 ) -> list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]]:
-    """Return the maps of "blended" for numeric columns and pixels."""
+    """Return the maps of "blended" for pixels and for all other columns, those that vary.
+
+    A column's row of frequencies follows from its name, so it keeps it when others come or go.
+    """
     parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
-    numeric, pixels = np.flatnonzero(kinds == "numeric"), np.flatnonzero(kinds == "pixel")
-    if numeric.size:
-        standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), _PULLED_IN_BEYOND)
-        values = pulled_in.transform(standardised.transform(X[:, numeric]))
-        parts.append((numeric, (standardised, pulled_in, _blended(values, frequencies, _NUMERIC, generator))))
+    pixels, numbers = np.flatnonzero(kinds == "pixel"), np.flatnonzero((kinds != "pixel") & (np.ptp(X, axis=0) > 0.0))
+    if numbers.size:
+        scaled, pulled_in = Standardised.robust(X[:, numbers]), PulledIn(len(numbers), _PULLED_IN_BEYOND)
+        draws = np.stack([_generator(seed, names[j]).standard_normal(frequencies) for j in numbers])
+        values = pulled_in.transform(scaled.transform(X[:, numbers]))
+        parts.append((numbers, (scaled, pulled_in, _blended(values, draws, _NUMERIC))))
     if pixels.size:
-        parts.append((pixels, (_blended(X[:, pixels], frequencies, _PIXELS, generator),)))
+        draws = _orthogonal(len(pixels), frequencies * _PIXELS.frequencies, _generator(seed))
+        parts.append((pixels, (_blended(X[:, pixels], draws, _PIXELS),)))
     return parts
+
+
+def _generator(seed: int, name: str = "") -> np.random.Generator:
+    """Return the generator of random frequencies: of all columns, or of the one with a name."""
+    return np.random.default_rng([seed, 2, *([zlib.crc32(name.encode())] if name else [])])
 
 
 def make(
@@ -265,19 +279,46 @@ def make(
     >>> make("rff", sequence).n_outputs, make("identity", sequence).n_outputs
     (400, 6)
     """
-    spec = FeatureSpec.parse(spec)
-    generator = np.random.default_rng([check_int("seed", seed, 0), 2])
-    X, kinds = _learnt_rows(sequence, rows), column_kinds(sequence, rows)
-    if not sequence.is_raw:
-        return _of_numbers(spec, X, np.array(kinds), generator)
-    prepared = Prepared.learn(X, kinds, max_categories=sequence.max_categories, max_missing=sequence.max_missing)
-    inner = _of_numbers(spec, prepared.transform(X), np.array(prepared.kinds, dtype=str), generator)
-    return Composite(((np.arange(sequence.n_features), (prepared, inner)),))
+    return learner(spec, sequence, seed)(_learnt_rows(sequence, rows))
 
 
-def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator: np.random.Generator) -> FeatureMap:
+def learner(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> Callable[[Floats], FeatureMap]:
+    """Return what learns a map of the columns of a sequence from rows (n, d), with the same frequencies each time.
+
+    Parameters
+    ----------
+    spec : str or FeatureSpec
+        Which map.
+    sequence : TaskSequence
+        What its columns are; no value is looked at.
+    seed : int
+        Seed of the random frequencies.
+
+    Returns
+    -------
+    callable
+        From rows to a FeatureMap.
+    """
+    spec, seed = FeatureSpec.parse(spec), check_int("seed", seed, 0)
+    declared = sequence.column_kinds or ("undeclared",) * sequence.n_features
+    positions = [str(column) for column in range(sequence.n_features)]
+
+    def learn(X: Floats) -> FeatureMap:
+        kinds = _kinds_of(X, declared)
+        if not sequence.is_raw:
+            return _of_numbers(spec, X, np.array(kinds), positions, seed)
+        prepared = Prepared.learn(X, kinds, max_categories=sequence.max_categories, max_missing=sequence.max_missing)
+        codes = {int(c): tuple(map(str, range(int(np.nanmax(X[:, c], initial=0)) + 1))) for c in prepared.words}
+        names = prepared.names(positions, codes)
+        inner = _of_numbers(spec, prepared.transform(X), np.array(prepared.kinds, dtype=str), names, seed)
+        return Composite(((np.arange(len(declared)), (prepared, inner)),))
+
+    return learn
+
+
+def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], names: Sequence[str], seed: int) -> FeatureMap:
     """Return the map of complete numbers, learnt from the rows of X."""
-    kind, d = spec.kind, X.shape[1]
+    kind, d, generator = spec.kind, X.shape[1], _generator(seed)
     if kind == "paper":
         # Pixels and features of a network enter the paper's experiments unchanged.
         kind, spec = ("identity", spec) if (kinds == "pixel").all() else ("rff", FeatureSpec("rff"))
@@ -293,7 +334,8 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
     parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
     same: dict[str, type[Identity]] = {"binary": Clipped}
     if kind == "blended":
-        parts = _side_by_side(X, spec.frequencies, kinds, generator)
+        same = {}
+        parts = _side_by_side(X, spec.frequencies, kinds, names, seed)
     else:
         same["pixel"] = Identity
         if (kinds == "numeric").any():
@@ -304,8 +346,9 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
         if (kinds == name).any():
             parts.append((everything[kinds == name], (unchanged(int((kinds == name).sum())),)))
     if not parts:
-        return Identity(0)
-    return parts[0][1][0] if len(parts) == 1 and len(parts[0][1]) == 1 else Composite(tuple(parts))
+        parts.append((everything[:0], (Identity(0),)))
+    whole = len(parts) == 1 and len(parts[0][0]) == d and len(parts[0][1]) == 1
+    return parts[0][1][0] if whole else Composite(tuple(parts))
 
 
 def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:
