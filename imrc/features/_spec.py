@@ -187,11 +187,13 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
 
 
-def _median_distance(X: Floats, limit: int = 500) -> float:
-    """Median Euclidean distance between rows (`limit` of them, spread evenly); 1 if all rows are equal."""
-    from scipy.spatial.distance import pdist
+def _median_distance(X: Floats) -> float:
+    """Median Euclidean distance of rows that follow each other closely; 1 if all of them are equal.
 
-    distances = pdist(X[np.linspace(0, len(X) - 1, min(limit, len(X))).astype(np.int64)])
+    Rows come task by task, so it is the distance within tasks, also where tasks lie far apart.
+    """
+    steps = range(1, min(5, len(X) - 1) + 1)
+    distances = np.concatenate([[0.0], *(np.linalg.norm(X[step:] - X[:-step], axis=1) for step in steps)])
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0
 
