@@ -16,7 +16,7 @@ import argparse
 import csv
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,10 +28,11 @@ from default_study import BLENDED, STREAMS, Setting
 import imrc
 from imrc import features
 from imrc.core.prediction import softmax
-from imrc.core.rules_log import LogLossLearner, LogRule
+from imrc.core.rules_log import CANDIDATES, LogLossLearner, LogRule
 from imrc.evaluation import largest_n
 from imrc.evaluation.calibration import calibration_error, counted, log_loss
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+from imrc.solvers._api import with_intercept
 
 RESULTS = Path(__file__).parent / "results"
 B = 3
@@ -101,8 +102,20 @@ def learnt(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) ->
     """Return the measures of the learner for log loss."""
     repetition, C = repetition_seeds(seed, 1)[0], sequence.n_classes
     learner = LogLossLearner(C, features.learner("blended", sequence, seed), b=B, **options)
-    tests, wrong, sums = [], {name: [] for name in ("both", "alone", "pooled")}, []
-    current, before, times, newest = [], [], [], []
+    tests, mapped, current, alone = [], {}, [], []
+    average, single, pooled, newest, before, times = [], [], [], [], [], []
+
+    def values(rule: LogRule, task: int) -> np.ndarray:
+        """Return the scores of a rule on the test rows of a task, which are mapped once by each map."""
+        known, rows = mapped.get(task, (None, None))
+        if known is not rule.feature_map:
+            rows = with_intercept(rule.feature_map.transform(tests[task][0]))
+            mapped[task] = rule.feature_map, rows
+        return rows @ rule.mu.T
+
+    def error(rule: LogRule, task: int) -> float:
+        return float(np.mean(values(rule, task).argmax(axis=1) != tests[task][1]))
+
     for task, block in enumerate(sequence.tasks):
         y = sequence.encoded(task)
         draw = draw_task(y, n, C, task_seed(repetition, task))
@@ -112,41 +125,27 @@ def learnt(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) ->
         step = learner.step(block.X[draw.train], y[draw.train])
         times.append(time.thread_time() - started)
         if rule is not None:
-            before.append(error(rule, *tests[-1]))
-        found = [tested(rule, *tests[task - back]) for back, rule in enumerate([step.forward, *step.revised])]
-        current[task - len(found) + 1 :] = found[::-1]
+            before.append(error(rule, task))
+        current.append(None)
+        for back, rule in enumerate([step.forward, *step.revised]):
+            scores, truth = values(rule, task - back), tests[task - back][1]
+            answers = scores.argmax(axis=1)
+            sums = counted(softmax(scores), answers, truth)[0]
+            current[task - back] = float(np.mean(answers != truth)), sums
+        average.append(np.mean([wrong for wrong, _ in current]))
         newest.append(current[-1][0])
-        wrong["both"].append(np.mean([one for one, _ in current]))
         if step.alone is not None:
-            alone = error(step.alone, *tests[-1])
-            wrong["alone"].append(np.mean([*own, alone]) if (own := wrong.setdefault("own", [])) else alone)
-            own.append(alone)
+            alone.append(error(step.alone, task))
+            single.append(np.mean(alone))
         if step.pooled is not None:
-            X, truth = np.vstack([X for X, _ in tests]), np.concatenate([t for _, t in tests])
-            wrong["pooled"].append(error(step.pooled, X, truth))
+            pooled.append(np.mean([error(step.pooled, j) for j in range(task + 1)]))
     reliability = np.sum([sums for _, sums in current], axis=0)[None]
-    return {
-        "average": float(np.mean(wrong["both"])),
-        "newest": float(np.mean(newest)),
-        "before": float(np.mean(before)),
-        "single": float(np.mean(wrong["alone"])),
-        "pooled": float(np.mean(wrong["pooled"])),
+    measures = {"average": average, "newest": newest, "before": before, "single": single, "pooled": pooled}
+    return {name: float(np.mean(found)) for name, found in measures.items() if found} | {
         "log_loss": log_loss(reliability)[0],
         "calibration": calibration_error(reliability)[0],
         "ms": 1000.0 * float(np.mean(times)),
     }
-
-
-def error(rule: LogRule, X: np.ndarray, y: np.ndarray) -> float:
-    """Return the error of a rule."""
-    return float(np.mean(rule.scores(X).argmax(axis=1) != y))
-
-
-def tested(rule: LogRule, X: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the error of a rule, and what its probabilities add to the sums."""
-    values = rule.scores(X)
-    answers = values.argmax(axis=1)
-    return float(np.mean(answers != y)), counted(softmax(values), answers, y)[0]
 
 
 CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
@@ -159,6 +158,155 @@ CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
     "forest": forest,
     "learner": learnt,
 }
+
+
+# The task to come
+
+TABLES = ("pima", "liver", "chess_games", "istanbul", "occupancy", "ames", "hyperplane", "moons")
+
+
+def table(name: str, seed: int) -> imrc.TaskSequence:
+    """Return a table of tasks in their order, or rotated moons."""
+    if name == "moons":
+        return imrc.TaskSequence(tuple(_moons(seed)), name)
+    return _table(name)
+
+
+@cache
+def _table(name: str) -> imrc.TaskSequence:
+    path = Path(os.environ["IMRC_TEMPORAL"]) / f"{name}.csv.gz"
+    return imrc.datasets.read_table(path, label="label", task="task", name=name)
+
+
+def _moons(seed: int) -> Iterator[imrc.Task]:
+    """Yield eleven rotations by 18 degrees of half moons, fresh points each time."""
+    from sklearn.datasets import make_moons
+
+    for rotation in range(11):
+        X, y = make_moons(200, noise=0.1, random_state=1000 * seed + rotation)
+        angle = np.deg2rad(18.0 * rotation)
+        yield imrc.Task(X @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]), y)
+
+
+Next = Iterator[tuple[np.ndarray | None, float]]
+"""Before each task after the first: its probabilities, before any row of it is learnt; and processor seconds."""
+
+
+def next_learnt(sequence: imrc.TaskSequence, seed: int, **options: object) -> Next:
+    """Yield the probabilities of the learner for log loss."""
+    learner = LogLossLearner(sequence.n_classes, features.learner("blended", sequence, seed), b=B, **options)
+    for task, block in enumerate(sequence.tasks):
+        started = time.thread_time()
+        rule = learner.predicted() if task else None
+        found = None if rule is None else softmax(rule.scores(block.X))
+        learner.step(block.X, sequence.encoded(task))
+        yield found, time.thread_time() - started
+
+
+def next_old(sequence: imrc.TaskSequence, seed: int) -> Next:
+    """Yield the probabilities of preset "recommended" of version 1.0; run with its code."""
+    learner = Learner(resolve_settings("recommended", b=B), sequence.n_classes)
+    feature_map = features.make("blended", sequence, seed)
+    for task, block in enumerate(sequence.tasks):
+        started = time.thread_time()
+        X1, found = with_intercept(feature_map.transform(block.X)), None
+        if task:
+            found = softmax(X1 @ learner.predicted().coef.reshape(sequence.n_classes, -1).T)
+        learner.step(X1, sequence.encoded(task))
+        yield found, time.thread_time() - started
+
+
+def next_rival(sequence: imrc.TaskSequence, seed: int, make: Callable[[int], object], *, numbered: bool) -> Next:
+    """Yield the probabilities of a scikit-learn classifier learnt from all rows so far, with the task's number or not.
+
+    Columns are standardised and words 0/1 columns by what was seen.
+    """
+    for task, block in enumerate(sequence.tasks):
+        if task == 0:
+            yield None, 0.0
+            continue
+        started = time.process_time()
+        X, y = (
+            np.vstack([one.X for one in sequence.tasks[:task]]),
+            np.concatenate([sequence.encoded(j) for j in range(task)]),
+        )
+        feature_map = features.learner("standardised", sequence, seed)(X)
+        inputs, wanted = feature_map.transform(X), feature_map.transform(block.X)
+        if numbered:
+            inputs = np.column_stack([inputs, np.repeat(np.arange(task), sequence.sizes[:task])])
+            wanted = np.column_stack([wanted, np.full(len(wanted), task)])
+        found = np.zeros((len(wanted), sequence.n_classes))
+        present, counts = np.unique(y, return_counts=True)
+        if len(present) == 1:
+            found[:, present] = 1.0
+        else:
+            model = make(seed, int(counts.min())).fit(inputs, y)
+            found[:, model.classes_] = model.predict_proba(wanted)
+        yield found, time.process_time() - started
+
+
+def tuned_logistic(seed: int, rarest: int) -> object:
+    """Return logistic regression whose penalty is chosen among four by folds."""
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+
+    if rarest < 2:
+        return LogisticRegression(max_iter=1000)
+    return LogisticRegressionCV(
+        Cs=[0.01, 0.1, 1.0, 10.0], cv=min(5, rarest), scoring="neg_log_loss", max_iter=1000, random_state=seed
+    )
+
+
+def numbered_forest(seed: int, rarest: int) -> object:
+    """Return a forest of 100 trees."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(100, random_state=seed)
+
+
+def majority(seed: int, rarest: int) -> object:
+    """Return what always answers the most frequent class."""
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="prior")
+
+
+NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
+    "recommended_1.0": next_old,
+    "logistic": lambda s, seed: next_rival(s, seed, tuned_logistic, numbered=False),
+    "forest": lambda s, seed: next_rival(s, seed, numbered_forest, numbered=True),
+    "majority": lambda s, seed: next_rival(s, seed, majority, numbered=False),
+    "learner": next_learnt,
+    "no_trend": lambda s, seed: next_learnt(s, seed, candidates=CANDIDATES[:4]),
+}
+
+
+def measured(sequence: imrc.TaskSequence, steps: Next) -> dict[str, object]:
+    """Return the measures over the rows of the second half of the tasks."""
+    wrong, rows, sums, times = 0, 0, 0.0, []
+    for task, (found, seconds) in enumerate(steps):
+        times.append(seconds)
+        if task >= len(sequence) // 2 and found is not None:
+            y, answers = sequence.encoded(task), found.argmax(axis=1)
+            wrong, rows = wrong + int((answers != y).sum()), rows + len(y)
+            sums = sums + counted(0.999 * found + 0.001 / found.shape[1], answers, y)[0]
+    return {
+        "before": wrong / rows,
+        "log_loss": log_loss(sums[None])[0],
+        "calibration": calibration_error(sums[None])[0],
+        "ms": 1000.0 * float(np.mean(times)),
+    }
+
+
+def run_next(path: Path, methods: list[str], seeds: range, only: list[str]) -> None:
+    """Run what is missing."""
+    store = Store(path)
+    for name in TABLES:
+        for seed in seeds:
+            for method in methods:
+                if (not only or name in only) and not store.has(name, "all", seed, method):
+                    sequence = table(name, seed)
+                    row = measured(sequence, NEXT[method](sequence, seed))
+                    store.add({"setting": name, "n": "all", "seed": seed, "method": method, **row})
 
 
 COLUMNS = (
@@ -229,6 +377,8 @@ def main() -> None:
     parser.add_argument("--file", type=Path, default=RESULTS / "learner_study_continual.csv")
     options = parser.parse_args()
     seeds = range(*map(int, options.seeds.split(":")))
+    if options.action == "next":
+        run_next(options.file, options.methods, seeds, options.only)
     if options.action == "continual":
         run_continual(options.file, options.methods, options.sizes, seeds, options.only)
 
