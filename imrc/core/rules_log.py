@@ -1,9 +1,9 @@
-"""The learner for log loss: four rates of change side by side, each judged by what it predicted.
+"""The learner for log loss: rates of change side by side, each judged by what it predicted.
 
 1. A task is learnt by one weighted logistic regression on stored rows, weights from tracking mean vectors with a rate
    of change rho.
 2. Four rates are followed side by side: 0 (all tasks alike), .01, .1, and infinity (the task alone); slow ones with
-   penalty 16, fast ones with 4.
+   penalty 16, fast ones with 4, and .1 also with 1.
 3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
    share in the rule of a task to come.
 4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
@@ -46,6 +46,7 @@ CANDIDATES = (
     Candidate(0.0, 16.0),
     Candidate(0.01, 16.0),
     Candidate(0.1, 4.0),
+    Candidate(0.1, 1.0),
     Candidate(ALONE, 4.0),
     Candidate(0.01, 4.0, moving=True),
 )

@@ -276,7 +276,7 @@ NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
     "forest": lambda s, seed: next_rival(s, seed, numbered_forest, numbered=True),
     "majority": lambda s, seed: next_rival(s, seed, majority, numbered=False),
     "learner": next_learnt,
-    "no_trend": lambda s, seed: next_learnt(s, seed, candidates=CANDIDATES[:4]),
+    "no_trend": lambda s, seed: next_learnt(s, seed, candidates=CANDIDATES[:-1]),
 }
 
 
