@@ -123,7 +123,8 @@ class _Weights:
         return np.full_like(self._rates, 1.0 / samples if samples else np.inf)
 
     def _step(self, own: Floats, samples: int, gap: float) -> tuple[Floats, Floats]:
-        return forward_step(own, self._a(samples), *self._before, self._rates * gap)
+        tau, s = self._before
+        return forward_step(own, self._a(samples), tau, s, self._rates * gap)
 
     def forward(self, samples: int | None = None) -> tuple[Floats, Floats]:
         """Return weights (candidates, tasks) of the newest task and effective samples, had it so many samples."""
@@ -235,7 +236,7 @@ class LogLossLearner:
     def predicted(self, gap: float = 1.0) -> LogRule:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
         shares, ess = self.shares()[1], self._weights.forward()[1]
-        return self._rule(np.tensordot(shares, self._to_come(gap), axes=1), np.exp(shares @ np.log(ess)))
+        return self._rule(np.tensordot(shares, self._to_come(gap), axes=1), float(np.exp(shares @ np.log(ess))))
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""
@@ -354,7 +355,7 @@ class LogLossLearner:
 
     def _few(self, rows: int) -> bool:
         """Whether so many rows make a smaller matrix by themselves than with their features."""
-        return rows <= 2 * self._X.shape[1]
+        return bool(rows <= 2 * self._X.shape[1])
 
     def _extend(self, X: Floats, dropped: int) -> None:
         """Add mapped rows and forget the oldest, also in the Gram matrix and in the solutions to begin from."""
@@ -382,4 +383,5 @@ def _log_loss(values: Floats, y: NDArray[np.int64]) -> float:
 
 def _shares(account: Sequence[Floats], count: int) -> Floats:
     """Return exp(-loss) of each of `count` candidates, as shares; equal ones before anything is known."""
-    return softmax(-np.sum(account, axis=0)[None] if account else np.zeros((1, count)))[0]
+    losses = np.sum(account, axis=0) if account else np.zeros(count)
+    return np.asarray(softmax(-losses[None])[0])

@@ -234,7 +234,7 @@ def _side_by_side(
     pixels, numbers = np.flatnonzero(kinds == "pixel"), np.flatnonzero((kinds != "pixel") & (np.ptp(X, axis=0) > 0.0))
     if numbers.size:
         scaled, pulled_in = Standardised.robust(X[:, numbers]), PulledIn(len(numbers), _PULLED_IN_BEYOND)
-        draws = np.stack([_generator(seed, names[j]).standard_normal(frequencies) for j in numbers])
+        draws = np.stack([_generator(seed, names[int(j)]).standard_normal(frequencies) for j in numbers])
         values = pulled_in.transform(scaled.transform(X[:, numbers]))
         parts.append((numbers, (scaled, pulled_in, _blended(values, draws, _NUMERIC))))
     if pixels.size:

@@ -6,7 +6,8 @@
 
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
-are skipped, so a run that was stopped goes on where it was.
+are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
+version 1.0 on the same data, draws and seeds of random features.
 
 Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz with columns `task` and `label`), the
 five streams from $IMRC_STREAMS (name.csv.gz, label last, blocks of 300 rows).
@@ -17,13 +18,11 @@ import csv
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from default_study import BLENDED, STREAMS, Setting
+from default_study import BLENDED
 
 import imrc
 from imrc import features
@@ -149,7 +148,6 @@ def learnt(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) ->
 
 
 CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
-    "recommended_1.0": lambda s, n, seed: evaluated(s, n, seed, preset="recommended"),
     "paper": lambda s, n, seed: evaluated(s, n, seed, preset="paper"),
     "logistic_seen": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_seen:tuned",), preset="recommended"),
     "logistic_single": lambda s, n, seed: evaluated(
@@ -200,19 +198,6 @@ def next_learnt(sequence: imrc.TaskSequence, seed: int, **options: object) -> Ne
         rule = learner.predicted() if task else None
         found = None if rule is None else softmax(rule.scores(block.X))
         learner.step(block.X, sequence.encoded(task))
-        yield found, time.thread_time() - started
-
-
-def next_old(sequence: imrc.TaskSequence, seed: int) -> Next:
-    """Yield the probabilities of preset "recommended" of version 1.0; run with its code."""
-    learner = Learner(resolve_settings("recommended", b=B), sequence.n_classes)
-    feature_map = features.make("blended", sequence, seed)
-    for task, block in enumerate(sequence.tasks):
-        started = time.thread_time()
-        X1, found = with_intercept(feature_map.transform(block.X)), None
-        if task:
-            found = softmax(X1 @ learner.predicted().coef.reshape(sequence.n_classes, -1).T)
-        learner.step(X1, sequence.encoded(task))
         yield found, time.thread_time() - started
 
 
@@ -271,7 +256,6 @@ def majority(seed: int, rarest: int) -> object:
 
 
 NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
-    "recommended_1.0": next_old,
     "logistic": lambda s, seed: next_rival(s, seed, tuned_logistic, numbered=False),
     "forest": lambda s, seed: next_rival(s, seed, numbered_forest, numbered=True),
     "majority": lambda s, seed: next_rival(s, seed, majority, numbered=False),
