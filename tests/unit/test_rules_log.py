@@ -53,7 +53,8 @@ def test_rate_zero_is_pooling_and_alone_is_the_task_by_itself():
     own = learnt(data, LogLossLearner(2, linear, candidates=(OWN,)))[-1]
     assert own.forward.ess == pytest.approx(12.0)
     assert gradient_norm(own.forward, *data[-1], np.full(12, 1 / 12), 4.0 * 2.0 / 12.0) < 1.001 * TOLERANCE
-    assert own.alone is not None and own.pooled is None
+    assert own.alone is not None
+    assert own.pooled is None
 
 
 def test_weights_and_effective_samples_are_those_of_the_recursions():
@@ -66,7 +67,7 @@ def test_weights_and_effective_samples_are_those_of_the_recursions():
     tau, d = np.eye(5), np.full((5, 1), rate)
     forward, forward_s = track_forward(tau, np.repeat(s, 5, axis=1), d)
     both, both_s = track_forward_backward(tau, np.repeat(s, 5, axis=1), d, 3)
-    weights, ess = learner._weights.forward()
+    weights, _ess = learner._weights.forward()
     assert weights[0] == pytest.approx(forward[-1])
     assert step.forward.ess == pytest.approx(1.0 / forward_s[-1, 0])
     for back, (found, _) in enumerate(learner._weights.revised(), start=1):
@@ -78,7 +79,8 @@ def test_shares_follow_what_was_predicted():
     alike, turned = LogLossLearner(2, linear), LogLossLearner(2, linear)
     learnt(tasks(12, 20, noise=0.15), alike)
     worth = learnt(tasks(12, 20, flips=True), turned)[-1].forward.ess
-    assert alike.shares()[0][:2].sum() > 0.9 and alike.shares()[1][:2].sum() > 0.9
+    assert alike.shares()[0][:2].sum() > 0.9
+    assert alike.shares()[1][:2].sum() > 0.9
     assert turned.shares()[0][-1] > 0.9
     assert worth == pytest.approx(20.0, rel=0.1)
 
