@@ -161,6 +161,8 @@ class LogLossLearner:
         `ALONE` only, each task is learnt alone.
     penalty : float
         Factor of all penalties.
+    known : ndarray of shape (rows, d) or None
+        Instances without labels from which the first representation is learnt; None: those of the first task.
     """
 
     def __init__(
@@ -172,6 +174,7 @@ class LogLossLearner:
         W: int | str = "all",
         candidates: Sequence[Candidate] = CANDIDATES,
         penalty: float = 1.0,
+        known: Floats | None = None,
     ) -> None:
         self.n_classes, self.b = n_classes, b
         self.candidates = tuple(candidates)
@@ -181,10 +184,12 @@ class LogLossLearner:
         self._learn_map = learn_map
         self._map: FeatureMap = Identity(0)
         self._seen = self._seen_by_map = 0
+        if known is not None:
+            self._map, self._seen_by_map = learn_map(known), len(known)
         # The stored tasks: rows as they were read and mapped, labels; samples and time of each.
         self._raw: list[Floats] = []
-        self._X: Floats = np.empty((0, 0))
-        self._gram: Floats | None = None
+        self._X: Floats = np.empty((0, self._map.n_outputs + 1))
+        self._gram: Floats | None = np.empty((0, 0))
         self._y: Ints = np.empty(0, dtype=np.int64)
         self._sizes: list[int] = []
         self._times: list[float] = []

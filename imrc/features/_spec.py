@@ -47,10 +47,10 @@ DESCRIPTIONS: dict[FeatureKind, str] = {
     "the rules become non-linear.",
     "rff_median": "Columns standardised, then N random projections whose frequencies are divided by the median "
     "distance of instances; both are learnt from the training samples of the first task.",
-    "blended": "Columns scaled by median and interquartile range, values beyond 5 pulled in by a logarithm, then "
+    "blended": "Numeric columns scaled by median and interquartile range, values beyond 5 pulled in by a logarithm, then "
     "random Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
-    "scaling, with twice as many frequencies and half the distance. What the recommended preset takes; it learns "
-    "scales and distance again whenever the rows seen have doubled.",
+    "scaling, with twice as many frequencies and half the distance; 0/1 columns as they are. What the recommended "
+    "preset takes; it learns scales and distance again whenever the rows seen have doubled.",
 }
 
 _PULLED_IN_BEYOND = 5.0
@@ -183,7 +183,7 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     kind = FeatureSpec.parse(spec).kind
     if sequence.is_raw or kind in ("standardised", "rff_median"):
         return True
-    linear = {"automatic": {"binary", "pixel"}, "blended": set[str]()}.get(kind)
+    linear = {"automatic": {"binary", "pixel"}, "blended": {"binary"}}.get(kind)
     return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
 
 
@@ -215,23 +215,24 @@ def _orthogonal(d: int, count: int, generator: np.random.Generator) -> Floats:
 def _blended(X: Floats, draws: Floats, blend: _Blend) -> FeatureMap:
     """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
     fourier = RandomFourier(draws / (_median_distance(X) * blend.distance))
+    everything = np.arange(X.shape[1])
     centre = X.mean(axis=0)
     mean_square = float(((X - centre) ** 2).sum(axis=1).mean())
     wanted = draws.shape[1] * blend.linear / (1.0 - blend.linear)
     scale = np.sqrt(mean_square / wanted) if mean_square > 0.0 else 1.0
-    everything = np.arange(X.shape[1])
     return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(len(centre), scale)),))))
 
 
 def _side_by_side(
     X: Floats, frequencies: int, kinds: NDArray[np.str_], names: Sequence[str], seed: int
 ) -> list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]]:
-    """Return the maps of "blended" for pixels and for all other columns, those that vary.
+    """Return the maps of "blended" for pixels and for columns of numbers, those that vary.
 
     A column's row of frequencies follows from its name, so it keeps it when others come or go.
     """
     parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
-    pixels, numbers = np.flatnonzero(kinds == "pixel"), np.flatnonzero((kinds != "pixel") & (np.ptp(X, axis=0) > 0.0))
+    varies = np.ptp(X, axis=0) > 0.0
+    pixels, numbers = np.flatnonzero(kinds == "pixel"), np.flatnonzero((kinds == "numeric") & varies)
     if numbers.size:
         scaled, pulled_in = Standardised.robust(X[:, numbers]), PulledIn(len(numbers), _PULLED_IN_BEYOND)
         draws = np.stack([_generator(seed, names[int(j)]).standard_normal(frequencies) for j in numbers])
@@ -336,7 +337,6 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], names: Se
     parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
     same: dict[str, type[Identity]] = {"binary": Clipped}
     if kind == "blended":
-        same = {}
         parts = _side_by_side(X, spec.frequencies, kinds, names, seed)
     else:
         same["pixel"] = Identity
