@@ -47,10 +47,10 @@ DESCRIPTIONS: dict[FeatureKind, str] = {
     "the rules become non-linear.",
     "rff_median": "Columns standardised, then N random projections whose frequencies are divided by the median "
     "distance of instances; both are learnt from the training samples of the first task.",
-    "blended": "Numeric columns scaled by median and interquartile range, values beyond 5 pulled in by a logarithm, then "
-    "random Fourier features scaled by the median distance beside the columns themselves; pixels the same way without "
-    "scaling, with twice as many frequencies and half the distance; 0/1 columns as they are. What the recommended "
-    "preset takes; it learns scales and distance again whenever the rows seen have doubled.",
+    "blended": "Numeric columns scaled by median and interquartile range, values beyond 5 pulled in by a logarithm, "
+    "then random Fourier features scaled by the median distance beside the columns themselves; pixels the same way "
+    "without scaling, with twice as many frequencies and half the distance; 0/1 columns as they are. What the "
+    "recommended preset takes; it learns scales and distance again whenever the rows seen have doubled.",
 }
 
 _PULLED_IN_BEYOND = 5.0
