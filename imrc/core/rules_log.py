@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats, Ints
+from imrc.core.moments import sample_moments
 from imrc.core.prediction import softmax
-from imrc.core.recursions import forward_step, revise
+from imrc.core.rates import smoothed_variance
+from imrc.core.recursions import forward_step, predict, revise
 from imrc.core.rules import surplus
 from imrc.features import FeatureMap, Identity
 from imrc.solvers._api import with_intercept
@@ -72,8 +74,10 @@ class LogRule:
 
     feature_map: FeatureMap
     mu: Floats  # (C, D + 1)
+    mean: Floats  # tracked mean vector, (C * (D + 1),)
+    mse: Floats  # its mean squared error, (C * (D + 1),)
     ess: float  # effective samples
-    value: float  # minimax log loss in nats; NaN for an average of rules
+    value: float  # minimax log loss in nats; NaN where no problem was solved for this rule
 
     def scores(self, X: Floats) -> Floats:
         """Return Phi(x, y)'mu for instances X (n, d), shape (n, C)."""
@@ -130,6 +134,11 @@ class _Weights:
         """Return weights (candidates, tasks) of the newest task and effective samples, had it so many samples."""
         newest = self._within[-1]
         return _worth(*(newest[2:4] if samples is None else self._step(newest.own, samples, newest.gap)))
+
+    def ahead(self, gap: float) -> tuple[Floats, Floats]:
+        """Return the same of the task to come."""
+        newest = self._within[-1]
+        return _worth(*predict(newest.forward, newest.forward_a, self._rates * gap))
 
     def revised(self) -> list[tuple[Floats, Floats]]:
         """Return the same of the tasks before it, the nearest first, from both sides."""
@@ -193,6 +202,8 @@ class LogLossLearner:
         self._y: Ints = np.empty(0, dtype=np.int64)
         self._sizes: list[int] = []
         self._times: list[float] = []
+        # Their sample averages and variances (tasks, 2, m), for the mean vectors that are reported beside the rules.
+        self._moments: Floats = np.empty(0)
         # Where solvers begin, by candidate and by task: coefficients of stored rows, or of features once rows are many.
         self._starts: dict[Hashable, Floats] = {}
         self._weights = _Weights([one.rate for one in self.candidates], b)
@@ -236,12 +247,14 @@ class LogLossLearner:
         self._starts.pop(("task", self.steps - self.b - 1), None)
         tasks = [(weights, ess), *(self._weights.revised() if revise else [])]
         fits = [self._mixed(("task", self.steps - back), *task, shares) for back, task in enumerate(tasks)]
-        return LogStep(fits[0], fits[1:], self._of_rate(ALONE, ess) if len(y) else None, self._of_rate(0.0, ess))
+        alone = self._of_rate(ALONE, weights, ess) if len(y) else None
+        return LogStep(fits[0], fits[1:], alone, self._of_rate(0.0, weights, ess))
 
     def predicted(self, gap: float = 1.0) -> LogRule:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
-        shares, ess = self.shares()[1], self._weights.forward()[1]
-        return self._rule(np.tensordot(shares, self._to_come(gap), axes=1), float(np.exp(shares @ np.log(ess))))
+        shares, (weights, ess) = self.shares()[1], self._weights.ahead(gap)
+        rule = np.tensordot(shares, self._to_come(gap), axes=1)
+        return self._rule(rule, shares @ weights, float(np.exp(shares @ np.log(ess))))
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""
@@ -251,13 +264,17 @@ class LogLossLearner:
         """Return the parameters of every candidate for the task to come."""
         return [self._parameters(c, (gap - 1.0) / TREND_PERIODS) for c in range(len(self.candidates))]
 
-    def _of_rate(self, rate: float, ess: Floats) -> LogRule | None:
+    def _of_rate(self, rate: float, weights: Floats, ess: Floats) -> LogRule | None:
         """Return the newest task's rule of the candidate with a rate."""
         places = [c for c in self._still if self.candidates[c].rate == rate]
-        return self._rule(self._parameters(places[0]), ess[places[0]]) if places else None
+        return self._rule(self._parameters(places[0]), weights[places[0]], ess[places[0]]) if places else None
 
-    def _rule(self, parameters: Floats, ess: float, value: float = np.nan) -> LogRule:
-        return LogRule(self._map, primal_parameters(parameters).reshape(parameters.shape), float(ess), value)
+    def _rule(self, parameters: Floats, weights: Floats, ess: float, value: float = np.nan) -> LogRule:
+        """Return a rule with the mean vector that has its weights, and the mean squared error of that."""
+        mean = weights / weights.sum() @ self._moments[:, 0]
+        variance = self._moments[np.array(self._sizes) > 0, 1].mean(axis=0)
+        mu = primal_parameters(parameters).reshape(parameters.shape)
+        return LogRule(self._map, mu, mean, variance / ess, float(ess), value)
 
     def _held_out(self, y: NDArray[np.int64]) -> Floats:
         """Return the log loss of each candidate on the half of the newest task that it does not learn from."""
@@ -276,8 +293,9 @@ class LogLossLearner:
         """Solve for a task with the weights, effective samples and penalties of all candidates by their shares."""
         still = len(shares)
         worth, penalty = np.exp(shares @ np.log([ess[:still], self._penalties[:still]]).T)
-        value = self._solve(place, shares @ weights[:still], worth, penalty)
-        return self._rule(self._parameters(place), worth, value)
+        together = shares @ weights[:still]
+        value = self._solve(place, together, worth, penalty)
+        return self._rule(self._parameters(place), together, worth, value)
 
     def _solve(
         self, place: Hashable, task_weights: Floats, ess: float, penalty: float, held: NDArray[np.bool_] | None = None
@@ -345,7 +363,10 @@ class LogLossLearner:
         self._seen += len(y)
         learn = self._seen >= 2 * self._seen_by_map and len(y) > 0
         if not learn:
-            self._extend(self._mapped(X), dropped)
+            rows = self._mapped(X)
+            self._extend(rows, dropped)
+            moments = _moments(rows, y, self.n_classes)[None]
+            self._moments = np.concatenate([self._moments, moments])[tasks:] if self.steps else moments
         self._raw = [*self._raw, X][tasks:]
         self._y = np.append(self._y, y)[dropped:]
         self._sizes = [*self._sizes, len(y)][tasks:]
@@ -357,6 +378,9 @@ class LogLossLearner:
             self._X = self._mapped(rows)
             self._gram = self._X @ self._X.T if self._few(len(rows)) else None
             self._starts.clear()
+            ends = np.cumsum(self._sizes)[:-1]
+            parts = zip(np.split(self._X, ends), np.split(self._y, ends), strict=True)
+            self._moments = np.stack([_moments(rows, labels, self.n_classes) for rows, labels in parts])
 
     def _few(self, rows: int) -> bool:
         """Whether so many rows make a smaller matrix by themselves than with their features."""
@@ -378,6 +402,15 @@ class LogLossLearner:
         for place, found in self._starts.items():
             self._starts[place] = np.hstack([found @ old, (found * times) @ old]) if self._moves(place) else found @ old
         self._gram = None
+
+
+def _moments(rows: Floats, y: NDArray[np.int64], n_classes: int) -> Floats:
+    """Return sample average and variance (2, m) of the scaled rows of a task, zeros without any."""
+    if not len(y):
+        return np.zeros((2, n_classes * rows.shape[1]))
+    X1 = rows.copy()
+    X1[:, 0] = 1.0
+    return np.stack([sample_moments(X1, y, n_classes, with_variance=False)[0], smoothed_variance(X1, y, n_classes)])
 
 
 def _log_loss(values: Floats, y: NDArray[np.int64]) -> float:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from imrc.core.moments import sample_moments
 from imrc.core.recursions import track_forward, track_forward_backward
 from imrc.core.rules_log import ALONE, CANDIDATES, Candidate, LogLossLearner
 from imrc.features import Identity, Standardised
@@ -73,6 +74,24 @@ def test_weights_and_effective_samples_are_those_of_the_recursions():
     for back, (found, _) in enumerate(learner._weights.revised(), start=1):
         assert found[0] == pytest.approx(both[-1 - back])
         assert step.revised[back - 1].ess == pytest.approx(1.0 / both_s[-1 - back, 0])
+
+
+def test_mean_vectors_are_tracked_averages_in_the_newest_map():
+    data = list(tasks(4, 6, noise=0.1))
+    factors = iter([1.0, 2.0, 4.0])
+    learner = LogLossLearner(
+        2, lambda rows: Standardised(np.zeros(3), np.full(3, next(factors))), b=1, candidates=(Candidate(0.1, 4.0),)
+    )
+    step = learnt(data, learner)[-1]
+    averages = [
+        sample_moments(np.hstack([np.ones((6, 1)), X / 4.0]), y, 2)[0] for X, y in data
+    ]  # the map of 24 rows, also for the first tasks
+    weights = learner._weights.forward()[0][0]
+    assert step.forward.mean == pytest.approx(weights @ np.stack(averages))
+    assert step.forward.mean.reshape(2, -1)[:, 0].sum() == pytest.approx(1.0)
+    intercepts = step.forward.mse.reshape(2, -1)[:, 0]
+    assert intercepts * step.forward.ess == pytest.approx(intercepts[::-1] * step.forward.ess)
+    assert (learner.predicted().mse > step.forward.mse).all()
 
 
 def test_shares_follow_what_was_predicted():
