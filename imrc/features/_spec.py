@@ -187,13 +187,24 @@ def learns(spec: str | FeatureSpec, sequence: TaskSequence) -> bool:
     return linear is not None and not (sequence.column_kinds and set(sequence.column_kinds) <= linear)
 
 
-def _median_distance(X: Floats) -> float:
+def _median_distance(X: Floats, limit: int = 500) -> float:
+    """Median Euclidean distance between rows (the first `limit` of them); 1 if all rows are equal."""
+    from scipy.spatial.distance import pdist
+
+    return _median_positive(pdist(X[:limit]))
+
+
+def _distance_within_tasks(X: Floats) -> float:
     """Median Euclidean distance of rows that follow each other closely; 1 if all of them are equal.
 
     Rows come task by task, so it is the distance within tasks, also where tasks lie far apart.
     """
     steps = range(1, min(5, len(X) - 1) + 1)
     distances = np.concatenate([[0.0], *(np.linalg.norm(X[step:] - X[:-step], axis=1) for step in steps)])
+    return _median_positive(distances)
+
+
+def _median_positive(distances: Floats) -> float:
     positive = distances[distances > 0]
     return float(np.median(positive)) if positive.size else 1.0
 
@@ -214,7 +225,7 @@ def _orthogonal(d: int, count: int, generator: np.random.Generator) -> Floats:
 
 def _blended(X: Floats, draws: Floats, blend: _Blend) -> FeatureMap:
     """Return random Fourier features of amplitude 1 beside linear ones, learnt from the rows of X."""
-    fourier = RandomFourier(draws / (_median_distance(X) * blend.distance))
+    fourier = RandomFourier(draws / (_distance_within_tasks(X) * blend.distance))
     everything = np.arange(X.shape[1])
     centre = X.mean(axis=0)
     mean_square = float(((X - centre) ** 2).sum(axis=1).mean())

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import imrc
 from imrc.datasets._rotation import rotate_images
-from imrc.features import FeatureSpec, PulledIn, column_kinds, make
+from imrc.features import FeatureSpec, PulledIn, column_kinds, learner, make
 
 
 @pytest.fixture
@@ -70,15 +70,36 @@ def test_blended_maps_numbers_twice_and_keeps_binary_columns(mixed):
     assert column_kinds(mixed) == ("numeric", "binary", "numeric")
     features = make("blended", mixed)
     values = features.transform(mixed[0].X)
-    assert values.shape == (30, 403)
+    assert values.shape == (30, 402)  # without the constant column
     np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
-    fourier, linear = values[:, :400], values[:, 400:402]
+    fourier, linear = values[:, :400], values[:, 400:401]
     np.testing.assert_allclose((fourier**2).sum(axis=1), 200.0)
-    # A fifth of the mean squared norm is linear, centred; the constant column is zero.
+    # A fifth of the mean squared norm is linear, centred.
     assert (linear**2).sum(axis=1).mean() == pytest.approx(200.0 / 4.0)
     np.testing.assert_allclose(linear.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.corrcoef(linear[:, 0], mixed[0].X[:, 0])[0, 1], 1.0)
-    assert (linear[:, 1] == 0.0).all()
+
+
+def test_blended_scales_by_what_most_values_are_like():
+    """A few huge values do not make all others alike, and frequencies of a column do not depend on the others."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(0.0, 1.0, (200, 2))
+    X[:5, 0] = 1e6
+    sequence = imrc.TaskSequence([imrc.Task(X, np.arange(200) % 2)], column_kinds=("numeric", "numeric"))
+    (_, (scaled, _, _)), *_ = make("blended", sequence).parts
+    assert scaled.scale == pytest.approx([1.0, 1.0], abs=0.2)
+    learn = learner("blended", sequence, 3)
+    (_, (*_, both)), *_ = learn(X).parts
+    X[:, 0] = 7.0
+    (columns, (*_, one)), *_ = learn(X).parts
+    frequencies = [part.parts[0][1][0].frequencies for part in (both, one)]
+    assert columns.tolist() == [1]
+    assert np.corrcoef(frequencies[0][1], frequencies[1][0])[0, 1] == pytest.approx(1.0)
+
+
+def test_blended_of_columns_that_never_vary():
+    sequence = imrc.TaskSequence([imrc.Task(np.full((6, 2), 3.0), np.arange(6) % 2)])
+    assert make("blended", sequence).transform(np.ones((4, 2))).shape == (4, 0)
 
 
 def test_blended_pulls_in_what_is_far_from_the_first_task():
