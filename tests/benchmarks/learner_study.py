@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from default_study import BLENDED
 
 import imrc
@@ -352,6 +353,51 @@ def run_continual(path: Path, methods: list[str], sizes: list[int], seeds: range
                     store.add({"setting": setting.dataset, "n": n, "seed": seed, "method": method, **row})
 
 
+def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:
+    """Return a line per method: its mean, and how it compares with the learner on the seeds that both have.
+
+    Wins, ties and losses are those of the learner at two standard errors. Ranks and regret, the distance to the best
+    method of a sequence, are over the methods that have all sequences. The first standard error is over sequences, the
+    second over seeds.
+    """
+    table = data.pivot_table(index=["setting", "seed"], columns="method", values=error)
+    means = table.groupby(level="setting").mean()
+    complete = means.dropna(axis=1)
+    regret = complete.sub(complete.min(axis=1), axis=0)
+    lines = {}
+    for method in table:
+        both = (table[method] - table["learner"]).dropna().groupby(level="setting").agg(["mean", "sem", "size"])
+        own = data[data["method"] == method].groupby("setting")[["log_loss", "calibration", "ms"]].median().mean()
+        beyond = both["mean"] / (2.0 * both["sem"]).where(both["sem"] > 0.0)
+        lines[method] = {
+            "sets": len(both),
+            "error": means[method].mean(),
+            "minus learner": both["mean"].mean(),
+            "se sets": both["mean"].sem(),
+            "se seeds": np.sqrt((both["sem"] ** 2).sum()) / len(both),
+            "wins": int((beyond > 1.0).sum()),
+            "losses": int((beyond < -1.0).sum()),
+            "rank": complete.rank(axis=1)[method].mean() if method in complete else np.nan,
+            "worst regret": regret[method].max() if method in complete else np.nan,
+            **own,
+        }
+    return pd.DataFrame(lines).T
+
+
+def report(path: Path) -> None:
+    """Print the tables."""
+    pd.set_option("display.width", 200, "display.max_columns", 30, "display.max_rows", 200)
+    data = pd.read_csv(path)
+    data["setting"] = data["setting"].astype(str)
+    for n, part in data.groupby("n"):
+        error = "before" if n == "all" else "average"
+        untouched = ~part["setting"].isin(SEEN)
+        for title, rows in (("untouched", part[untouched]), ("seen", part[~untouched])):
+            if "learner" in set(rows["method"]):
+                print(f"\nn = {n}, {title}\n{summed_up(rows, error).round(4).to_string()}")
+        print(part.pivot_table(index="setting", columns="method", values=error).round(4).to_string())
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -365,6 +411,8 @@ def main() -> None:
     seeds = range(*map(int, options.seeds.split(":")))
     if options.action == "next":
         run_next(options.file, options.methods, seeds, options.only)
+    if options.action == "report":
+        report(options.file)
     if options.action == "continual":
         run_continual(options.file, options.methods, options.sizes, seeds, options.only)
 
