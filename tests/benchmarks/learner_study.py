@@ -2,7 +2,9 @@
 
     python tests/benchmarks/learner_study.py continual --methods learner paper --sizes 10 50 --seeds 8801:8811
     python tests/benchmarks/learner_study.py next --methods learner forest --seeds 8801:8811
-    python tests/benchmarks/learner_study.py report
+    python tests/benchmarks/learner_study.py report [--file tests/benchmarks/results/learner_study_next.csv]
+
+`next` needs --file with the name of its own table.
 
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
