@@ -149,41 +149,6 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     return f"{size}: {by} {gain} from learning forward and backward{condition}."
 
 
-def _named(order: KnownOrder) -> str:
-    return f"{ORDER_NAMES[order]} (`order={order!r}`)".replace("'", '"')
-
-
-def order_sentence(result: Assessment) -> str:
-    """State which change model of the learner goes with the verdict, and which one the tasks are predicted best with.
-
-    Empty where nothing could be compared.
-    """
-    if not result.orders:
-        return ""
-    best, own = result.orders[0], ORDER_OF.get(result.verdict.name)
-    sure = f"(probability {decimal(best.probability, 2)})"
-    chosen = f'predicts these tasks best, so `order="auto"` would use it with all samples {sure}'
-    if own is None:
-        return f"No change model of the learner stands for this verdict; {_named(best.order)} {chosen}."
-    if own == best.order:
-        return f"Change model of this verdict: {_named(own)}; it also {chosen}."
-    return f"Change model of this verdict: {_named(own)}; but {_named(best.order)} {chosen}."
-
-
-def order_rows(result: Assessment) -> list[dict[str, str]]:
-    """Return the change models of the learner as rows to show, the one that predicts best first."""
-    most = max((fit.likelihood for fit in result.orders), default=0.0)
-    return [
-        {
-            "Change": ORDER_NAMES[fit.order],
-            "order": str(fit.order),
-            "Log-likelihood behind the best": decimal(most - fit.likelihood, 1),
-            "Probability": decimal(fit.probability, 2),
-        }
-        for fit in result.orders
-    ]
-
-
 def report(result: Assessment, n: float) -> str:
     """Return verdict and evidence as a few lines of text.
 

@@ -43,9 +43,8 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     """Return the effective samples a run reached: every page, report and command quotes this number.
 
     The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
-    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where ways to use
-    the past are averaged, it is their geometric mean by their shares: the task's own samples, or those of the
-    recursions. In the scenario "next_task" that of each task, from the second on, before any of its samples.
+    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where rates of
+    change are followed side by side, it is their geometric mean by their shares, so it depends on what each predicted. In the scenario "next_task" that of each task, from the second on, before any of its samples.
 
     Parameters
     ----------
@@ -81,9 +80,9 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
 
 def borrowing(result: RunResult) -> float:
     """Return the share other tasks have, mean over the steps from the second task on: 1 if used throughout."""
-    used = result.choices.get("transfer")
+    alone = result.choices.get("rate inf")
     # The first task has nobody to borrow from, whatever was chosen.
-    return 1.0 if used is None or used.shape[1] < 2 else float(used[:, 1:].mean())
+    return 1.0 if alone is None or alone.shape[1] < 2 else 1.0 - float(alone[:, 1:].mean())
 
 
 def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:

@@ -9,10 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from imrc._checks import InputError
-from imrc.core.log_loss_rules import MAX_STORED_TASKS, room
-from imrc.core.orders import COMPARED_TASKS
-from imrc.core.rates import RATES
-from imrc.core.selection import AVERAGED, CANDIDATES, folds
+from imrc.core.rules_log import CANDIDATES, STORED_ROWS, STORED_TASKS
 from imrc.core.zero_one_rules import RECENT_SAMPLES
 from imrc.evaluation.run import MAPPED_LIMIT
 from imrc.evaluation.settings import RunSettings
@@ -33,10 +30,7 @@ _STEP_S = 1.5e-3
 _ESTIMATE_S = 1.0e-4
 _PER_NUMBER_S = 4.0e-10
 _MAPPED_NUMBER_S = 5e-8
-_LOG_LOSS_ITERATIONS = 25
-_AVERAGED_ITERATIONS = 6  # on all stored samples, from a solution close by
-_LOG_LOSS_TASKS = 10
-"""Tasks whose weights are not negligible, typically, however many are stored."""
+_LOG_LOSS_ITERATIONS = 6  # on all stored samples, from a solution close by
 
 
 @dataclass(frozen=True)
@@ -258,31 +252,34 @@ def _rows(shape: _Shape, settings: RunSettings, *, kept: bool) -> float:
 def _tracking(shape: _Shape, settings: RunSettings) -> float:
     s, stored = settings.learner, shape.reach + 1
     if s.tracking == "rate":
-        rates = len(RATES) if s.rate is None else 1
-        rated = stored * (1 + rates) * (shape.m + max(MAX_STORED_TASKS, s.b + 1))
-        if s.order != 1:  # averages, and once more as they are compared
-            rated += 2 * min(max(stored, COMPARED_TASKS), shape.tasks) * shape.m
-        return shape.repetitions * rated
+        samples, _ = _stored(shape)
+        means = min(max(STORED_TASKS, s.b + 1) + samples // shape.n, shape.tasks) * shape.m
+        return shape.repetitions * (means + _log_rules(shape, settings))
     differences = min(s.b + int(s.W) + 1, shape.tasks)
     return shape.repetitions * shape.m * (4 * stored + differences) + shape.workers * shape.m * differences
 
 
-def _stored(shape: _Shape, settings: RunSettings) -> tuple[int, bool]:
-    """Return how many samples the rule for log loss keeps, and whether it is solved for features instead of these."""
-    _, tasks, primal = room(settings.learner, shape.n, shape.outputs + 1, shape.reach)
-    return shape.n * min(tasks, shape.tasks), primal
+def _stored(shape: _Shape) -> tuple[int, bool]:
+    """Return how many samples the learner for log loss keeps, and whether it solves for features instead of these."""
+    tasks = min(max(STORED_TASKS, shape.reach + 1, -(-STORED_ROWS // shape.n)), shape.tasks)
+    return shape.n * tasks, shape.n * tasks > 2 * (shape.outputs + 1)
+
+
+def _log_rules(shape: _Shape, settings: RunSettings) -> float:
+    samples, primal = _stored(shape)
+    width = shape.outputs + 1
+    # Until features make the smaller matrix, that of samples grows to this.
+    gram = min(samples, 2 * width) ** 2
+    starts = len(CANDIDATES) + 1 + (shape.reach + 1 if settings.learner.loss == "log" else 0)
+    return samples * width + gram + starts * shape.classes * (width if primal else samples)
 
 
 def _rules(shape: _Shape, settings: RunSettings) -> float:
     s, stored, width = settings.learner, shape.reach + 1, shape.outputs + 1
     if s.loss == "log":
-        samples, primal = _stored(shape, settings)
-        gram = 0 if primal else samples**2
-        starts = stored + len(CANDIDATES[AVERAGED]) * (s.selection == AVERAGED)
-        coefficients = starts * shape.classes * (width if primal else samples)
+        samples, _ = _stored(shape)
         # A step copies the samples twice, and the Gram matrix to let the newest task in.
-        passing = (2 if s.order == 1 else 4) * (samples * width + gram)  # or moves the samples
-        return shape.repetitions * (samples * width + gram + coefficients) + shape.workers * passing
+        return shape.workers * 2 * (samples * width + min(samples, 2 * width) ** 2)
     samples = shape.n * min(stored, shape.tasks)
     if s.instances == "all":
         samples = shape.n * shape.tasks
@@ -300,7 +297,7 @@ def _estimates(shape: _Shape, settings: RunSettings) -> float:
     """Mean vector, its error, parameters and weights of all estimates of a step, one repetition per worker."""
     s = settings.learner
     vectors = 6 if s.loss == "0-1" else 3  # the 0-1 rule also has a confidence vector, and its last iterate
-    weights = max(MAX_STORED_TASKS, s.b + 1) if s.tracking == "rate" else shape.m
+    weights = 0 if s.tracking == "rate" else shape.m
     return shape.workers * (shape.reach + 1) * (vectors * shape.m + 2 * weights)
 
 
@@ -319,14 +316,10 @@ def _seconds(shape: _Shape, settings: RunSettings) -> float:
     s, k, problems = settings.learner, shape.tasks, shape.estimates + shape.tasks
     numbers = problems * shape.m * (shape.test + 20)
     if s.loss == "log":
-        stored, _ = _stored(shape, settings)
-        averaged = s.selection == AVERAGED
-        used = stored if averaged else min(stored, shape.n * _LOG_LOSS_TASKS)
-        iterations = _AVERAGED_ITERATIONS if averaged else _LOG_LOSS_ITERATIONS
-        once = min(used, shape.outputs + 1) * used * shape.classes * iterations
-        candidates = CANDIDATES[s.selection]
-        scored = k * len(candidates) * folds(shape.n, s.selection) if len(candidates) > 1 else 0
-        numbers += (problems + scored) * once + 3 * problems * used * (shape.outputs + 1)
+        stored, _ = _stored(shape)
+        once = min(stored, shape.outputs + 1) * stored * shape.classes * _LOG_LOSS_ITERATIONS
+        scored = k * (2 * len(CANDIDATES) - 1)
+        numbers += (problems + scored) * once + 3 * problems * stored * (shape.outputs + 1)
         numbers += k * stored * shape.n * (shape.outputs + 1)
         problems += scored
     else:

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     from imrc.evaluation.run import StepResult
 
-_FORMAT = 2
-_FORMATS = (1, 2)
-"""In format 1, preset "recommended" was what is now "recommended_2023"."""
+_FORMAT = 3
 TABLES = {"error": "errors", "risk": "risks", "ess": "ess", "miss": "misses"}
 """Tables that a run holds (with "_tables") and saves, with their names in a step."""
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
@@ -635,10 +633,13 @@ class RunResult:
             raise
         except Exception as error:
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
-        if header.get("format") not in _FORMATS:
-            raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 and {_FORMAT}.")
-        if header["format"] == 1 and header["settings"]["preset"] == "recommended":
-            header["settings"]["preset"] = "recommended_2023"
+        if header.get("format") in (1, 2):
+            raise ValueError(
+                f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version, or "
+                "run its settings again."
+            )
+        if header.get("format") != _FORMAT:
+            raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
 
         def held(kind: str) -> dict[str, Floats]:
             start = f"{kind}/"

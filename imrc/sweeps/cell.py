@@ -73,7 +73,7 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     method = method_of(settings)
     if method != "imrc":
         return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
-    unsaid = (("W", "all"), ("order", 1), ("preset", settings.learner.preset))
+    unsaid = (("W", "all"), ("preset", settings.learner.preset))
     values = {name: value for name, value in asdict(settings.learner).items() if (name, value) not in unsaid}
     if settings.computed.scenario != "continual":
         # Then every task is within reach.

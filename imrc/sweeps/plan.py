@@ -129,10 +129,8 @@ def _settings(
             notes[f"Lowered: b = {wanted} to {b} for {tasks}: no more can be learnt again"] += inner
         for method, preset, W in product(spec.methods, spec.presets, spec.W):
             own = method == "imrc"
-            if own and preset == "paper" and (W == "all" or spec.order != 1):
-                order = f"order = {spec.order} with preset paper, whose changes are independent"
-                many = "W = all with preset paper, which averages a number of changes"
-                notes[f"Left out: {many if W == 'all' else order}"] += spec.repetitions
+            if own and preset == "paper" and W == "all":
+                notes["Left out: W = all with preset paper, which averages a number of changes"] += spec.repetitions
                 continue
             yield RunSettings(
                 n=n,
@@ -144,7 +142,6 @@ def _settings(
                 seed=seed,
                 methods=(method,),
                 scenario=spec.scenario,
-                overrides=(("order", spec.order),) if own and spec.order != 1 else (),
             ).computed
 
 
