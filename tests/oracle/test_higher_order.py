@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from imrc.core import higher_order
-from imrc.core.recursions import predict, track_forward, track_forward_backward
+from imrc.core.recursions import predict, track_forward
+from tests.whole_sequences import track_forward_backward
 
 
 def solved(matrix, right):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from imrc.core.rates import PRIOR_MEDIAN, RateFilter, smoothed_variance
-from imrc.core.recursions import track_forward, track_forward_backward
+from imrc.core.recursions import track_forward
 from imrc.core.theory import ess_recursion
+from tests.whole_sequences import track_forward_backward
 
 
 def fed(rates, averages, samples, reach=20, keep=40, variance=None):
