@@ -12,7 +12,6 @@ from imrc._checks import check_choice, check_int, check_names
 from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
-from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
@@ -60,7 +59,6 @@ __all__ = [
     "data_folder",
     "download",
     "entry",
-    "extract_features",
     "facts",
     "gaussian_tasks",
     "load",

@@ -82,8 +82,6 @@ class CatalogueEntry:
         Name of the function that makes the tasks.
     source, homepage, citation, licence, note : str
         Where it comes from, how to cite it, what is allowed, and what to know before trusting a number.
-    images : str
-        Which folder of images can be turned into features, or empty.
     opens_with : int
         Tasks the app opens it with.
     files : tuple of RemoteFile
@@ -116,7 +114,6 @@ class CatalogueEntry:
     citation: str
     licence: str
     note: str
-    images: str
     opens_with: int
     files: tuple[RemoteFile, ...]
 
@@ -170,7 +167,7 @@ def _entry(values: Mapping[str, Any]) -> CatalogueEntry:
     files = tuple(_file(file) for file in values.pop("file"))
     kinds = _kinds(values.pop("columns"), values["features"])
     names = tuple(values.pop("class_names"))
-    texts = {name: values.pop(name, "") for name in ("paper", "note", "images")}
+    texts = {name: values.pop(name, "") for name in ("paper", "note")}
     values.setdefault("opens_with", values["tasks"])
     return CatalogueEntry(files=files, column_kinds=kinds, class_names=names, **texts, **values)
 

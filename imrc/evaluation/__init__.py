@@ -16,7 +16,6 @@ from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, Scenario
 from imrc.evaluation.settings import PARAMETERS, Parameter, RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, held_out, largest_n
-from imrc.evaluation.uses import RuleUses, rule_uses
 
 __all__ = [
     "HEADLINES",
@@ -33,7 +32,6 @@ __all__ = [
     "Parameter",
     "RunResult",
     "Realised",
-    "RuleUses",
     "RunSettings",
     "Scenario",
     "StepResult",
@@ -50,7 +48,6 @@ __all__ = [
     "largest_n",
     "read_matrix",
     "realised_samples",
-    "rule_uses",
     "run_references",
     "theorem_4",
 ]

@@ -11,7 +11,7 @@ cores.
 
 from __future__ import annotations
 
-from imrc.solvers._api import METHODS, Method, evaluate_objective, solve
+from imrc.solvers._api import METHODS, Method, solve
 from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
 from imrc.solvers._solution import Solution
 from imrc.solvers._warm_up import warm_up
@@ -20,7 +20,6 @@ __all__ = [
     "METHODS",
     "Method",
     "Solution",
-    "evaluate_objective",
     "solve",
     "Instances",
     "Problem",

@@ -9,10 +9,11 @@ from playwright.sync_api import expect
 from scipy.special import ndtr
 
 from imrc.core.change import forward_change, printed_change, squared_differences
-from imrc.core.recursions import borrowed_samples, revise, track_forward, track_forward_backward
+from imrc.core.recursions import borrowed_samples, revise, track_forward
 from imrc.core.theory import ess_forward, ess_forward_backward
 from imrc.solvers import solve
 from tests.app.conftest import ROOT
+from tests.whole_sequences import track_forward_backward
 
 ARTICLE = ROOT / "docs" / "article" / "article.html"
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}

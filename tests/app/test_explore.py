@@ -1,5 +1,6 @@
 """The Explore page without a browser: defaults, runs, links, bad values, the store."""
 
+import json
 import math
 import re
 
@@ -8,9 +9,9 @@ import pytest
 import streamlit as st
 
 import imrc
-from imrc.evaluation import RunSettings, rule_uses, what_if
+from imrc.evaluation import RunSettings, what_if
 from imrc.evaluation.measures import measure_rows
-from imrc.evaluation.uses import uses_sentences
+from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.evaluation.words import with_error
 from pages.ui import running
 from pages.ui.keeping import Store
@@ -249,7 +250,7 @@ def test_the_numbers_have_measures_by_name_with_their_formulas(app):
 
 
 @pytest.mark.parametrize(("dataset", "preset"), [("rotated_digits", "recommended"), ("random_walk", "paper")])
-def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, preset):
+def test_weights_of_tasks_are_shown_on_demand_as_the_library_says(app, dataset, preset):
     query = {"dataset": dataset, "k": "5", "n": "6", "repetitions": "1", "preset": preset}
     test = app(**query)
     assert "of its weight on its own samples" not in texts(test)
@@ -257,10 +258,11 @@ def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, p
     test = test.number_input(key="story_task").set_value(4).run()
     assert not test.exception
     sequence = imrc.datasets.load(dataset, tasks=5)
-    uses = rule_uses(sequence, RunSettings(n=6, repetitions=1, preset=preset), 3)
-    assert " ".join(uses_sentences(uses)) in texts(test)
-    samples = [frame.value for frame in test.dataframe if "pull" in frame.value]
-    assert [len(frame) for frame in samples] == ([10] if preset == "recommended" else [])
+    table = task_weights(sequence, RunSettings(n=6, repetitions=1, preset=preset), 3)
+    assert weights_sentence(table, 3) in texts(test)
+    (bars,) = [part for part in test.get("plotly_chart") if part.proto.id.endswith("-task-weights")]
+    drawn = [trace["name"] for trace in json.loads(bars.proto.spec)["data"]]
+    assert drawn == ["own samples", "tasks before it", "tasks after it"]
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,11 @@ import imrc  # noqa: E402
 from imrc.baselines.condor import Condor, CondorSettings  # noqa: E402
 from imrc.evaluation import RunSettings  # noqa: E402
 from imrc.evaluation.compared import run_methods, tables_by_cell  # noqa: E402
-from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
+from imrc.evaluation.comparison import score_table  # noqa: E402
 from imrc.paper.measure import TOLERANCE  # noqa: E402
 from imrc.paper.printed import printed_errors, with_printed  # noqa: E402
 from imrc.wording import decimal, with_spread  # noqa: E402
+from tests.ranks import average_ranks  # noqa: E402
 
 STEM = {"paper": "paper_table_baselines", "identity": "paper_table_baselines_raw_inputs"}
 SEED = 0

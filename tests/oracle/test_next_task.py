@@ -6,8 +6,9 @@ import pytest
 import imrc
 from imrc import IMRC
 from imrc.core.rates import RateFilter
-from imrc.core.recursions import predict, track_forward, track_forward_backward
+from imrc.core.recursions import predict, track_forward
 from imrc.core.settings import PRESETS
+from tests.whole_sequences import track_forward_backward
 
 
 def posterior(tau, s, d, seen, wanted):

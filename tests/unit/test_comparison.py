@@ -14,7 +14,6 @@ from imrc.baselines import registry
 from imrc.baselines._logistic import fit_multinomial
 from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.evaluation.comparison import (
-    average_ranks,
     comparison_table,
     curve_table,
     own_kind,
@@ -27,6 +26,7 @@ from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.paper.printed import printed_errors, with_printed
 from imrc.plots import method_curves, method_differences, method_errors, sample_and_task_curves
+from tests.ranks import average_ranks
 
 FAST = ("gem", "condor", "ella", "majority", "logistic_single", "logistic_recent", "oracle")
 

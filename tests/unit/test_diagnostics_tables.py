@@ -9,6 +9,7 @@ from imrc.diagnostics import assess, tracks
 from imrc.evaluation import guarantees
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
+from tests.whole_sequences import ess_by_b
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def test_growth_tables_equal_the_recursions(k):
         part = by_k[by_k["k"] == count].set_index("rule")["ess"]
         assert part["forward"] == pytest.approx(forward[-1])
         assert part["forward_backward"] == pytest.approx(both.mean())
-    every = theory.ess_by_b(np.full(k, n), 1.0, rho / n, len(by_b) - 1).mean(axis=1)
+    every = ess_by_b(np.full(k, n), 1.0, rho / n, len(by_b) - 1).mean(axis=1)
     np.testing.assert_allclose(by_b["ess"], every, rtol=1e-12)
     enough = ess.enough_steps(by_b)
     if k > 1:

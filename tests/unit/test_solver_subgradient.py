@@ -5,10 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from imrc.solvers import Problem, evaluate_objective, prepare_instances, solve, solve_many, warm_up
+from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
 from imrc.solvers import _batch as batch
 from tests.benchmarks.numpy_reference import subgradient_numpy
 from tests.benchmarks.problems import random_problem
+from tests.objective import evaluate_objective
 
 MODES = ("direct", "incremental")
 

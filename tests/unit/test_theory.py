@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imrc.core import theory
+from tests.regimes import regime, regime_bounds
+from tests.whole_sequences import ess_by_b
 
 
 @pytest.mark.parametrize(
@@ -47,12 +49,6 @@ def test_forward_backward_is_symmetric_in_time():
     )
 
 
-def test_backward_is_forward_read_from_the_end():
-    np.testing.assert_allclose(
-        theory.ess_backward(np.arange(1, 21), 20, 5, 0.03), theory.ess_forward(np.arange(20, 0, -1), 5, 0.03)
-    )
-
-
 def test_what_the_documentation_says_of_the_regimes():
     j = np.array([2, 3, 5, 10, 100, 10_000])
     # n rho = 1 / j^2 is the edge: below it j tasks count more.
@@ -89,7 +85,6 @@ def test_variance_only_enters_through_the_ratio():
         (lambda: theory.ess_recursion([[1, 2]], 1, 0), "one number per task"),
         (lambda: theory.ess_recursion([1, 2], [1, 2, 3], 0), "one row per task"),
         (lambda: theory.ess_recursion([1, 2], [[1, 0], [0, 0]], 0), "task 1 .* has none"),
-        (lambda: theory.regime_bounds(1, 5, 10, 0.1), "j must be at least 2"),
     ],
 )
 def test_bad_input_says_what_is_wrong(call, message):
@@ -121,7 +116,7 @@ def test_largest_component_counts():
 
 def test_backward_steps_limit_what_is_used():
     n, d2 = np.full(30, 10.0), 0.01
-    table = theory.ess_by_b(n, 1.0, d2, 32)
+    table = ess_by_b(n, 1.0, d2, 32)
     for b in (0, 1, 3, 29, 32):
         np.testing.assert_allclose(table[b], theory.ess_recursion(n, 1.0, d2, b)[2], rtol=1e-13)
     # Task j with b steps is task j of a sequence that ends b tasks later.
@@ -169,7 +164,7 @@ def test_smallest_b_without_succeeding_tasks_is_zero():
 
 
 def test_middle_regime_is_false_for_few_succeeding_tasks():
-    case = theory.regime_bounds(57, 58, 1, 3.2e-4)
+    case = regime_bounds(57, 58, 1, 3.2e-4)
     assert case.regime == "growing"
     assert case.printed - case.forward == pytest.approx(11.18, abs=0.005)
     assert case.exact - case.forward == pytest.approx(0.99968, abs=5e-6)
@@ -183,7 +178,7 @@ def test_regime_bounds_hold_elsewhere():
     for j in (2, 3, 5, 10, 57, 200):
         for r in (0, 1, 2, 3, 5, 20, 100, 1000):
             for x in np.logspace(-7, 4, 67):
-                case = theory.regime_bounds(j, j + r, 1, x)
+                case = regime_bounds(j, j + r, 1, x)
                 assert case.appendix <= case.exact * (1 + 1e-12), (j, r, x)
                 if case.regime == "growing":
                     # Enough succeeding tasks: r sqrt(n d^2) >= .21, a little above atanh(1/5) = .203.
@@ -213,9 +208,9 @@ def test_the_middle_regime_holds_from_021_on_and_not_from_less():
 
 
 def test_regime_borders():
-    assert theory.regime(10, 1, 0.0099999) == "proportional"
-    assert theory.regime(10, 1, 0.01) == "growing"
-    assert theory.regime(10, 1, 1.0) == "marginal"
+    assert regime(10, 1, 0.0099999) == "proportional"
+    assert regime(10, 1, 0.01) == "growing"
+    assert regime(10, 1, 1.0) == "marginal"
 
 
 def test_risk_bound_by_hand():

@@ -3,7 +3,8 @@
 import numpy as np
 
 from imrc.core.change import backward_change, forward_change, squared_differences
-from imrc.core.recursions import combine, track_forward_backward
+from imrc.core.recursions import combine
+from tests.whole_sequences import track_forward_backward
 
 
 def test_no_change_and_equal_variances_pool_the_samples(rng):
