@@ -122,8 +122,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Memory is O((b + k) m) for k tasks. For log loss the last tasks are stored besides: six, or as many as hold 2,000 samples. Once
-    they are full, the time of a step grows with b and not with k.
+    Memory is O((b + k) m) for k tasks. For log loss the last tasks are stored besides: six, or as
+    many as hold 2,000 samples. Once they are full, the time of a step grows with b and not with k.
 
     Examples
     --------

@@ -148,7 +148,8 @@ class Learner:
         if not self.steps:
             return 0
         rules = 0 if self._rules is None else self._rules.size()
-        return rules + self._tracker.size() + max(self.steps - self.settings.b - 1, 0) * self._width
+        return int(rules + self._tracker.size() + max(self.steps - self.settings.b - 1, 0) * self._width)
+
 
 def unknown_task(size: int) -> TaskEstimate:
     """Return the estimate of a task of which nothing is known: NaN throughout."""

@@ -19,6 +19,7 @@ class TaskEstimate:
     nu: float  # the max term of (3) at `coef`, which the randomised rule needs; NaN for log loss
     ess: float  # effective samples, by the recursions of Theorems 1 and 3
     iterations: int = 0  # of the solver that found `coef`; 0 where none ran
+    weights: Floats | None = None  # (stored,): of the last tasks, oldest first, where all components have the same
 
 
 def surplus(sizes: Sequence[int], least: int, samples: int) -> int:

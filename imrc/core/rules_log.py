@@ -104,7 +104,8 @@ class _Weights:
         return self._rates * gap if gap > 0.0 else np.zeros_like(self._rates)
 
     def _step(self, own: Floats, samples: int, gap: float) -> tuple[Floats, Floats]:
-        return forward_step(own, self._a(samples), *self._before, self._change(gap))
+        tau, s = self._before
+        return forward_step(own, self._a(samples), tau, s, self._change(gap))
 
     def forward(self, samples: int | None = None) -> tuple[Floats, Floats]:
         """Return weights (candidates, tasks) of the newest task and effective samples, had it so many samples."""
@@ -249,8 +250,10 @@ class LogLossLearner:
         self, weights: Floats, ess: float, mu: Floats, value: float = np.nan, iterations: int = 0
     ) -> TaskEstimate:
         """Return a rule with the mean vector that has its weights, and the mean squared error of that."""
-        mean = weights / weights.sum() @ self._averages
-        return TaskEstimate(mean, self._variance / ess, mu, value, np.nan, float(ess), iterations)
+        weights = weights / weights.sum()
+        return TaskEstimate(
+            weights @ self._averages, self._variance / ess, mu, value, np.nan, float(ess), iterations, weights
+        )
 
     def _unknown(self) -> TaskEstimate:
         """Return what a task without labels says of itself."""
@@ -283,7 +286,7 @@ class LogLossLearner:
             if times is not None:
                 matrix = matrix * (1.0 + np.outer(times, times))
             start = None if start is None else start[:, rows]
-        solved = solvelog_loss(
+        solved = solve_log_loss(
             matrix,
             self._y[rows],
             weights[rows] / weights.sum(),
@@ -329,7 +332,9 @@ class LogLossLearner:
         if len(y):
             average = sample_moments(X1, y, self.n_classes, with_variance=False)[0]
             self._labelled += 1
-            self._variance = self._variance + (smoothed_variance(X1, y, self.n_classes) - self._variance) / self._labelled
+            self._variance = (
+                self._variance + (smoothed_variance(X1, y, self.n_classes) - self._variance) / self._labelled
+            )
         self._averages = np.vstack([self._averages, average])[tasks:]
         old = self._X
         self._X, self._y = np.concatenate([old[kept], X]), np.append(self._y, y)[kept]

@@ -17,6 +17,7 @@ from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
 
+
 @dataclass(frozen=True, eq=False)
 class Tracked:
     """Estimate of one task's mean vector."""

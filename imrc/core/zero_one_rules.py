@@ -74,12 +74,11 @@ class ZeroOneRules:
             lam /= np.sqrt(task.ess)
         return np.asarray(self.settings.lambda0 * lam)
 
-    def _solved(self, wanted: Sequence[tuple[Instances, Tracked, Solution | None]]) -> list[tuple[Solution, TaskEstimate]]:
+    def _solved(
+        self, wanted: Sequence[tuple[Instances, Tracked, Solution | None]]
+    ) -> list[tuple[Solution, TaskEstimate]]:
         """Solve for tasks on instances, each from a solution or from zeros."""
-        problems = [
-            Problem(instances, task.mean, self._confidence(task), start)
-            for instances, task, start in wanted
-        ]
+        problems = [Problem(instances, task.mean, self._confidence(task), start) for instances, task, start in wanted]
         solutions = solve_many(
             problems, self.n_classes, self._iterations, threads=self.threads, method=self.settings.solver
         )

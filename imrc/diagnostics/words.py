@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from imrc.core.orders import ORDER_NAMES, KnownOrder
 from imrc.diagnostics._assess import Assessment
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.diagnostics._models import Group
 from imrc.diagnostics._pictures import PartialAutocorrelation
-from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL, ORDER_OF
+from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
 from imrc.wording import capital, decimal, listed, number, p_text
 
@@ -176,8 +175,6 @@ def report(result: Assessment, n: float) -> str:
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
-    if result.orders:
-        lines.append(order_sentence(result).replace("`", ""))
     return "\n".join(lines)
 
 

@@ -44,7 +44,8 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
 
     The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
     and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where rates of
-    change are followed side by side, it is their geometric mean by their shares, so it depends on what each predicted. In the scenario "next_task" that of each task, from the second on, before any of its samples.
+    change are followed side by side, it is their geometric mean by their shares, so it depends on what each predicted.
+    In the scenario "next_task" that of each task, from the second on, before any of its samples.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.words import interval_text, with_error
-from imrc.wording import RULES, capital, decimal
+from imrc.wording import RULES, capital
 
 if TYPE_CHECKING:
     from imrc.diagnostics import Assessment

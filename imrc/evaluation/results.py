@@ -85,9 +85,8 @@ class RunResult:
     state_sizes : dict of str to ndarray of shape (repetitions, tasks)
         Per method: numbers kept after each task.
     choices : dict of str to ndarray of shape (repetitions, tasks)
-        What the learner chose from past data at each step: "rate" of change, "order" (its place in
-        `imrc.core.orders.KNOWN_ORDERS`), "transfer" (share of the past, 0 to 1), "pooled"
-        (share of all stored samples alike), "penalty".
+        What past data decided at each step: the share (0 to 1) of each rate of change, "rate 0" (all tasks alike) to
+        "rate inf" (the task alone), and "penalty", its factor.
     miss_tables : dict of str to LagTable
         Per rule: test samples of the rare class given another one. Empty where no class is rare.
     rare_counts : LagTable or None
@@ -635,7 +634,7 @@ class RunResult:
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
         if header.get("format") in (1, 2):
             raise ValueError(
-                f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version, or "
+                f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version or "
                 "run its settings again."
             )
         if header.get("format") != _FORMAT:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from imrc._checks import check_int, check_names
 from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, StepUpdate
-from imrc.core.rules import TaskEstimate
 from imrc.core.prediction import probabilities, scores
+from imrc.core.rules import TaskEstimate
 from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.calibration import counted

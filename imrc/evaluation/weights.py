@@ -16,7 +16,6 @@ from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
 from imrc.core.change import backward_change, forward_changes, printed_change, squared_differences
 from imrc.core.learner import Learner
-from imrc.core.log_loss_rules import LogLossRules
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import revise, track_forward
 from imrc.core.settings import IMRCSettings
@@ -60,24 +59,14 @@ def _component_weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]],
 
 def _weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes: int, task: int, rule: Rule) -> Floats:
     """Learn the tasks as a run does, and return the share of each, (tasks,)."""
+    if settings.tracking == "component":
+        return np.asarray(_component_weights(settings, train, n_classes, task).mean(axis=1))
     learner = Learner(settings, n_classes, (rule,) if rule != "forward" else ())
     for own in train:
-        learner.step(*own)
-    tracker, rules = learner._tracker, learner._rules
-    assert tracker is not None  # noqa: S101 - it has learnt
-    k, back = len(train), len(train) - 1 - task
-    tracked = tracker.forward() if back == 0 else tracker.revised()[back - 1]
-    shares = np.zeros(k)
-    if isinstance(rules, LogLossRules):
-        used = rules.used(tracked, back)
-        per_sample = np.zeros(len(used.kept))
-        per_sample[used.kept] = used.weights
-        shares[k - len(used.sizes) :] = np.add.reduceat(per_sample, np.cumsum([0, *used.sizes[:-1]]))
-    elif tracked.weights is None:
-        shares = np.asarray(_component_weights(settings, train, n_classes, task).mean(axis=1))
-    else:
-        shares[k - len(tracked.weights) :] = tracked.weights
-    return shares
+        update = learner.step(*own)
+    weights = (update.revised[task] if task in update.revised else update.forward).weights
+    assert weights is not None  # noqa: S101 - one gain for all components
+    return np.append(np.zeros(len(train) - len(weights)), weights)
 
 
 def task_weights(

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from imrc.core.settings import own_features
 from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import RunResult

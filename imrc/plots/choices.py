@@ -13,7 +13,6 @@ from imrc.plots._panels import Traces, axis, panels
 from imrc.plots._style import SHORT_NAMES
 from imrc.wording import capital
 
-
 RATES = {
     "rate 0": ("All tasks alike", "#0072B2"),
     "rate 0.1": ("Slow change (ρ = .1)", "#56B4E9"),
@@ -49,6 +48,7 @@ def choices_chart(table: pd.DataFrame) -> go.Figure:
         ["Share in the rules, by how well each predicted"],
         [axis("step (tasks learnt)", tickformat="d", nticks=8)],
         [axis(range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])],
+        gap=0.0,
         title="How fast were tasks taken to change at each step?",
         height=340,
     )

@@ -34,7 +34,7 @@ from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
 from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_curves
 from imrc.plots.runs import run_heatmaps
 from pages.ui import assessing, charts, controls, data, queue, running, state
-from pages.ui.choice import OWN, PRESET_TITLES, order_in_words
+from pages.ui.choice import OWN, PRESET_TITLES, loss_in_words
 from pages.ui.keeping import Store, shared
 from pages.ui.paper import made_by
 from pages.ui.words import plain
@@ -85,7 +85,7 @@ def _chosen() -> None:
     settings = choice.settings
     st.caption(
         f"{plain(data.title_of(choice.dataset))}, k = {choice.k}, b = {settings.b}, preset "
-        f"*{PRESET_TITLES[choice.preset]}{order_in_words(settings)}*, {settings.repetitions} repetitions, "
+        f"*{PRESET_TITLES[choice.preset]}{loss_in_words(settings)}*, {settings.repetitions} repetitions, "
         f"seed {settings.seed}. Change them in the sidebar of page *Result*."
     )
 

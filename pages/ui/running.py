@@ -218,11 +218,7 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
 
 
 def guaranteed_result() -> RunResult | None:
-    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it.
-
-    What a preset with log loss may have in place of its own, the order of the change, goes with the 0-1 rule as well.
-    """
+    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
     if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
-    other = state.visit().choice.settings.with_preset("recommended_01")
-    return current_result(preset=other.preset, features=other.features)
+    return current_result(overrides=(("loss", "0-1"),))

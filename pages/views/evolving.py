@@ -36,7 +36,6 @@ if not hidden:
     with path:
         evidence.path(result, choice.settings)
         reliable = st.container() if power.asked(result) else None
-        evidence.orders(result, choice.settings, running.stored_result(choice))
 with ranked:
     changes.what_changed(choice)
 with watched:

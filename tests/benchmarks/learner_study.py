@@ -1,15 +1,13 @@
 """Errors of the recommended learner against its rivals: all tasks so far, and the task to come.
 
-    python tests/benchmarks/learner_study.py continual --methods learner paper --sizes 10 50 --seeds 8801:8811
-    python tests/benchmarks/learner_study.py next --methods learner forest --seeds 8801:8811
-    python tests/benchmarks/learner_study.py report [--file tests/benchmarks/results/learner_study_next.csv]
-
-`next` needs --file with the name of its own table.
+    python tests/benchmarks/learner_study.py continual --methods learner pooled paper --sizes 10 50 --seeds 9101:9111
+    python tests/benchmarks/learner_study.py next --methods learner forest --seeds 9101:9111
+    python tests/benchmarks/learner_study.py report [--tables next]
 
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
 are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
-version 1.0 on the same data, draws and seeds of random features.
+version 1.0 (commit 858417b) on the same data, draws and random features.
 
 Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz with columns `task` and `label`), the
 five streams from $IMRC_STREAMS (name.csv.gz, label last, blocks of 300 rows).
@@ -29,12 +27,9 @@ from default_study import BLENDED
 
 import imrc
 from imrc import features
-from imrc.core.prediction import softmax
-from imrc.core.rules_log import CANDIDATES, LogLossLearner, LogRule
 from imrc.evaluation import largest_n
 from imrc.evaluation.calibration import calibration_error, counted, log_loss
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
-from imrc.solvers._api import with_intercept
 
 RESULTS = Path(__file__).parent / "results"
 B = 3
@@ -48,6 +43,10 @@ SEEN = (
     "chess",
     "sea",
     "luxembourg",
+    "usenet1",
+    "usenet2",
+    "spam",
+    "covertype_excerpt",
 )
 """Sequences on which choices were made; all others are untouched."""
 
@@ -100,74 +99,16 @@ def forest(sequence: imrc.TaskSequence, n: int, seed: int) -> dict[str, object]:
     }
 
 
-def learns(sequence, seed):
-    return lambda X: features.Representation.of("blended", sequence).learn(X, features.repetition_draw(seed))
-
-
-def learnt(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) -> dict[str, object]:
-    """Return the measures of the learner for log loss."""
-    repetition, C = repetition_seeds(seed, 1)[0], sequence.n_classes
-    # The first map sees the rows that the maps of all other methods are learnt from.
-    known = sequence[0].X[draw_task(sequence.encoded(0), n, C, task_seed(repetition, 0)).pool]
-    learner = LogLossLearner(C, learns(sequence, seed), b=B, known=known, **options)
-    if os.environ.get("FIXED"):
-        learner._seen_by_map = 10**9
-    tests, mapped, current, alone = [], {}, [], []
-    average, single, pooled, newest, before, times = [], [], [], [], [], []
-
-    def values(rule: LogRule, task: int) -> np.ndarray:
-        """Return the scores of a rule on the test rows of a task, which are mapped once by each map."""
-        known, rows = mapped.get(task, (None, None))
-        if known is not rule.feature_map:
-            rows = with_intercept(rule.feature_map.transform(tests[task][0]))
-            mapped[task] = rule.feature_map, rows
-        return rows @ rule.mu.T
-
-    def error(rule: LogRule, task: int) -> float:
-        return float(np.mean(values(rule, task).argmax(axis=1) != tests[task][1]))
-
-    for task, block in enumerate(sequence.tasks):
-        y = sequence.encoded(task)
-        draw = draw_task(y, n, C, task_seed(repetition, task))
-        tests.append((block.X[draw.test], y[draw.test]))
-        started = time.thread_time()
-        rule = learner.predicted() if task else None
-        step = learner.step(block.X[draw.train], y[draw.train])
-        times.append(time.thread_time() - started)
-        if rule is not None:
-            before.append(error(rule, task))
-        current.append(None)
-        for back, rule in enumerate([step.forward, *step.revised]):
-            scores, truth = values(rule, task - back), tests[task - back][1]
-            answers = scores.argmax(axis=1)
-            sums = counted(softmax(scores), answers, truth)[0]
-            current[task - back] = float(np.mean(answers != truth)), sums
-        average.append(np.mean([wrong for wrong, _ in current]))
-        newest.append(current[-1][0])
-        if step.alone is not None:
-            alone.append(error(step.alone, task))
-            single.append(np.mean(alone))
-        if step.pooled is not None:
-            pooled.append(np.mean([error(step.pooled, j) for j in range(task + 1)]))
-    reliability = np.sum([sums for _, sums in current], axis=0)[None]
-    measures = {"average": average, "newest": newest, "before": before, "single": single, "pooled": pooled}
-    return {name: float(np.mean(found)) for name, found in measures.items() if found} | {
-        "log_loss": log_loss(reliability)[0],
-        "calibration": calibration_error(reliability)[0],
-        "ms": 1000.0 * float(np.mean(times)),
-    }
-
-
 CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
+    "learner": lambda s, n, seed: evaluated(s, n, seed),
+    "pooled": lambda s, n, seed: evaluated(s, n, seed, methods=("pooled",)),
+    "loss_01": lambda s, n, seed: evaluated(s, n, seed, loss="0-1"),
     "paper": lambda s, n, seed: evaluated(s, n, seed, preset="paper"),
     "logistic_seen": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_seen:tuned",), preset="recommended"),
     "logistic_single": lambda s, n, seed: evaluated(
         s, n, seed, methods=("logistic_single:tuned",), preset="recommended"
     ),
     "forest": forest,
-    "learner": learnt,
-    "recommended_1.0": lambda s, n, seed: evaluated(s, n, seed, preset="recommended"),
-"spec4": lambda s, n, seed: learnt(s, n, seed, candidates=tuple(c for c in CANDIDATES if c.penalty != 1.0)),
 }
 
 
@@ -203,14 +144,13 @@ Next = Iterator[tuple[np.ndarray | None, float]]
 """Before each task after the first: its probabilities, before any row of it is learnt; and processor seconds."""
 
 
-def next_learnt(sequence: imrc.TaskSequence, seed: int, **options: object) -> Next:
-    """Yield the probabilities of the learner for log loss."""
-    learner = LogLossLearner(sequence.n_classes, learns(sequence, seed), b=B, **options)
+def next_learnt(sequence: imrc.TaskSequence, seed: int) -> Next:
+    """Yield the probabilities of IMRC."""
+    model = imrc.IMRC(b=B, features=features.Representation.of("blended", sequence), random_state=seed)
     for task, block in enumerate(sequence.tasks):
         started = time.thread_time()
-        rule = learner.predicted() if task else None
-        found = None if rule is None else softmax(rule.scores(block.X))
-        learner.step(block.X, sequence.encoded(task))
+        found = model.predict_proba(block.X, task="next") if task else None
+        model.partial_fit(block.X, block.y, classes=sequence.classes)
         yield found, time.thread_time() - started
 
 
@@ -268,64 +208,12 @@ def majority(seed: int, rarest: int) -> object:
     return DummyClassifier(strategy="prior")
 
 
-from imrc.core.rules_log import Candidate
-A = 1e9
-VARIANTS = {
-  "p": [(0,8),(.1,4),(1,4),(A,4),(.01,4,True)],
-  "q": [(0,4),(.1,4),(1,4),(A,4),(.01,4,True)],
-  "q3": [(0,3),(.1,3),(1,3),(A,3),(.01,3,True)],
-  "q2": [(0,8),(.1,8),(1,8),(A,8),(.01,8,True)],
-  "q4": [(0,4),(.1,4),(1,2),(A,2),(.01,4,True)],
-  "q5": [(0,4),(.1,2),(1,2),(A,2),(.01,4,True)],
-  "f2": [(0,16),(0,4),(.1,4),(1,4),(A,4),(.01,4,True)],
-  "f3": [(0,16),(.1,4),(.1,1),(1,4),(A,4),(.01,4,True)],
-  "f4": [(0,16),(0,1),(.1,4),(.1,1),(1,4),(A,4),(.01,4,True)],
-  "l": [(0,16),(.01,4),(.1,4),(.1,1),(1,4),(A,4),(.01,4,True)],
-  "m": [(0,16),(.01,16),(.01,2),(.1,4),(.1,1),(1,4),(A,4),(.01,4,True)],
-  "o": [(0,16),(.01,16),(.1,4),(.1,1),(1,4),(1,1),(A,4),(A,1),(.01,4,True)],
-  "a": [(0,16),(.01,16),(.1,4),(1,4),(A,4),(.01,4,True)],
-  "b": [(0,16),(.01,16),(.1,4),(.1,1),(1,4),(A,4),(.01,4,True)],
-  "c": [(0,16),(.01,16),(.1,4),(1,1),(A,4),(.01,4,True)],
-  "d": [(0,16),(.01,16),(.1,4),(1,4),(1,1),(A,4),(.01,4,True)],
-  "e": [(0,16),(.03,16),(.3,4),(A,4),(.01,4,True)],
-  "f": [(0,16),(.1,4),(1,4),(A,4),(.01,4,True)],
-  "g": [(0,16),(.02,16),(.2,4),(2,2),(A,4),(.01,4,True)],
-  "h": [(0,16),(.01,16),(.1,4),(1,2),(A,4),(.01,4,True)],
-  "i": [(0,16),(.01,16),(.1,4),(.5,1),(A,4),(.01,4,True)],
-  "j": [(0,16),(.01,16),(.1,2),(1,2),(A,2),(.01,4,True)],
-  "k": [(0,16),(.01,8),(.1,4),(1,2),(A,2),(.01,4,True)],
-  "v4": [(0,16),(.01,16),(.1,4),(A,4),(.01,4,True)],
-  "v4_1": [(0,16),(.01,16),(.1,4),(A,4),(A,1),(.01,4,True)],
-  "v11": [(0,16),(.01,16),(.1,4),(.1,1),(A,4),(A,1),(.01,4,True)],
-  "v1": [(0,16),(.01,16),(.1,4),(.1,1),(A,1),(.01,4,True)],
-  "v0s": [(0,16),(.01,16),(.1,4),(A,1),(.01,4,True)],
-  "v4x": [(0,16),(.01,16),(.1,16),(.1,4),(.1,1),(A,16),(A,4),(A,1),(.01,4,True)],
-  "r3": [(0,16),(.03,8),(A,4),(.01,4,True)],
-  "r4": [(0,16),(.01,16),(.1,4),(1,4),(A,4),(.01,4,True)],
-}
-for name, cs in VARIANTS.items():
-    CONTINUAL[name] = lambda s, n, seed, cs=cs: learnt(s, n, seed, candidates=tuple(Candidate(*c) for c in cs))
 NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
     "logistic": lambda s, seed: next_rival(s, seed, tuned_logistic, numbered=False),
     "forest": lambda s, seed: next_rival(s, seed, numbered_forest, numbered=True),
     "majority": lambda s, seed: next_rival(s, seed, majority, numbered=False),
     "learner": next_learnt,
-    "no_trend": lambda s, seed: next_learnt(s, seed, candidates=CANDIDATES[:-1]),
 }
-
-
-for name, cs in VARIANTS.items():
-    NEXT[name] = lambda s, seed, cs=cs: next_learnt(s, seed, candidates=tuple(Candidate(*c) for c in cs))
-
-
-def next_estimator(sequence, seed):
-    model = imrc.IMRC(b=B, features=features.Representation.of("blended", sequence), random_state=seed)
-    for task, block in enumerate(sequence.tasks):
-        started = time.thread_time()
-        found = model.predict_proba(block.X, task="next") if task else None
-        model.partial_fit(block.X, block.y, classes=sequence.classes)
-        yield found, time.thread_time() - started
-NEXT["recommended_1.0"] = next_estimator
 
 
 def measured(sequence: imrc.TaskSequence, steps: Next) -> dict[str, object]:
@@ -465,11 +353,14 @@ def main() -> None:
     parser.add_argument("action", choices=["continual", "next", "report"])
     parser.add_argument("--methods", nargs="+", default=["learner"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 50])
-    parser.add_argument("--seeds", default="8801:8811", help="first:last")
+    parser.add_argument("--seeds", default="9101:9111", help="first:last")
     parser.add_argument("--only", nargs="*", default=[], help="names of sequences")
-    parser.add_argument("--file", type=Path, default=RESULTS / "learner_study_continual.csv")
+    parser.add_argument("--tables", choices=["continual", "next"], default="continual", help="for `report`")
+    parser.add_argument("--file", type=Path, help="default: that of the action")
     options = parser.parse_args()
     seeds = range(*map(int, options.seeds.split(":")))
+    tables = options.tables if options.action == "report" else options.action
+    options.file = options.file or RESULTS / f"learner_study_{tables}.csv"
     if options.action == "next":
         run_next(options.file, options.methods, seeds, options.only)
     if options.action == "report":

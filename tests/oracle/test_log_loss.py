@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from imrc.core.log_loss_rules import LogLossRules
+from imrc.core.selection import CANDIDATES, Candidate, fold_masks, log_loss, shares, split_weights
 from scipy.optimize import minimize
 
 import imrc
 from imrc.core import log_loss_rules
 from imrc.core.learner import Learner
-from imrc.core.log_loss_rules import LogLossRules
-from imrc.core.selection import CANDIDATES, Candidate, fold_masks, log_loss, shares, split_weights
 from imrc.core.settings import resolve_settings
 from imrc.core.trackers import RateTracker
 from imrc.solvers.log_loss import (

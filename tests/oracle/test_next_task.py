@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from imrc.core.rates import RateFilter
 
 import imrc
 from imrc import IMRC
-from imrc.core.rates import RateFilter
 from imrc.core.recursions import predict, track_forward
 from imrc.core.settings import PRESETS
 from tests.whole_sequences import track_forward_backward
