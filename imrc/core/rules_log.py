@@ -185,8 +185,14 @@ class LogLossLearner:
         # The newest task begins where its candidates lead on average, those before it where they were.
         self._starts[number] = np.tensordot(shares, [self._starts[c] for c in self._still], axes=1)
         self._starts.pop(("task", self._steps - self.b - 1), None)
-        tasks = [(weights, ess), *(self._weights.revised() if revise else [])]
-        found = [self._mixed(("task", self._steps - back), *task, shares) for back, task in enumerate(tasks)]
+        found, last = [self._mixed(number, weights, ess, shares)], shares @ weights[self._still]
+        for back, task in enumerate(self._weights.revised() if revise else [], start=1):
+            place, mine = ("task", self._steps - back), shares @ task[0][self._still]
+            # Nearer to the weights of the task after it than to what they were before this step: it begins there.
+            if np.abs(mine - last).sum() < 2.0 * mine[-1]:
+                self._starts[place] = self._starts["task", self._steps - back + 1]
+            found.append(self._mixed(place, *task, shares))
+            last = mine
         return LogStep(alone, found[0], found[1:])
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
@@ -275,6 +281,8 @@ class LogLossLearner:
             weights[held] = 0.0
         first, last = np.flatnonzero(weights)[[0, -1]]
         rows = slice(first, last + 1)
+        # What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
+        tested = held is not None or (isinstance(place, int) and place != self._alone)
         times = self._times_of_rows()[rows] if self._moves(place) else None
         start = self._starts.get(place)
         if self._gram is None:
@@ -293,7 +301,7 @@ class LogLossLearner:
             self._unit * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess,
             np.zeros((self.n_classes, matrix.shape[1])) if start is None else start,
             primal=self._gram is None,
-            tolerance=TOLERANCE if held is None else SCORING_TOLERANCE,
+            tolerance=SCORING_TOLERANCE if tested else TOLERANCE,
         )
         found = solved.coefficients
         if self._gram is not None:
