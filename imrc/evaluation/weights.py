@@ -64,7 +64,7 @@ def _weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes
     learner = Learner(settings, n_classes, (rule,) if rule != "forward" else ())
     for own in train:
         update = learner.step(*own)
-    weights = (update.revised[task] if task in update.revised else update.forward).weights
+    weights = update.revised.get(task, update.forward).weights
     assert weights is not None  # noqa: S101 - one gain for all components
     return np.append(np.zeros(len(train) - len(weights)), weights)
 
