@@ -27,7 +27,7 @@ from imrc.evaluation import RunResult, RunSettings, decide, iter_run
 from imrc.evaluation.decision import MARGIN, advise, reference_settings
 
 SEQUENCES = (*KINDS, "rotated_digits")
-SIZES = (10, 5, 20)
+SIZES = (10, 5, 20, 50)
 GROUPS = (2, 3, 5, 10)
 ROUND = 20
 RESULTS = Path(__file__).parent / "results"

@@ -9,8 +9,8 @@ features, the same for every method. Each finished cell is a line of results/lea
 are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
 version 1.0 (commit 858417b) on the same data, draws and random features.
 
-Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz with columns `task` and `label`), the
-five streams from $IMRC_STREAMS (name.csv.gz, label last, blocks of 300 rows).
+Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz with columns `task` and `label`); for
+the others see `sequences.py`.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from default_study import BLENDED
+from sequences import SEQUENCES
 
 import imrc
 from imrc import features
@@ -287,7 +287,7 @@ def run_continual(path: Path, methods: list[str], sizes: list[int], seeds: range
     store = Store(path)
     for n in sizes:
         for seed in seeds:
-            for setting in BLENDED:
+            for setting in SEQUENCES:
                 if only and setting.dataset not in only:
                     continue
                 missing = [m for m in methods if not store.has(setting.dataset, n, seed, m)]
