@@ -89,19 +89,9 @@ _FAINTER = 1.7
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Change a figure in place so that it can be read on a dark page.
+    """Change a figure in place so that it can be read on a dark page, and return it.
 
-    The template has the colours of the page. Bands, as faint as they are on white, are made stronger here.
-
-    Parameters
-    ----------
-    figure : Figure
-        One of this package.
-
-    Returns
-    -------
-    Figure
-        The same figure.
+    Bands, faint on white, get stronger.
     """
     for trace in figure.select_traces({"type": "scatter"}):
         if (trace.fillcolor or "").startswith("rgba("):

@@ -67,9 +67,9 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
 
 
 def changed_images(result: Changed) -> go.Figure | None:
-    """Return the average image of each class in the first and the last third of the tasks, and the difference.
+    """Return average images of each class in the first and last third of the tasks, and differences.
 
-    None if the columns are no square images.
+    None: no images.
     """
     side = image_side(result.columns)
     if side is None:

@@ -18,9 +18,9 @@ _WRITTEN = 0.1
 
 
 def power_chart(power: Power) -> go.Figure:
-    """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
+    """Return one bar for each kind a sequence could be of, divided by what is said of it.
 
-    The kind named in the verdict is in bold.
+    The verdict's kind in bold.
     """
     table = power.table
     here = power.verdict.split(" or ")
