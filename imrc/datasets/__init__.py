@@ -107,17 +107,6 @@ def names(group: Group | None = None) -> list[str]:
 def status(name: str) -> Status:
     """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded.
 
-    Parameters
-    ----------
-    name : str
-        Name of the dataset, one of `names()`.
-
-    Returns
-    -------
-    Status
-
-    Examples
-    --------
     >>> status("rotated_digits").in_words
     'Built in.'
     """
@@ -127,22 +116,7 @@ def status(name: str) -> Status:
 
 
 def entry(name: str) -> Entry:
-    """Return the facts about one sequence.
-
-    Parameters
-    ----------
-    name : str
-        Name of the dataset, one of `names()`.
-
-    Returns
-    -------
-    Entry
-
-    Raises
-    ------
-    ValueError
-        If there is no such dataset; the message lists what there is.
-    """
+    """Return the facts about one sequence; ValueError lists what there is."""
     return entries()[check_choice("name", name, entries())]
 
 
