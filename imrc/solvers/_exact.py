@@ -133,9 +133,9 @@ def _highs(
     first: Integers,
     presolve: bool = False,
 ) -> _Outcome:
-    """Solve over the instances `used`, beginning with the rows of the components `first`.
+    """Solve over the instances `used`, beginning with the rows of components `first`.
 
-    `prices` bound the parameters of the scaled features; None: no bound.
+    `prices` bound mu (None: no bound).
     """
     rows, n_classes = prepared.rows[used], len(tau)
     (n, p), m = rows.shape, tau.size
