@@ -13,14 +13,9 @@ from imrc._checks import check_choice, check_int, check_real
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyper-parameters of a method; this one has none.
+    """Hyper-parameters of a method, each with default and limits: ``rate: float = real(0.1, 0.0)``; this one has none.
 
-    A subclass declares each with its default and limits: ``rate: float = real(0.1, 0.0)``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a value outside its limits.
+    ValueError or TypeError for a value outside its limits.
     """
 
     def __post_init__(self) -> None:

@@ -41,10 +41,9 @@ class MERSettings(Settings):
 
 
 def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
-    """Return the slot for sample number `seen` (from 1), or -1 if it is not kept.
+    """Return the slot for sample number `seen` (from 1), -1: not kept, all with one chance.
 
-    Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory. An
-    `extra` of 1 draws from 0..seen instead of 0..seen - 1.
+    `extra` 1 draws from 0..seen.
     """
     if filled < slots:
         return filled

@@ -10,9 +10,9 @@ from imrc._types import Floats, Ints
 
 @njit(cache=True)
 def subset_statistics(X1: Floats, y: Ints, weights: Floats, expected: Floats, draws: Floats) -> Floats:
-    """Return ``sum (S - expected)^2 weights`` of random subsets of rows, S their class-wise sums, one per row of draws.
+    """Return ``sum (S - expected)^2 weights`` of shuffled subsets of rows, S their class-wise sums.
 
-    A subset is the beginning of a shuffle (Fisher and Yates) by `draws`, uniform numbers of shape (subsets, size).
+    Draws (subsets, size).
     """
     rows, width = X1.shape
     order = np.arange(rows)
