@@ -37,8 +37,6 @@ class LagTable:
     def dense(self) -> Floats:
         """Return values[repetition, step, task], NaN above the diagonal (task later than step).
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).dense()
         array([[[ 1., nan],
                 [ 2.,  3.]]])
@@ -50,8 +48,6 @@ class LagTable:
     def by_step(self) -> Floats:
         """Return the mean over the tasks seen at each step, shape (repetitions, steps).
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).by_step()
         array([[1. , 2.5]])
         """
@@ -70,8 +66,6 @@ class LagTable:
     def weights(self) -> Floats:
         """Return by how much each value counts in `average`, shape (tasks, lags); 0 where there is none.
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).weights()
         array([[0.5 , 0.25],
                [0.25, 0.  ]])

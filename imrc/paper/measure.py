@@ -64,18 +64,14 @@ Results = Callable[[RunSettings, Sequence[str], Progress], list[RunResult]]
 
 @dataclass(frozen=True)
 class TableRequest:
-    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings.
-
-    `methods` are "imrc:<preset>" and names of `imrc.baselines.registry`, which `methods_named` makes of words; `error`
-    is of `imrc.evaluation.comparison.SCORE_KINDS`; k None means the dataset's.
-    """
+    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings."""
 
     kind: Kind = "errors"
     names: tuple[str, ...] = ()
     sizes: tuple[int, ...] = (10,)
-    methods: tuple[str, ...] = (imrc_key("paper"),)
+    methods: tuple[str, ...] = (imrc_key("paper"),)  # from `methods_named`
     error: ScoreKind = "released"
-    k: int | None = None
+    k: int | None = None  # None: the dataset's
     settings: RunSettings = field(
         default_factory=lambda: RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=10)
     )
@@ -95,8 +91,6 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
     Words are "imrc", which is always there, "published" (the seven methods), "references", "all", or names of the
     registry with or without profile.
 
-    Examples
-    --------
     >>> methods_named(["imrc"]), methods_named(["gem", "references"])[:3]
     (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
     """
@@ -121,8 +115,6 @@ def at_hand(names: Sequence[str] | None = None, kind: Kind = "errors") -> tuple[
 def how_to_get(name: str) -> str:
     """Return in one sentence how a dataset that is missing comes to this computer.
 
-    Examples
-    --------
     >>> how_to_get("clear").startswith("Cannot be downloaded")
     True
     """
@@ -149,9 +141,9 @@ def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]
 
 
 class Runs:
-    """Runs of tables measured one after the other: those with the same settings are done once.
+    """Runs of tables measured one after the other.
 
-    W = 2 with b = 3 is in the tables of errors, of W, of b and of running times.
+    Those with the same settings (W = 2, b = 3 in four tables) run once.
     """
 
     def __init__(self) -> None:

@@ -329,29 +329,7 @@ def _steps(sequence: TaskSequence | None) -> list[str]:
 
 
 def write(result: RunResult, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - options of `to_html`
-    """Write a report of a run as one HTML file that opens without a network.
-
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    path : str or Path
-        File to write; its folder must exist.
-    **options
-        Those of `to_html`.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If the sequence given is not the one the result was made from.
-    OSError
-        If the file cannot be written.
-    """
+    """Write a report as one HTML file, with the options of `to_html`, and return its path; its folder must exist."""
     file = Path(path)
     file.write_text(to_html(result, **options), encoding="utf-8")
     return file
