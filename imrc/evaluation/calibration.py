@@ -49,9 +49,9 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
 
 
 def calibration_error(reliability: Floats) -> Floats:
-    """Return the mean distance of confidence and accuracy over the bins, weighted by their samples, by repetition.
+    """Return the mean distance of confidence and accuracy by repetition, bins weighted.
 
-    `reliability` is (repetitions, BINS, 4), sums of `counted`.
+    `reliability` (reps, BINS, 4).
     """
     samples, confidence, right = np.moveaxis(reliability, 2, 0)[:3]
     return np.asarray(np.abs(confidence - right).sum(axis=1) / samples.sum(axis=1))
@@ -63,9 +63,9 @@ def log_loss(reliability: Floats) -> Floats:
 
 
 def balanced_error(by_class: Floats) -> Floats:
-    """Return the mean over the classes of the share of their samples that were given another one, by repetition.
+    """Return the mean error rate of the classes that have test samples, by repetition.
 
-    `by_class` is (repetitions, classes, 2), sums of `counted`; classes without test samples do not count.
+    `by_class` (reps, classes, 2).
     """
     samples, missed = by_class[:, :, 0], by_class[:, :, 1]
     share = np.divide(missed, samples, out=np.zeros_like(missed), where=samples > 0)

@@ -15,28 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EffectiveSamples:
-    """How many samples a task is worth, as one number.
+    """How many samples a task is worth, as one number."""
 
-    Attributes
-    ----------
-    mean : float
-        Mean over tasks (and repetitions).
-    low, high : float
-        95 % interval; NaN where there is none (one repetition).
-    own : float
-        Samples a task has itself.
-    borrowing : float
-        Share of the neighbours, mean over steps; 1 if they were used throughout.
-    rule : str
-        Whose they are; "next": of the next task, before any of its samples.
-    """
-
-    mean: float
-    low: float
+    mean: float  # over tasks and repetitions
+    low: float  # 95 % interval; NaN with one repetition
     high: float
-    own: float
-    borrowing: float = 1.0
-    rule: str = "forward_backward"
+    own: float  # samples a task has itself
+    borrowing: float = 1.0  # share of the neighbours, mean over steps; 1 if they were used throughout
+    rule: str = "forward_backward"  # whose; "next": of the next task, before any of its samples
 
 
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
@@ -87,26 +73,8 @@ def borrowing(result: RunResult) -> float:
 
 
 def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
-    """Return what Theorem 4 gives for a measured size of the change, mean over tasks.
+    """Return what Theorem 4 gives for n d^2 / sigma^2, with the ends of its interval, mean over tasks; b None: all.
 
-    Parameters
-    ----------
-    n : float
-        Samples per task.
-    ratio : tuple of float
-        n d^2 / sigma^2 with the ends of its interval, from `imrc.diagnostics.Assessment.ratio_at`.
-    k : int
-        Number of tasks.
-    b : int or None
-        Backward steps; None: all succeeding tasks.
-
-    Returns
-    -------
-    EffectiveSamples
-        Its interval is what the interval of the ratio gives: the larger the change, the fewer samples.
-
-    Examples
-    --------
     >>> import math
     >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
     >>> round(found.mean, 2), found.low, found.high

@@ -36,10 +36,7 @@ class MethodRecord:
 def make_method(
     name: str, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
 ) -> Baseline:
-    """Return the learner of ``"name"`` or ``"name:profile"`` with the settings it shares with the run.
-
-    Its randomness depends on the repetition and the method only: neither on which other methods run nor on the profile.
-    """
+    """Return the learner of ``"name"`` or ``"name:profile"``; its randomness depends on repetition and method only."""
     if isinstance(name, OwnMethod):
         return name.learner(n_classes, n_features, method_seed(repetition, name), settings.b)
     method, profile = parse_method(name)

@@ -28,31 +28,15 @@ BORROWING = ("forward", "forward_backward")
 
 @dataclass(frozen=True)
 class Realised:
-    """Effective samples of one rule, as its errors show them.
-
-    Attributes
-    ----------
-    rule : str
-        "forward" or "forward_backward".
-    value : float
-        The n at which single-task learning has the same error; NaN where the curve of single-task learning does not
-        say: beyond its grid, or not falling.
-    low, high : float
-        95 % interval over repetitions (bootstrap); infinite at the upper end where it reaches beyond the grid, NaN with
-        one repetition or without a value.
-    least, most : int
-        Ends of the grid of n.
-    promised : EffectiveSamples
-        What the recursions promise.
-    """
+    """Effective samples of one rule, as its errors show them."""
 
     rule: str
-    value: float
-    low: float
-    high: float
-    least: int
+    value: float  # the n at which single-task learning has the same error; NaN: its curve does not say
+    low: float  # 95 % bootstrap interval over repetitions
+    high: float  # infinite: beyond the grid; NaN: one repetition or no value
+    least: int  # first n of the grid
     most: int
-    promised: EffectiveSamples
+    promised: EffectiveSamples  # by the recursions
 
     @property
     def agrees(self) -> bool | None:

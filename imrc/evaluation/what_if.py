@@ -205,14 +205,9 @@ class Changed:
 
 
 def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
-    """Learn the tasks in random order, each repetition in another one, on the same rows as in their own order.
+    """Learn the tasks in random order, another in each repetition, on the same rows.
 
-    The intervals of its differences hold the chance of draws and of orders. `tick` as in `over_blocks`.
-
-    >>> import imrc
-    >>> found = shuffled(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2))
-    >>> found.after["forward"].shape
-    (2, 4)
+    Intervals hold draws and orders.
     """
     settings, k = _plain(settings), len(sequence)
     if k < 3:
@@ -230,15 +225,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
 
 
 def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Changed:
-    """Learn all tasks but one (`task`, from 0), on the same rows as with it; the result is of those that stay.
-
-    `tick` as in `over_blocks`.
-
-    >>> import imrc
-    >>> found = without(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2), 1)
-    >>> found.tasks.tolist()
-    [0, 2, 3]
-    """
+    """Learn all tasks but one (from 0) on the same rows as with it; the result is of those that stay."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("With fewer than 3 tasks none can be left out.")

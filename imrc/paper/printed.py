@@ -49,9 +49,7 @@ _SETTINGS_SIZES = (10, 100)
 
 
 def printed_error_of(dataset: str, n: int, setting: str) -> float:
-    """Return the error the paper prints for IMRC with another W or b; NaN where it prints nothing.
-
-    `setting` is "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2); n is 10 or 100.
+    """Return the error printed for "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2), n 10 or 100, else NaN.
 
     >>> printed_error_of("spam", 10, "b5"), printed_error_of("spam", 50, "b5")
     (0.12, nan)
