@@ -29,7 +29,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
 
 
 def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
-    """Return the samples per task with which a rule reaches an error, on a line over log n; NaN if the table does not.
+    """Return the samples per task with which a rule reaches an error, linear in log n; NaN: not within the table.
 
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]

@@ -49,9 +49,9 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
 
 
 def calibration_error(reliability: Floats) -> Floats:
-    """Return the mean distance of confidence and accuracy by repetition, bins weighted.
+    """Return the distance of confidence and accuracy, mean over bins by samples.
 
-    `reliability` (reps, BINS, 4).
+    (repetitions, BINS, 4) -> (repetitions,).
     """
     samples, confidence, right = np.moveaxis(reliability, 2, 0)[:3]
     return np.asarray(np.abs(confidence - right).sum(axis=1) / samples.sum(axis=1))
@@ -63,21 +63,16 @@ def log_loss(reliability: Floats) -> Floats:
 
 
 def balanced_error(by_class: Floats) -> Floats:
-    """Return the mean error rate of the classes that have test samples, by repetition.
-
-    `by_class` (reps, classes, 2).
-    """
+    """Return the mean error rate of the classes with test samples; (repetitions, classes, 2) -> (repetitions,)."""
     samples, missed = by_class[:, :, 0], by_class[:, :, 1]
     share = np.divide(missed, samples, out=np.zeros_like(missed), where=samples > 0)
     return np.asarray(share.sum(axis=1) / (samples > 0).sum(axis=1))
 
 
 def reliability_table(result: RunResult) -> pd.DataFrame:
-    """Return how often each rule is right against how sure it is.
+    """Return how often each rule is right against how sure it is, a row per rule and bin with samples everywhere.
 
-    One row per rule and bin with samples in every repetition: rule, confidence (mean probability of the answer),
-    accuracy, stderr and half (of the width of the 95 % interval) of the accuracy over repetitions, samples (of all
-    repetitions).
+    Columns rule, confidence (mean probability of the answer), accuracy, stderr, half (of the 95 % interval), samples.
     """
     columns = ["rule", "confidence", "accuracy", "stderr", "half", "samples"]
     rows = []

@@ -26,31 +26,12 @@ class EffectiveSamples:
 
 
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
-    """Return the effective samples a run reached: every page, report and command quotes this number.
+    """Return the effective samples a run reached, of the scenario's main rule if None: every page quotes this number.
 
-    The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
-    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where ways to use
-    the past are averaged, it is their geometric mean by their shares: the task's own samples, or those of the
-    recursions. In the scenario "next_task" that of each task, from the second on, before any of its samples.
+    By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
+    interval over repetitions. Where ways to use the past are averaged, their geometric mean by shares. In the scenario
+    "next_task" before any samples of each task.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run with the rules of IMRC.
-    rule : {"single", "forward", "forward_backward"} or None
-        Which rule; None: the main one of the scenario, forward and backward unless said otherwise.
-
-    Returns
-    -------
-    EffectiveSamples
-
-    Raises
-    ------
-    ValueError
-        If the run has no such rule.
-
-    Examples
-    --------
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4, samples=40), n=5, repetitions=2)
     >>> effective_samples(result, "single")

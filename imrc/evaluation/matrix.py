@@ -75,32 +75,11 @@ class ErrorMatrix:
 def error_matrix(
     values: ArrayLike, *, name: str = "matrix", holds: Holds = "accuracy", rows: Rows = "steps"
 ) -> ErrorMatrix:
-    """Check a matrix R[step, task] and return it as errors.
+    """Check a matrix R[step, task] and return it as errors; DataError if it is none or misses a value.
 
-    Parameters
-    ----------
-    values : array-like of shape (tasks, tasks) or (repetitions, tasks, tasks)
-        R[i, j] on task j after task i was learnt; what lies above the diagonal (tasks not learnt yet) may be missing.
-        The layout of CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks), is read at the last time of each task.
-        In percent if a value is above 1.
-    name : str
-        Where it is from.
-    holds : {"accuracy", "error"}
-        What the values are.
-    rows : {"steps", "tasks"}
-        What its rows are.
+    Shapes (tasks, tasks), (repetitions, tasks, tasks), or CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks),
+    read at the last time of each task. What lies above the diagonal may be missing; percent if a value is above 1.
 
-    Returns
-    -------
-    ErrorMatrix
-
-    Raises
-    ------
-    DataError
-        If the shape does not fit, a value is outside 0 to 1 (0 to 100), or one on or below the diagonal is missing.
-
-    Examples
-    --------
     >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
     >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
     [['Average accuracy', 0.7], ['Backward transfer', -0.3]]

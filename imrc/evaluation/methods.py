@@ -135,10 +135,7 @@ class ComparedMethods:
         return wrong
 
     def _again_tested(self, task: int, rows: Rows) -> Iterator[tuple[list[int], Floats]]:
-        """Give the test rows of all tasks seen if some method needs them, a few tasks at a time.
-
-        Together they can be larger than all else a run holds.
-        """
+        """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
         tasks: list[int] = []
         parts: list[Floats] = []
         for j in range(task + 1) if self._again else ():

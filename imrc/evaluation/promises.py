@@ -55,25 +55,12 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
 
 
 def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Give the likely reason why errors do not follow effective samples.
-
-    Empty where they do, or nothing can be told.
-    """
+    """Give the likely reason why errors do not follow effective samples; empty where they do or nothing is known."""
     return _reason(effective_samples(result), diagnosis) if is_kept(result) is False else ""
 
 
 def worth_sentence(result: RunResult) -> str:
-    """State what the theorems promise for the changes a run estimated, and whether its data decided them, in Markdown.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-
-    Returns
-    -------
-    str
-    """
+    """State what the theorems promise for the changes a run estimated, and whether its data decided them."""
     worth = effective_samples(result)
     if worth.borrowing == 0:
         return f"**Promised:** no more than each task's own {worth.own:g} samples."

@@ -58,30 +58,11 @@ def _says_something(errors: Floats, curve: Floats) -> bool:
 
 
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
-    """Return how many samples each rule that borrows was worth, counted in errors.
+    """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
 
-    Errors are those the runs are judged by, of their scenario: the error of the headline. The curve of single-task
-    learning is made to fall by isotonic regression.
+    The curve of single-task learning is made to fall by isotonic regression. InputError: no run has this n, or fewer
+    than two.
 
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        Runs that differ in n only, n rising; draws are nested and tests the same.
-    n : int
-        Samples per task of the run in question, one of them.
-
-    Returns
-    -------
-    list of Realised
-        Forward, and forward and backward where the scenario has it.
-
-    Raises
-    ------
-    InputError
-        If no run has this n, or there are fewer than two.
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("identical", tasks=4)
     >>> runs = [imrc.evaluate(sequence, n=n, repetitions=2) for n in (5, 20, 80)]

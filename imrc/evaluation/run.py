@@ -160,7 +160,7 @@ class MappedRows:
 class _Done:
     """The numbers of one step of one repetition, by rule or method, named as in `StepResult`.
 
-    No vectors, the largest part.
+    Without vectors of the estimates, by far the largest thing a run makes: nothing reads them once rules are tested.
     """
 
     majority: float

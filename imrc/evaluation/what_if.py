@@ -118,9 +118,9 @@ def over_blocks(
 ) -> pd.DataFrame:
     """Run and diagnose the same rows in blocks of several sizes, n scaled as in `block_sizes`.
 
-    `tick` is called with the share done several times a second; what it raises ends the runs. One row per size and
-    rule: `size`, `tasks`, `n`, `rule`, `value` (mean error of all tasks at the last step), `stderr`, `half` (of the
-    width of the 95 % interval over repetitions), `finding` and `title` of the verdict.
+    One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error at the last step), `stderr`, `half` (of
+    the 95 % interval), `finding` and `title` of the verdict. `tick` is called with the share done; what it raises ends
+    the runs.
     """
     rows = []
     for number, size in enumerate(sizes):
@@ -176,10 +176,7 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Errors of the same tasks on the same draws, as they are and otherwise.
-
-    By rule, (repetitions, tasks), at the last step.
-    """
+    """Errors of the same tasks on the same draws, as they are and otherwise; by rule, (repetitions, tasks)."""
 
     tasks: np.ndarray  # the tasks compared, from 0
     before: dict[str, Floats]
@@ -205,10 +202,7 @@ class Changed:
 
 
 def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
-    """Learn the tasks in random order, another in each repetition, on the same rows.
-
-    Intervals hold draws and orders.
-    """
+    """Learn the tasks in random order, another in each repetition, on the same rows: intervals hold both chances."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("With fewer than 3 tasks there is no other order to speak of.")

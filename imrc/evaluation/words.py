@@ -88,10 +88,7 @@ def borrowing_note(worth: EffectiveSamples) -> str:
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
-    """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
-
-    `full` is what Theorem 4 gives with all succeeding tasks.
-    """
+    """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
     learner, n = result.settings.learner, result.settings.n
     estimate = (
         f"the theorem is about a random walk, and the run expects another change (order {learner.order})"

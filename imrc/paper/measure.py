@@ -172,17 +172,12 @@ def measure(
     announce: Callable[[str], None] | None = None,
     runs: Runs | None = None,
 ) -> pd.DataFrame:
-    """Measure a table of the paper.
+    """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
-    Every dataset and n is run as page *Against others* does it: all methods share draws and representation, and the
-    repetitions run side by side on the cores there are. `progress` is called with (what is running, steps done, steps
-    in all) after every step, `announce` with one sentence when a method will probably take longer than a minute; `runs`
-    are what other tables have run already, and get what this one runs.
-
-    One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
-    (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest, released,
-    seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap (ours minus printed),
-    gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed and versions.
+    `progress` is called with (what is running, steps done, steps in all), `announce` with a sentence when a method will
+    probably take longer than a minute; `runs` hold what other tables have run, and get what this one runs. Columns:
+    those of `comparison_table`, or setting, b, W; gap is ours minus printed, reproduced within 0.02 or two standard
+    errors, seconds are of a processor and per task.
     """
     import pandas as pd
 

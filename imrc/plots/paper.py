@@ -131,17 +131,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
 
 
 def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
-    """Return our errors against the printed ones, one point per cell, on the line where both are equal.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        As for `printed_matrix`, with errors.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return our errors against the printed ones, a point per cell of `printed_matrix`, and the line of equality."""
     both = cells[cells["gap"].notna()]
     top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
     traces = Traces()
