@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
-from imrc._folders import cache_folder, data_folder
-from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
+from imrc.datasets._catalogue import RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
 from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
@@ -20,10 +19,7 @@ from imrc.datasets.synthetic import gaussian_tasks
 from imrc.tables import (
     LIMITS_IN_WORDS,
     MAX_CLASSES,
-    Column,
-    ColumnUse,
     Cut,
-    Suggestion,
     Table,
     cut_table,
     open_table,
@@ -39,25 +35,17 @@ from imrc.tasks import TaskSequence
 
 __all__ = [
     "DEFAULT",
-    "CatalogueEntry",
     "ChecksumError",
-    "Column",
-    "ColumnUse",
     "Cut",
     "DataError",
     "DownloadError",
-    "Entry",
     "LIMITS_IN_WORDS",
     "MAX_CLASSES",
     "NotAvailableError",
     "RemoteFile",
-    "Status",
-    "Suggestion",
     "Table",
-    "cache_folder",
     "catalogue",
     "cut_table",
-    "data_folder",
     "download",
     "entry",
     "extract_features",
