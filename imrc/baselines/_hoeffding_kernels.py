@@ -96,10 +96,9 @@ def bayes_scores(counts, seen, mean, precision, logs, spread, x, out):  # type: 
 
 @njit(cache=True, nogil=True)
 def votes(feature, threshold, children, counts, seen, mean, m2, right, X, out):  # type: ignore[no-untyped-def]
-    """Write the class shares of all samples, shape (n, C): adaptive naive Bayes, or the class counts.
+    """Write the class shares (n, C) of samples: by naive Bayes or class counts, whichever was right more often.
 
-    right (nodes, 2): how often the majority class and naive Bayes were right in a leaf; the better votes. Zeros: no
-    vote.
+    0: no vote.
     """
     ready = np.zeros(len(feature), dtype=np.bool_)
     precision, logs = np.empty(mean.shape), np.empty(counts.shape)

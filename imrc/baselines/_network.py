@@ -114,9 +114,9 @@ def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats
 
 
 def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
-    """Return one mean-loss gradient per group, (G, P), of X (G, m, D), y (G, m).
+    """Return mean-loss gradients (G, P) of groups X (G, m, D), y (G, m).
 
-    Rows from ``counts[g]`` >= 1 are padding.
+    Rows from ``counts[g]`` >= 1 on are padding.
     """
     groups, slots, width = X.shape
     flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
@@ -147,10 +147,7 @@ def mean_squared_gradient(
 
 
 class NetworkBaseline(Baseline):
-    """One network for all tasks, its largest output the answer.
-
-    `n_diverged` counts steps left out: numbers overflowed.
-    """
+    """One network for all tasks, its largest output the answer; `n_diverged` counts steps left out for overflow."""
 
     def _start(self) -> None:
         self._layout = Layout(self.n_features, HIDDEN, self.n_classes)

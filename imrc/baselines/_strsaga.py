@@ -55,8 +55,7 @@ class Hyper:
 class Model:
     """Logistic model, W (c, d) with c = 1 for two classes, with its sample set and gradient table.
 
-    `total` sums derivative times sample; `risk` is on the newest batch before training, `best_risk` the smallest so
-    far.
+    `total` sums derivative times sample, `risk` is on the newest batch before training, `best_risk` the smallest yet.
     """
 
     def __init__(self, start: int, W: Floats, hyper: Hyper) -> None:

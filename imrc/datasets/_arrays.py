@@ -62,10 +62,7 @@ def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room:
 
 
 def read_npz(data: bytes, limit: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an NPZ (or NPY) file of at most `limit` bytes, else DataError.
-
-    Python objects are never loaded.
-    """
+    """Return the arrays of an NPZ (or NPY) file of at most `limit` bytes, never Python objects; else DataError."""
     result: dict[str, NDArray[Any]] = {}
     room = limit
     try:

@@ -56,7 +56,7 @@ def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
 def digest(path: Path, algorithm: str, member: str = "") -> str:
     """Return a hexadecimal checksum.
 
-    "git_blob": git's SHA-1, "sha256_content": of what gzip, or `member` of a zip, holds.
+    "git_blob" is git's SHA-1, "sha256_content" of what gzip, or a zip's `member`, holds.
     """
     size = path.stat().st_size
     if algorithm == "sha256_content" and member:
@@ -70,10 +70,7 @@ def digest(path: Path, algorithm: str, member: str = "") -> str:
 
 
 def verify(file: RemoteFile, path: Path) -> None:
-    """Raise ChecksumError unless the file holds the published bytes.
-
-    Hashed again when size or time of change differ.
-    """
+    """Raise ChecksumError unless the file holds the published bytes; it is hashed again when size or time differ."""
     if file.algorithm is None:
         return
     state = path.stat()
@@ -141,10 +138,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
 
 
 def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
-    """Return the verified files of a dataset.
-
-    NotAvailableError if some are missing, ChecksumError if one is another.
-    """
+    """Return the verified files of a dataset; NotAvailableError if one is missing, ChecksumError if it is another."""
     state = availability(entry)
     if not state.complete:
         how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""

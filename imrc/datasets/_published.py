@@ -30,10 +30,7 @@ _LIMIT = 512 << 20
 
 
 def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
-    """Return columns of strings as a matrix of numbers.
-
-    DataError names row (from `first_row`) and column of what is none.
-    """
+    """Return columns of strings as a matrix; DataError names row (from `first_row`) and column of what is no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

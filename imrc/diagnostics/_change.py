@@ -56,10 +56,9 @@ def _cosine_basis(k: int) -> tuple[Floats, Floats]:
 
 
 def walk_basis(h: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2).
+    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2), K a random walk's.
 
-    K is the covariance of a random walk with steps of variance 1; its pseudo-inverse there is the tridiagonal H^(1/2) L
-    H^(1/2), L the Laplacian of a path.
+    The pseudo-inverse there is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
     """
     k = len(h)
     if np.ptp(h) <= 1e-9:

@@ -260,10 +260,7 @@ class _Fitter:
 
     # -- low-rank terms on white noise: closed in two numbers
     def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
-        """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact.
-
-        Without scatter a = 0.
-        """
+        """Maximise over V = (1 + a) I + b P (a = 0 without scatter), P a projector with energy tr(P G): exact."""
         rest = self.k - 1 - rank
         variance = max((self.trace - energy) / rest, 1.0) if rest > 0 and scatter else 1.0
         top = energy / rank if rank else variance

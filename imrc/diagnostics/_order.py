@@ -104,8 +104,7 @@ def _leading_root(G: Floats, columns: int) -> Floats:
 def order_statistics(G: Floats, orders: Ints, factor: Floats | None = None) -> dict[StatisticName, Floats]:
     """Evaluate "slope", "r1" and "peak" from 8 tasks on, "slope" and "-r1" below, for every row of `orders`.
 
-    G (k, k) holds the products of the standardised averages, doubly centred; a `factor` F (k, r) with G = F F' makes
-    the slope cheap.
+    G (k, k): products of the standardised averages, doubly centred; `factor` F (k, r), G = F F', makes the slope cheap.
     """
     k = len(G)
     trace = float(np.trace(G))

@@ -44,9 +44,8 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 def step_changes(result: Assessment) -> pd.DataFrame:
     """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
 
-    Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry if nothing
-    changed, and low, high: where 95 % of the single steps of a random walk with the estimated ratio would lie (NaN
-    without an estimate).
+    Columns task (from 1: the step leads to it), label, change, noise_se (if nothing changed), and low, high: 95 % of
+    the single steps of a random walk with the estimated ratio (NaN without an estimate).
     """
     change = np.diagonal(result.distance, 1)
     n = result.moments.n
@@ -74,10 +73,7 @@ def step_changes(result: Assessment) -> pd.DataFrame:
 
 
 def recent_ratio(result: Assessment, window: int, n: float) -> float:
-    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise: may be below 0.
-
-    NaN with fewer than two tasks.
-    """
+    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise, possibly below 0; NaN with one task."""
     changes = np.diagonal(result.distance, 1)[-window:]
     return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
 

@@ -31,15 +31,8 @@ def run_methods(
 ) -> list[RunResult]:
     """Run methods one after another on the same draws and representation; `score_table` makes scores of the results.
 
-    They are "imrc" (preset of the settings), "imrc:<preset>", and names of the registry; ValueError for an unknown one.
-    ``progress(title, step, total)`` is called after every step, `announce` with a sentence if a method will take over a
-    minute.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
-    >>> results = run_methods(sequence, RunSettings(n=5, repetitions=2), ["imrc", "majority"])
-    >>> [list(result.errors) for result in results]
-    [['single', 'forward', 'forward_backward'], ['majority']]
+    "imrc" (preset of the settings), "imrc:<preset>", and names of the registry, else ValueError. ``progress(title,
+    step, total)`` is called after every step, `announce` with a sentence if a method will take over a minute.
     """
     jobs = [_job(settings, name) for name in methods]
     results = []

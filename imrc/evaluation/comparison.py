@@ -87,11 +87,6 @@ def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False
     Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (NaN
     where unknown or the same as another rule's), seconds (of a processor per task, all IMRC rules together), state
     (numbers kept at the end), measure: "balanced error" where a class is rare, unless `plain`, as papers print.
-
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
-    >>> score_table(result)[["method", "repetition"]].head(2).to_numpy().tolist()
-    [['majority', 1], ['majority', 2]]
     """
     import pandas as pd
 
@@ -136,7 +131,13 @@ def _score_column(scores: pd.DataFrame, kind: ScoreKind) -> pd.Series[float]:
 
 
 def methods_with(scores: pd.DataFrame, kind: ScoreKind = "average") -> list[str]:
-    """Return the methods of a table of scores that have an error of this kind, in its order."""
+    """Return the methods of a table of scores that have an error of this kind, in its order.
+
+    >>> import imrc
+    >>> scores = score_table(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=5, repetitions=2))
+    >>> methods_with(scores, "before")
+    ['imrc:recommended:single', 'imrc:recommended']
+    """
     known = _score_column(scores, kind).groupby(scores["method"], sort=False).count()
     return [str(name) for name in known.index[known > 0]]
 

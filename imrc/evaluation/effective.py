@@ -31,11 +31,6 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
     interval over repetitions. Where ways to use the past are averaged, their geometric mean by shares. In the scenario
     "next_task" before any samples of each task.
-
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4, samples=40), n=5, repetitions=2)
-    >>> effective_samples(result, "single")
-    EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0, rule='single')
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
     ess, whose = result.ess_tables[rule].final(), rule

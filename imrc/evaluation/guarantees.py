@@ -80,9 +80,9 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the tasks in `stand_in`: columns task (from 1) and one per rule.
+    """Evaluate the bounds of the tasks in `stand_in`, columns task (from 1) and rules.
 
-    With the risk of guessing.
+    Returned with the risk of guessing.
     """
     reached = min(len(np.asarray(sizes)) for sizes in ess.values())
     inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks

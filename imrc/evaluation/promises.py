@@ -85,8 +85,12 @@ def worth_sentence(result: RunResult) -> str:
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
     """State what the next task is worth before any of its labels, in Markdown; empty where that is not known.
 
-    `ratio` is n d^2 / sigma^2 with its interval. Empty too where `worth_sentence` says it, or tasks do not arrive one
-    by one.
+    Empty too where `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2, with ends.
+
+    >>> import imrc
+    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
+    >>> next_task_sentence(result, (0.5, 0.1, 1.0)).endswith("no past makes it worth more than σ² / d² = 10.0.")
+    True
     """
     if not result.has_before or result.n_tasks < 2 or result.settings.scenario in ("next_task", "multi_task"):
         return ""

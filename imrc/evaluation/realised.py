@@ -60,14 +60,8 @@ def _says_something(errors: Floats, curve: Floats) -> bool:
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
     """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
 
-    The curve of single-task learning is made to fall by isotonic regression. InputError: no run has this n, or fewer
-    than two.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=4)
-    >>> runs = [imrc.evaluate(sequence, n=n, repetitions=2) for n in (5, 20, 80)]
-    >>> [found.rule for found in realised_samples(runs, 5)]
-    ['forward', 'forward_backward']
+    The curve of single-task learning is made to fall by isotonic regression. InputError: no run with this n, or only
+    one.
     """
     mine = next((run for run in runs if run.settings.n == n), None)
     if mine is None or len(runs) < 2:

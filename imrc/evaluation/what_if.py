@@ -60,14 +60,9 @@ def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
 
 
 def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
-    """Return rows per block to try: from a quarter of the present tasks to four times them, as far as they can be run.
+    """Return rising rows per block to try, a quarter of the present tasks to four times them, where they can be run.
 
-    With `scale` n grows with the block, so that as many rows are labelled in all. The sizes rise; the present one, the
-    mean over tasks, is among them if it can be cut.
-
-    >>> import imrc
-    >>> block_sizes(imrc.datasets.load("random_walk", tasks=12), RunSettings(n=10))
-    [75, 150, 300, 600, 1200]
+    With `scale` n grows with the block, so that as many rows are labelled in all.
     """
     rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
     sizes = sorted({round(present * factor) for factor in FACTORS})
@@ -90,12 +85,7 @@ def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, sc
 
 
 def in_blocks(sequence: TaskSequence, size: int) -> TaskSequence:
-    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped.
-
-    >>> import imrc
-    >>> len(in_blocks(imrc.datasets.load("random_walk", tasks=4, samples=100), 150))
-    2
-    """
+    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped."""
     rows = int(sequence.sizes.sum())
     size = check_int("size", size, 1, rows)
     X = np.concatenate([task.X for task in sequence])

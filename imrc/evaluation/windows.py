@@ -90,12 +90,6 @@ def window_table(
 
     Sizes the tasks are too small for are left out; ValueError if all are. Columns dataset, n, k, method, rule, windows,
     error, stderr, half (of the 95 % interval), ratio (to single-task learning), ratio_stderr, ratio_half, repetitions.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
-    >>> table = window_table(sequence, RunSettings(repetitions=1, preset="paper"), [5])
-    >>> table.query("rule == 'single'")["ratio"].tolist(), int(table["windows"].max())
-    ([1.0, 1.0, 1.0, 1.0], 4)
     """
     import pandas as pd
 
@@ -145,14 +139,7 @@ def growth_table(
 ) -> pd.DataFrame:
     """Return processor seconds of learning k tasks, all rules together, for several n and 1 to 5 backward steps.
 
-    n, b and repetitions of the settings are not looked at: one repetition is timed, alone. Columns dataset, n, b, k,
-    seconds.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=7, samples=60)
-    >>> table = growth_table(sequence, RunSettings(preset="paper"), [5])
-    >>> sorted(table["b"].unique().tolist()), bool((table.groupby("b")["seconds"].diff().dropna() > 0).all())
-    ([1, 2, 3, 4, 5], True)
+    One repetition, timed alone, whatever the settings say. Columns dataset, n, b, k, seconds.
     """
     import pandas as pd
 

@@ -141,10 +141,7 @@ def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]
 
 
 class Runs:
-    """Runs of tables measured one after the other.
-
-    Those with the same settings (W = 2, b = 3 in four tables) run once.
-    """
+    """Runs of tables measured one after the other; those with the same settings are done once."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}

@@ -217,8 +217,7 @@ def chart(
 ) -> go.Figure:
     """Return a figure from its traces (with their type) and axes (from `axis`).
 
-    `order`: of the legend's entries. `below`, `above`: pixels, where the usual ones are too few. `ends`: from
-    `line_ends`.
+    `order`: of the legend's entries. `below`, `above`: pixels, where the usual are too few. `ends`: from `line_ends`.
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}

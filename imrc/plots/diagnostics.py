@@ -137,10 +137,7 @@ def _blocks(distance: Floats) -> tuple[Floats, int]:
 
 
 def distance_heatmap(result: Assessment) -> go.Figure:
-    """Return squared distances of all pairs of tasks minus noise, diagonal blank.
-
-    Averages over blocks above 200 tasks.
-    """
+    """Return squared distances of tasks minus noise, diagonal blank; averages over blocks above 200 tasks."""
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
     names = [

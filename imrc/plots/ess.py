@@ -263,8 +263,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
 def ess_growth_table(n: float, ratio: float, k: int, b: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return effective sample sizes as tasks arrive, and as b grows to at most 60, at a ratio n d² / σ².
 
-    Columns rule, k, ess (newest task for forward, else mean over tasks), and b, ess, share (of the full gain over
-    forward).
+    Columns rule, k, ess (forward: newest task; else mean), and b, ess, share (of the full gain over forward learning).
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)

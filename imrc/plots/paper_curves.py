@@ -99,10 +99,7 @@ def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
 
 
 def growth_curves(table: pd.DataFrame) -> go.Figure:
-    """Return running time against n, and k at the smallest and largest n, a line per b.
-
-    `table` is from `growth_table`.
-    """
+    """Return running time (`growth_table`) against n, and k at the smallest and largest n, a line per b."""
     sizes, longest = sorted(table["n"].unique()), int(table["k"].max())
     traces, titles, x_axes = Traces(), [], []
     shades = dict(zip(sorted(table["b"].unique()), _STEPS, strict=False))

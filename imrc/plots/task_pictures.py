@@ -47,13 +47,7 @@ def image_side(names: tuple[str, ...]) -> int | None:
 
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
-    """Return one image of each of two classes per task; None if the inputs are no square images.
-
-    >>> import imrc
-    >>> found = sample_images(imrc.datasets.load("rotated_digits", tasks=4))
-    >>> found.side, found.grid.shape, found.classes
-    (8, (17, 35), ('0-4', '5-9'))
-    """
+    """Return one image of each of two classes per task; None if the inputs are no square images."""
     side = image_side(sequence.feature_names)
     if side is None:
         return None

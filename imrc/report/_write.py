@@ -227,12 +227,6 @@ def to_html(
     `diagnosis` and `references` (`run_references`, same draws). `compared` are runs of methods on the same draws,
     `commands` headings and texts of what repeats the run. Names are escaped, and the page forbids itself any request.
     ValueError: another sequence.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=3)
-    >>> text = to_html(imrc.evaluate(sequence, n=4, repetitions=1), sequence=sequence)
-    >>> text.count("<figure>") > 8, "<script src" in text
-    (True, False)
     """
     if sequence is not None:
         sequence = _covered(sequence, result)

@@ -195,8 +195,7 @@ def _copy(source, target):
 def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, last_out):
     """Run the method; writes best point and last iterate, returns their values.
 
-    X (n, pp) with intercept, padded; columns (p, n) transposed, or (0, 0) for direct scores; `room` for Gram rows;
-    vectors and outputs (C, p).
+    X (n, pp) has the intercept, padded; columns (p, n), or (0, 0) for direct scores; `room` for Gram rows; else (C, p).
     """
     (n_classes, p), (n, pp) = tau_in.shape, X.shape
     incremental = len(columns) > 0

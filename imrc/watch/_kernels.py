@@ -10,10 +10,7 @@ from imrc._types import Floats, Ints
 
 @njit(cache=True)
 def subset_statistics(X1: Floats, y: Ints, weights: Floats, expected: Floats, draws: Floats) -> Floats:
-    """Return ``sum (S - expected)^2 weights`` of shuffled subsets of rows, S their class-wise sums.
-
-    Draws (subsets, size).
-    """
+    """Return ``sum (S - expected)^2 weights``, S class-wise sums of subsets, shuffled by `draws` (subsets, size)."""
     rows, width = X1.shape
     order = np.arange(rows)
     sums = np.empty_like(expected)

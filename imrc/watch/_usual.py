@@ -16,12 +16,12 @@ LEAST = 10
 
 
 class MoreThanUsual:
-    """A lamp for changes larger than the estimated rate of change predicts, without cause with probability `level`.
+    """A lamp for changes larger than the estimated rate of change predicts.
 
     The forward recursion predicts the next mean vector, with the rate estimated so far; the mean squared innovation is
-    compared with a chi-squared distribution that has mean and variance of those before it. No theorem bounds how often
-    it lights: that is known by simulation only. `change` is the squared change into the newest task in units of the
-    variance of a sample, less noise; its mean over steps estimates rho.
+    compared with a chi-squared distribution that has mean and variance of those before it. `level` is the chance that
+    it lights without cause for Gaussian innovations of known spread; no theorem bounds it, simulation only. `change` is
+    the squared change into the newest task in units of the variance of a sample, less noise; its mean estimates rho.
     """
 
     def __init__(self, level: float = 0.01) -> None:
@@ -34,10 +34,7 @@ class MoreThanUsual:
         self._mse, self._n = math.inf, 0.0
 
     def step(self, X1: Floats, y: Ints, n_classes: int) -> bool:
-        """Look at a task, X1 (n, D + 1) with the intercept first; return whether the lamp lights.
-
-        `n_classes` may grow.
-        """
+        """Look at a task, X1 (n, D + 1), intercept first; return whether the lamp lights. `n_classes` may grow."""
         n = len(X1)
         tau, s = sample_moments(X1, y, n_classes)
         first = not self._n

@@ -82,9 +82,7 @@ def appendix_bound(j: int, k: int, n: float, d2: float) -> float:
 def regime_bounds(j: int, k: int, n: float, d2: float) -> RegimeBounds:
     """Evaluate the printed bounds of Theorem 4, for j >= 2, d2 > 0, and compare them with its closed form.
 
-    The counter-example to the middle regime: claimed against true increase by one succeeding task.
-
-    >>> case = regime_bounds(57, 58, 1, 3.2e-4)
+    >>> case = regime_bounds(57, 58, 1, 3.2e-4)  # the counter-example to the middle regime
     >>> round(case.printed - case.forward, 1), round(case.exact - case.forward, 1), case.printed_holds
     (11.2, 1.0, False)
     """
