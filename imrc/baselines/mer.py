@@ -41,7 +41,7 @@ class MERSettings(Settings):
 
 
 def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
-    """Return the slot for sample number `seen` (from 1), or -1; `extra` 1: as drawn from 0..seen, as the authors do."""
+    """Return the slot for sample number `seen` (from 1), -1: not kept, all with one chance; `extra` 1: of seen + 1."""
     if filled < slots:
         return filled
     place = int(generator.integers(seen + extra))

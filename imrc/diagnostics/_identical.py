@@ -33,7 +33,7 @@ def exact_p_value(
     generator: np.random.Generator,
     shuffles: int = SHUFFLES,
 ) -> float:
-    """Return the exact p-value by shuffling samples over tasks: sum_j ||sum of standardised Phi of task j||^2 / n_j."""
+    """Return the exact p-value of sum_j ||sum of standardised Phi of task j||^2 / n_j, shuffling samples."""
     from imrc.diagnostics._kernels import group_sums
 
     sizes = np.array([len(X1) for X1 in rows])
