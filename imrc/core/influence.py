@@ -19,12 +19,10 @@ def score_changes(
 ) -> Floats:
     """Return by how much the scores of instances change when one sample is left out, (N, T, C): new less old ones.
 
-    X (N, D) and y are the samples the rule was learnt from, with positive weights that sum to 1, `strength` the factor
-    lambda of the penalty, `coefficients` (C, D) the solution, whose columns sum to 0, X_test (T, D) the instances.
+    X (N, D) and y are the samples the rule was learnt from, with positive weights that sum to 1, `strength` the
+    penalty's lambda, `coefficients` (C, D) the solution, whose columns sum to 0, X_test (T, D) the instances.
 
-    Two samples, one of each class: without the second the first is all there is, and its class gains everywhere.
-
-    >>> X = np.array([[1.0], [1.0]])
+    >>> X = np.array([[1.0], [1.0]])  # one of each class: without the second, the class of the first gains everywhere
     >>> score_changes(X, np.array([0, 1]), np.array([0.5, 0.5]), 1.0, np.zeros((2, 1)), X)[1, 0].round(2).tolist()
     [0.2, -0.2]
     """

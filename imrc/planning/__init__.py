@@ -7,12 +7,9 @@ are worth, `needed` which of them reach a wish.
 
 from imrc.planning._curve import error_at, learning_curve, samples_for
 from imrc.planning._plan import (
-    MOST_TASKS,
     PLACES,
-    Place,
     Plan,
     Rate,
-    Vary,
     Way,
     ceiling,
     effective_samples_of,
@@ -26,10 +23,7 @@ __all__ = [
     "Rate",
     "Plan",
     "Way",
-    "Place",
     "PLACES",
-    "Vary",
-    "MOST_TASKS",
     "make_plan",
     "plan_table",
     "effective_samples_of",

@@ -13,17 +13,9 @@ from imrc.evaluation.budget import budget_table, falling, samples_needed
 
 
 def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
-    """Return the error of single-task learning against samples per task, made to fall.
+    """Return the error of single-task learning against n, made to fall, from runs that differ in n only, n rising.
 
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        Runs that differ in n only, n rising.
-
-    Returns
-    -------
-    DataFrame
-        Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
+    Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
     """
     table = budget_table(runs)
     table = table[table["rule"] == "single"]
@@ -35,24 +27,8 @@ def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
 
 
 def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
-    """Return the error a task has with a number of effective samples: that of single-task learning from so many.
+    """Return the error of single-task learning from `ess` samples; NaN beyond the grid of the curve.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        From `learning_curve`.
-    ess : float
-        Effective samples, above 0.
-    column : {"value", "low", "high"}
-        The curve or an end of its band.
-
-    Returns
-    -------
-    float
-        NaN beyond the grid of the curve.
-
-    Examples
-    --------
     >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> round(error_at(curve, 10), 3), error_at(curve, 100)
     (0.35, nan)
@@ -64,22 +40,8 @@ def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
 
 
 def samples_for(curve: pd.DataFrame, error: float) -> float:
-    """Return the effective samples that go with an error: the inverse of `error_at`.
+    """Return the effective samples that go with an error, the inverse of `error_at`; NaN where the grid has none.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        From `learning_curve`.
-    error : float
-        Wanted.
-
-    Returns
-    -------
-    float
-        NaN where no number on the grid has so small an error.
-
-    Examples
-    --------
     >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> round(samples_for(curve, 0.35), 3), samples_for(curve, 0.1)
     (10.0, nan)

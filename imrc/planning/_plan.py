@@ -62,27 +62,10 @@ class Rate(NamedTuple):
 
 
 def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
-    """Return how many samples a task is worth under a plan.
+    """Return how many samples a task is worth: Theorem 4 on average, Theorem 2 for the k-th, or the task after it.
 
-    Parameters
-    ----------
-    n : float
-        Samples of every task, above 0.
-    k : int
-        Number of tasks, at least 1.
-    b : int
-        Backward steps, at least 0; they change the mean over tasks alone.
-    rho : float
-        Rate of change d^2 / sigma^2, at least 0; infinity is allowed.
-    of : {"mean", "newest", "next"}
-        Theorem 4 on average over the tasks, Theorem 2 for the k-th, or the task after it before its samples are seen.
+    n, k, b as in `make_plan`; rho = d^2 / sigma^2 >= 0, infinity is allowed. b changes the mean over tasks alone.
 
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> [round(effective_samples_of(10, 20, 3, 0.1, of=place), 2) for place in ("mean", "newest", "next")]
     [21.58, 16.18, 6.18]
     """
@@ -96,22 +79,8 @@ def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean
 
 
 def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
-    """Return the effective samples that no value of one of n, k and b exceeds, the other two given.
+    """Return the effective samples that no value of one of n, k and b exceeds, the other two given; may be infinite.
 
-    Parameters
-    ----------
-    vary : {"n", "k", "b"}
-        Which of them is free; it is not looked at.
-    n, k, b, rho, of : float, int, int, float, str
-        As in `effective_samples_of`.
-
-    Returns
-    -------
-    float
-        Infinite where there is no such limit.
-
-    Examples
-    --------
     >>> ceiling("n", 10, 20, 3, 0.1, of="next"), round(ceiling("k", 10, 20, 3, 0.1, of="newest"), 2)
     (10.0, 16.18)
     """
@@ -157,26 +126,8 @@ def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int | None
 
 
 def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:
-    """Return the smallest n, k or b with which a plan reaches a wanted number of effective samples.
+    """Return the smallest n, k or b with `ess` effective samples; None: impossible, or k above `MOST_TASKS`.
 
-    The inverse of `effective_samples_of`, which rises with n, k and b.
-
-    Parameters
-    ----------
-    ess : float
-        Effective samples wanted, above 0.
-    vary : {"n", "k", "b"}
-        Which of them is looked for; its own value is not looked at.
-    n, k, b, rho, of : float, int, int, float, str
-        As in `effective_samples_of`.
-
-    Returns
-    -------
-    int or None
-        None: impossible, see `ceiling`; of k also where more than `MOST_TASKS` were needed.
-
-    Examples
-    --------
     >>> [needed(25, vary, 10, 20, 3, 0.1) for vary in ("n", "k", "b")]
     [13, None, None]
     >>> needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(10, "n", 10, 20, 3, 0.1, of="next")

@@ -28,17 +28,6 @@ def _with_ends(found: Rate) -> str:
 def promise_sentence(plan: Plan) -> str:
     """Say what a plan is worth.
 
-    Parameters
-    ----------
-    plan : Plan
-        From `make_plan`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from imrc.planning import Rate, make_plan
     >>> promise_sentence(make_plan(Rate.guess(0.1), 10, 20, 3))
     'n = 10, k = 20, b = 3 at ρ = 0.10: an average task is worth 21.6 samples.'
@@ -55,19 +44,6 @@ def promise_sentence(plan: Plan) -> str:
 def way_sentence(plan: Plan, way: Way) -> str:
     """Say what one of n, k and b alone would have to be, or why no value of it is enough.
 
-    Parameters
-    ----------
-    plan : Plan
-        With a wish.
-    way : Way
-        One of its ways.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from imrc.planning import Rate, make_plan
     >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
     >>> print(way_sentence(plan, plan.ways[0]))
@@ -92,19 +68,7 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
 
 def promise_rows(plan: Plan, curve: pd.DataFrame | None = None) -> list[dict[str, str]]:
-    """Return what a plan is worth as a table of texts: effective samples of each of `PLACES`, with their ends.
-
-    Parameters
-    ----------
-    plan : Plan
-        From `make_plan`.
-    curve : DataFrame or None
-        From `learning_curve`: adds the error that goes with so many samples.
-
-    Returns
-    -------
-    list of dict
-    """
+    """Return the effective samples of each of `PLACES` as texts, with the errors of a `learning_curve`, if given."""
     rows = []
     for place, found in plan.promised.items():
         ends = zip(("samples", "low", "high"), found, strict=True)
@@ -119,19 +83,7 @@ def _error_text(curve: pd.DataFrame, ess: float) -> str:
 
 
 def out_of_reach(curve: pd.DataFrame, error: float) -> str:
-    """Say why a learning curve has no samples for an error.
-
-    Parameters
-    ----------
-    curve : DataFrame
-        From `learning_curve`.
-    error : float
-        Below all of it.
-
-    Returns
-    -------
-    str
-    """
+    """Say why a learning curve has no samples for an error below all of it."""
     lowest, n = float(curve["value"].min()), curve["x"].max()
     return (
         f"An error of {decimal(error)} is beyond the learning curve: a task alone reaches {decimal(lowest)} with {n} "
@@ -149,17 +101,6 @@ def _range(way: Way) -> str:
 def advice(plan: Plan) -> str:
     """Return one sentence of advice: what reaches the wish, and from where on nothing is gained.
 
-    Parameters
-    ----------
-    plan : Plan
-        From `make_plan`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from imrc.planning import Rate, make_plan
     >>> for part in advice(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
     ...     print(part)

@@ -75,10 +75,7 @@ def uses_chart(uses: RuleUses) -> go.Figure:
 
 
 def pull_images(uses: RuleUses, sequence: TaskSequence) -> go.Figure | None:
-    """Return pictures of the samples that pull most at a rule with log loss, the strongest first.
-
-    None if the inputs are no square images, or no samples are named.
-    """
+    """Return pictures of the samples that pull most, strongest first; None where there are no square images."""
     side = image_side(sequence.feature_names)
     count = len(uses.samples)
     if side is None or not count:

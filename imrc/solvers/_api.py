@@ -75,28 +75,8 @@ def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int)
 
 
 def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int) -> float:
-    """Return the objective of (3) at `mu`.
+    """Return the objective of (3) at `mu`; shapes as in `solve`, ValueError if one does not fit.
 
-    Parameters
-    ----------
-    X : array-like of shape (N, D)
-        Instances, without the intercept column.
-    tau, lam, mu : array-like of shape (n_classes * (D + 1),)
-        Mean vector, confidence vector (not negative), parameters.
-    n_classes : int
-        Number of classes, at least 2.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a shape does not fit or a value is out of range.
-
-    Examples
-    --------
     >>> evaluate_objective([[1.0]], [0.5, 0.5, 0.5, -0.5], [0, 0, 0, 0], [0, 0, 0, 0], n_classes=2)
     0.5
     """

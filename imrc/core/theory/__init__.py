@@ -13,7 +13,7 @@ tasks Theorem 1 gives 27.9 effective samples of the newest task at sigma^2 = .5 
 recursions of Theorems 1 and 3.
 """
 
-from imrc.core.theory._bounds import AdmissibleKappa, RiskBound, admissible_kappa, risk_bound, samples_for_bound
+from imrc.core.theory._bounds import AdmissibleKappa, admissible_kappa, risk_bound, samples_for_bound
 from imrc.core.theory._closed import (
     backward_gain,
     ess_backward,
@@ -22,9 +22,9 @@ from imrc.core.theory._closed import (
     mean_ess,
     smallest_b,
 )
-from imrc.core.theory._next import SteadyState, ess_next, samples_needed, steady_state
+from imrc.core.theory._next import ess_next, samples_needed, steady_state
 from imrc.core.theory._recursion import ess_by_b, ess_parts, ess_recursion
-from imrc.core.theory._regimes import Regime, RegimeBounds, appendix_bound, regime, regime_bounds
+from imrc.core.theory._regimes import regime, regime_bounds
 
 __all__ = [
     "ess_forward",
@@ -32,7 +32,6 @@ __all__ = [
     "ess_forward_backward",
     "ess_next",
     "mean_ess",
-    "SteadyState",
     "steady_state",
     "samples_needed",
     "backward_gain",
@@ -40,12 +39,8 @@ __all__ = [
     "ess_recursion",
     "ess_parts",
     "ess_by_b",
-    "Regime",
-    "RegimeBounds",
     "regime",
     "regime_bounds",
-    "appendix_bound",
-    "RiskBound",
     "risk_bound",
     "samples_for_bound",
     "AdmissibleKappa",

@@ -49,17 +49,8 @@ class RegimeBounds:
 
 
 def regime(j: int, n: float, d2: float) -> Regime:
-    """Return which case of Theorem 4 applies: n d^2 below 1/j^2, below 1, or above.
+    """Return which case of Theorem 4 applies: n d^2 below 1/j^2, below 1, or above; variances at most 1.
 
-    Parameters
-    ----------
-    j : int
-        Task, counted from 1.
-    n, d2 : float
-        Samples per task and expected quadratic change (variances at most 1).
-
-    Examples
-    --------
     >>> [regime(10, 10, d2) for d2 in (1e-4, 1e-2, 1.0)]
     ['proportional', 'growing', 'marginal']
     """
@@ -73,20 +64,6 @@ def regime(j: int, n: float, d2: float) -> Regime:
 def appendix_bound(j: int, k: int, n: float, d2: float) -> float:
     """Lower bound of what k - j succeeding tasks add, divided by n, as shown in the proof of Theorem 4.
 
-    Parameters
-    ----------
-    j, k : int
-        Task and number of tasks, from 1; j at most k.
-    n, d2 : float
-        Samples per task; expected quadratic change in units of sigma².
-
-    Returns
-    -------
-    float
-        Additional effective samples over n.
-
-    Examples
-    --------
     >>> round(appendix_bound(57, 58, 1, 3.2e-4), 3)
     0.607
     """
@@ -103,26 +80,9 @@ def appendix_bound(j: int, k: int, n: float, d2: float) -> float:
 
 
 def regime_bounds(j: int, k: int, n: float, d2: float) -> RegimeBounds:
-    """Evaluate the printed bounds of Theorem 4 and compare them with its closed form.
+    """Evaluate the printed bounds of Theorem 4, for j >= 2, d2 > 0, and compare them with its closed form.
 
-    Parameters
-    ----------
-    j, k : int
-        Task, at least 2 as in the theorem, and number of tasks, from 1.
-    n : float
-        Samples per task.
-    d2 : float
-        Expected quadratic change (variances at most 1), above 0.
-
-    Returns
-    -------
-    RegimeBounds
-
-    Examples
-    --------
-    The counter-example to the middle regime: claimed against true increase by one succeeding task.
-
-    >>> case = regime_bounds(57, 58, 1, 3.2e-4)
+    >>> case = regime_bounds(57, 58, 1, 3.2e-4)  # the counter-example to the middle regime
     >>> round(case.printed - case.forward, 1), round(case.exact - case.forward, 1), case.printed_holds
     (11.2, 1.0, False)
     """
