@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from imrc.planning._plan import MOST_TASKS
 
 import imrc
 from imrc.cli import main
@@ -15,7 +16,6 @@ from imrc.diagnostics import assess
 from imrc.evaluation.results import RunResult
 from imrc.features import FeatureSpec
 from imrc.planning import (
-    MOST_TASKS,
     PLACES,
     Rate,
     advice,
