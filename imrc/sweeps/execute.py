@@ -38,29 +38,15 @@ class SchedulerError(RuntimeError):
 
 @dataclass
 class SweepReport:
-    """How far a sweep is, and in the end what it did.
-
-    Attributes
-    ----------
-    total : int
-        Cells of the plan.
-    ran, stored_before, shared : int
-        Cells run now; cells that were there; cells another sweep finished in the meantime.
-    failed : list of (Cell, Failure)
-        Cells that could not be finished.
-    seconds_left : float
-        What the rest takes at the speed since the first cell; NaN before the second.
-    cell : Cell or None
-        The one just finished.
-    """
+    """How far a sweep is, and in the end what it did: numbers of cells."""
 
     total: int
     ran: int = 0
     stored_before: int = 0
-    shared: int = 0
+    shared: int = 0  # another sweep finished them in the meantime
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
-    seconds_left: float = float("nan")
-    cell: Cell | None = None
+    seconds_left: float = float("nan")  # at the speed since the first cell
+    cell: Cell | None = None  # the one just finished
 
     @property
     def done(self) -> int:
