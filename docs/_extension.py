@@ -162,6 +162,29 @@ PACKAGES = {
     "imrc.report": "Reports",
 }
 
+# What people call: these names and the public members of their classes have all sections, and come first on their
+# pages. Everything else says in one to three lines what its signature does not. `tests/unit/test_docstrings.py` checks
+# both.
+CONTRACT = {
+    "imrc": tuple(imrc.__all__),
+    "imrc.datasets": ("names", "load", "read_table", "gaussian_tasks", "rotated_digits"),
+    "imrc.core.theory": ("ess_forward", "ess_forward_backward", "ess_recursion"),
+    "imrc.solvers": ("solve", "Solution"),
+    "imrc.diagnostics": (
+        *("assess", "Assessment", "partial_autocorrelation", "PartialAutocorrelation", "variogram", "Variogram"),
+        *("what_changed", "Changed"),
+    ),
+    "imrc.baselines": ("Baseline", "OwnMethod"),
+    "imrc.evaluation": ("Headline", "Difference"),
+    "imrc.planning": ("make_plan", "Plan", "Rate", "Way", "plan_table"),
+    "imrc.watch": ("Watcher", "Arrival", "watch_story"),
+    "imrc.sweeps": ("SweepSpec", "make_plan", "run_sweep", "ResultStore", "summary_table"),
+    "imrc.plots": (
+        *("describe", "error_curves", "error_heatmaps", "method_curves", "method_differences", "method_errors"),
+        *("sample_and_task_curves", "matrix_table", "step_table", "story_table", "task_story", "task_table"),
+    ),
+}
+
 
 def _attribute_docs(package: str) -> dict[str, str]:
     """Return the texts below the constants of a package's modules."""
@@ -198,7 +221,8 @@ def write_reference(app: Sphinx) -> None:
         heading = f"{package}: {title}"
         lines = [heading, "=" * len(heading), "", f".. automodule:: {package}", "   :no-members:", ""]
         elsewhere = []
-        for name in module.__all__:
+        called = [name for name in module.__all__ if name in CONTRACT.get(package, ())]
+        for name in [*called, *(name for name in module.__all__ if name not in called)]:
             thing = getattr(module, name)
             if inspect.ismodule(thing):
                 continue

@@ -22,14 +22,7 @@ class InputError(ValueError):
 
 
 class DataError(InputError):
-    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do.
-
-    Examples
-    --------
-    >>> raise DataError("The file is empty.")
-    Traceback (most recent call last):
-    imrc._checks.DataError: The file is empty.
-    """
+    """Data that cannot be used; the message says what is wrong, where (row, column) and what to do."""
 
 
 class InputTypeError(InputError, TypeError):

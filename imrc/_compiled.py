@@ -31,7 +31,7 @@ def _own_folder() -> Path:
 
 
 def _keep_somewhere() -> None:
-    """Let Numba keep compiled code in a folder for temporary files if it may not beside the package nor for the user.
+    """Let Numba keep compiled code among temporary files where neither package nor user's cache can be written.
 
     It would refuse to compile anything otherwise, as for a service's own user or in a container that is read only.
     """

@@ -24,7 +24,7 @@ from imrc.evaluation.budget import budget_table, falling, samples_needed
 from imrc.wording import capital, decimal, number
 
 __all__ = [
-    *("Rate", "Plan", "Way", "Place", "PLACES", "Vary", "MOST_TASKS", "make_plan", "plan_table"),
+    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table"),
     *("effective_samples_of", "needed", "ceiling", "advice", "promise_sentence", "promise_rows", "way_sentence"),
     *("learning_curve", "error_at", "samples_for", "out_of_reach"),
 ]

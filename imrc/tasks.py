@@ -307,12 +307,8 @@ def sequence_from_blocks(
     labels: Iterable[str] | None = None,
     **kwargs: Any,  # noqa: ANN401 - passed on to TaskSequence, which checks them
 ) -> TaskSequence:
-    """Cut rows into consecutive tasks of `block` rows; rows left over at the end are dropped.
+    """Cut rows into consecutive tasks of `block` rows named `labels`; rows left over at the end are dropped.
 
-    `labels` names the tasks; the other options are passed on to `TaskSequence`.
-
-    Examples
-    --------
     >>> sequence_from_blocks([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1], 2)
     TaskSequence('sequence', 2 tasks, 4 samples, 1 features, 2 classes)
     """

@@ -35,8 +35,6 @@ RISKS = {"0-1": "Minimax risk", "log": "Minimax log loss"}
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
     """Return a value as JSON can hold it: NumPy's numbers become Python's, infinite and missing ones None.
 
-    Examples
-    --------
     >>> plain({"error": math.nan, "lags": (1, 2)})
     {'error': None, 'lags': [1, 2]}
     """
@@ -52,8 +50,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
 def decimal(value: float, digits: int = 3) -> str:
     """Return a number without the leading zero, as the field prints error rates.
 
-    Examples
-    --------
     >>> decimal(0.4051), decimal(-0.02), decimal(1.0)
     ('.405', '-.020', '1.000')
     """
@@ -67,8 +63,6 @@ def decimal(value: float, digits: int = 3) -> str:
 def with_spread(mean: float, spread: float, digits: int = 3) -> str:
     """Return mean ± spread (a standard deviation or error); the mean alone without one, nothing without a mean.
 
-    Examples
-    --------
     >>> with_spread(0.293, 0.032), with_spread(0.32, math.nan, 2), with_spread(math.nan, math.nan)
     ('.293 ± .032', '.32', '')
     """
@@ -80,8 +74,6 @@ def with_spread(mean: float, spread: float, digits: int = 3) -> str:
 def signed(value: float) -> str:
     """Return a number with its sign; nothing if it is not known.
 
-    Examples
-    --------
     >>> signed(0.0123), signed(-0.02), signed(math.nan)
     ('+.012', '-.020', '')
     """
@@ -93,8 +85,6 @@ def signed(value: float) -> str:
 def number(value: float) -> str:
     """Return a positive number with two or three significant digits.
 
-    Examples
-    --------
     >>> [number(x) for x in (0.0123, 0.4, 3.456, 9.99, 43.21, 1234.5, 1e-7, float("inf"))]
     ['0.012', '0.40', '3.5', '10', '43', '1,230', '1e-07', 'no limit']
     """
@@ -109,8 +99,6 @@ def number(value: float) -> str:
 def huge(value: float) -> str:
     """Return a number of any size; from a billion on only its power of ten.
 
-    Examples
-    --------
     >>> huge(152_000.0), huge(1.13e14)
     ('152,000', 'about 10¹⁴')
     """
@@ -122,8 +110,6 @@ def huge(value: float) -> str:
 def p_text(p: float | None) -> str:
     """Return a p-value for running text.
 
-    Examples
-    --------
     >>> [p_text(p) for p in (0.00012, 0.0312, 0.5, 1.0, None)]
     ['p < .001', 'p = .031', 'p = .50', 'p = 1', 'not testable']
     """
@@ -139,8 +125,6 @@ def p_text(p: float | None) -> str:
 def p_cell(p: float) -> str:
     """Return a p-value for a column of a table, with three decimals; nothing where there was no test.
 
-    Examples
-    --------
     >>> [p_cell(p) for p in (0.00012, 0.0312, math.nan)]
     ['< .001', '.031', '']
     """
@@ -152,8 +136,6 @@ def p_cell(p: float) -> str:
 def duration(seconds: float) -> str:
     """Return a duration in the unit that suits it.
 
-    Examples
-    --------
     >>> duration(0.3), duration(42.4), duration(200), duration(9000), duration(400_000)
     ('1 s', '42 s', '3 min', '2.5 h', '4.6 days')
     """
@@ -167,8 +149,6 @@ def duration(seconds: float) -> str:
 def fewest(measure: str) -> str:
     """Return how the best is called under a measure, "error" or "balanced error".
 
-    Examples
-    --------
     >>> fewest("error"), fewest("balanced error")
     ('the fewest errors', 'the lowest balanced error')
     """
@@ -178,8 +158,6 @@ def fewest(measure: str) -> str:
 def capital(text: str) -> str:
     """Return a text with its first letter as a sentence begins.
 
-    Examples
-    --------
     >>> capital("the IMRC")
     'The IMRC'
     """
@@ -189,8 +167,6 @@ def capital(text: str) -> str:
 def listed(parts: Sequence[str], most: int | None = None) -> str:
     """Return parts as a list in a sentence, at most so many of them.
 
-    Examples
-    --------
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
     ('a', 'a, b and c', 'a, b and 2 more')
     """
@@ -203,8 +179,6 @@ def listed(parts: Sequence[str], most: int | None = None) -> str:
 def versions(packages: Iterable[str]) -> str:
     """Return the versions of Python and of installed packages.
 
-    Examples
-    --------
     >>> versions(["no-such-package"]).split(", ")[1]
     'no-such-package (not installed as a package)'
     """

@@ -48,7 +48,7 @@ class RegimeBounds:
 
 
 def regime(j: int, n: float, d2: float) -> Regime:
-    """Return which case of Theorem 4 applies: n d^2 below 1/j^2, below 1, or above.
+    """Return which case of Theorem 4 applies: n d^2 below 1/j^2, below 1, or above; variances at most 1.
 
     >>> [regime(10, 10, d2) for d2 in (1e-4, 1e-2, 1.0)]
     ['proportional', 'growing', 'marginal']
@@ -77,11 +77,9 @@ def appendix_bound(j: int, k: int, n: float, d2: float) -> float:
 
 
 def regime_bounds(j: int, k: int, n: float, d2: float) -> RegimeBounds:
-    """Evaluate the printed bounds of Theorem 4 and compare them with its closed form.
+    """Evaluate the printed bounds of Theorem 4, for j >= 2, d2 > 0, and compare them with its closed form.
 
-    The counter-example to the middle regime: claimed against true increase by one succeeding task.
-
-    >>> case = regime_bounds(57, 58, 1, 3.2e-4)
+    >>> case = regime_bounds(57, 58, 1, 3.2e-4)  # the counter-example to the middle regime
     >>> round(case.printed - case.forward, 1), round(case.exact - case.forward, 1), case.printed_holds
     (11.2, 1.0, False)
     """

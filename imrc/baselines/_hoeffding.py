@@ -130,10 +130,7 @@ class HoeffdingTree:
         self._grow(branches[best])
 
     def split_gains(self, leaf: int) -> tuple[Floats, Floats, Floats]:
-        """Return the best information gain of each feature in a leaf, its threshold, and the branch weights (D, 2, C).
-
-        The gain is -inf where no threshold leaves enough samples on both sides.
-        """
+        """Return each feature's best gain in a leaf (-inf: none), its threshold, and branch weights (D, 2, C)."""
         seen, low, high = self.seen[leaf][:, None], self.low[leaf], self.high[leaf]
         bottom, top = low.min(axis=0), high.max(axis=0)
         fractions = np.arange(1, CANDIDATES + 1) / (CANDIDATES + 1)

@@ -96,10 +96,9 @@ def bayes_scores(counts, seen, mean, precision, logs, spread, x, out):  # type: 
 
 @njit(cache=True, nogil=True)
 def votes(feature, threshold, children, counts, seen, mean, m2, right, X, out):  # type: ignore[no-untyped-def]
-    """Write the class shares of all samples, shape (n, C): adaptive naive Bayes, or the class counts.
+    """Write the class shares (n, C) of samples: by naive Bayes or class counts, whichever was right more often.
 
-    right (nodes, 2) how often the majority class and naive Bayes were right in a leaf; the better one votes. A row of
-    zeros: the leaf has no vote. What naive Bayes needs is prepared once per leaf.
+    0: no vote.
     """
     ready = np.zeros(len(feature), dtype=np.bool_)
     precision, logs = np.empty(mean.shape), np.empty(counts.shape)
@@ -125,11 +124,10 @@ def votes(feature, threshold, children, counts, seen, mean, m2, right, X, out): 
 def learn(  # type: ignore[no-untyped-def]
     feature, threshold, children, counts, seen, mean, m2, low, high, right, checked, X, y, start, grace
 ):
-    """Learn samples from `start` on; stop when a leaf is due for a split attempt.
+    """Learn samples from `start` on, until a leaf is due for a split; return how many are done, and the leaf or -1.
 
     low, high (nodes, C, D) extremes per class; checked (nodes,) samples a leaf had seen at the last attempt: whole
-    numbers, so that rounding of class weights cannot move an attempt. Returns the number of samples done and the leaf,
-    or -1.
+    numbers, so that rounding of class weights cannot move an attempt.
     """
     classes, features = mean.shape[1:]
     scores, precision, logs = np.empty(classes), np.empty((classes, features)), np.empty(classes)

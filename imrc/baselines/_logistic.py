@@ -15,10 +15,7 @@ def expit(z: Floats) -> Floats:
 
 
 def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) -> Floats:
-    """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2.
-
-    The optimum lies in the span of the instances (and the last coordinate), so the problem is solved there: at most n +
-    1 unknowns however many features there are.
+    """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2, solved in the samples' span.
 
     The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
     must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is small.
@@ -66,13 +63,10 @@ def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) 
 def fit_multinomial(
     X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
 ) -> Floats:
-    """Return weights of L2-penalised logistic regression with a free intercept, as scikit-learn defines it.
+    """Return weights (n_classes, D + 1), intercept last, of logistic regression as scikit-learn defines it, by L-BFGS.
 
-    Minimises C sum_i log-loss + 1/2 ||weights||^2 (intercepts not penalised) by L-BFGS; two classes have one weight
-    vector. Classes without samples get intercept -inf, so they are never predicted.
-
-    X (n, D) has no intercept column. `start` and the result are (n_classes, D + 1): scores are ``X @ W[:, :-1].T + W[:,
-    -1]``. Stops when no entry of the gradient of the mean loss is above `tol` (scikit-learn's default).
+    Minimises C sum_i log-loss + 1/2 ||weights||^2; X (n, D). Classes without samples get intercept -inf. Stops when no
+    entry of the gradient of the mean loss is above `tol` (scikit-learn's default).
     """
     from scipy.optimize import minimize
 

@@ -82,10 +82,7 @@ def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> La
 def _backward(
     layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
 ) -> tuple[list[Floats], list[Floats]]:
-    """Return inputs a_l and loss derivatives delta_l of the three layers, each (..., n, width).
-
-    With y = None labels are drawn from the network's own output distribution.
-    """
+    """Return inputs a_l and loss derivatives delta_l of the three layers, (..., n, width); y None: labels are drawn."""
     layers = layout.split(theta)
     inputs = [X]
     for weights, biases in layers[:-1]:
@@ -117,10 +114,9 @@ def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats
 
 
 def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
-    """Return one mean-loss gradient per group of samples, (G, P), all at the same theta, in one batched pass.
+    """Return mean-loss gradients (G, P) of groups X (G, m, D), y (G, m).
 
-    X (G, m, D) and y (G, m) hold the samples of G groups; rows from ``counts[g]`` on, at least 1, are padding and
-    ignored.
+    Rows from ``counts[g]`` >= 1 on are padding.
     """
     groups, slots, width = X.shape
     flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
@@ -138,9 +134,8 @@ def mean_squared_gradient(
 ) -> Floats:
     """Return the mean over samples of the squared per-sample gradient (diagonal Fisher information), shape (P,).
 
-    With y = None each label is drawn from the network's own output distribution (Fisher information proper); with
-    the true labels this is the empirical Fisher information. No per-sample gradient is formed: the square of an
-    outer product is the outer product of the squares.
+    y None: labels drawn from the network's own output (Fisher information proper), else empirical. No per-sample
+    gradient is formed: the square of an outer product is the outer product of the squares.
     """
     inputs, deltas = _backward(layout, theta, X, y, generator)
     fisher = np.empty(layout.size)
@@ -152,10 +147,7 @@ def mean_squared_gradient(
 
 
 class NetworkBaseline(Baseline):
-    """A method that trains one network for all tasks, and answers by its largest output.
-
-    `n_diverged` counts the steps left out because numbers overflowed.
-    """
+    """One network for all tasks, its largest output the answer; `n_diverged` counts steps left out for overflow."""
 
     def _start(self) -> None:
         self._layout = Layout(self.n_features, HIDDEN, self.n_classes)

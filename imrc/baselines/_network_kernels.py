@@ -57,10 +57,7 @@ def softmax_delta(scores, label):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def sgd_sequence(theta, n_hidden, n_outputs, X, y, order, rates):  # type: ignore[no-untyped-def]
-    """Change theta in place by one SGD step per entry of `order`.
-
-    theta (P,) in the order of `_network.Layout`; X (N, D); y (N,); order (S,) rows of X; rates (S,) step sizes.
-    """
+    """Change theta (P,), as in `_network.Layout`, by one SGD step of size ``rates[s]`` per row of X in `order` (S,)."""
     n_inputs = X.shape[1]
     h = n_hidden
     a, b = h * n_inputs, h * n_inputs + h

@@ -13,14 +13,9 @@ from imrc._checks import check_choice, check_int, check_real
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyper-parameters of a method; this one has none.
+    """Hyper-parameters, each with its limits (ValueError, TypeError): ``rate: float = real(0.1, 0.0)``.
 
-    A subclass declares each with its default and limits: ``rate: float = real(0.1, 0.0)``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a value outside its limits.
+    This has none.
     """
 
     def __post_init__(self) -> None:

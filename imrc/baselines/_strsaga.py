@@ -53,11 +53,9 @@ class Hyper:
 
 
 class Model:
-    """Logistic model (multinomial for more than two classes) with its sample set and gradient table.
+    """Logistic model, W (c, d) with c = 1 for two classes, with its sample set and gradient table.
 
-    W is (c, d) with c = 1 for two classes, `total` the sum over the table of derivative times sample. `risk` is that on
-    the newest batch, before training on it, `best_risk` the smallest since the model was created; NaN and infinite
-    before the first batch.
+    `total` sums derivative times sample, `risk` is on the newest batch before training, `best_risk` the smallest yet.
     """
 
     def __init__(self, start: int, W: Floats, hyper: Hyper) -> None:

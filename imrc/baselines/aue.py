@@ -22,10 +22,7 @@ Vote = Literal["automatic", "hard", "soft"]
 
 @dataclass(frozen=True)
 class AUESettings(Settings):
-    """Hyper-parameters of AUE.
-
-    rate, shrink, steps_per_sample and init are those of logistic members, the last three of trees.
-    """
+    """Hyper-parameters; rate, shrink, steps_per_sample, init are of logistic members, the last three of trees."""
 
     members: int = whole(10, 1)  # largest number K of members
     base: Base = choice("hoeffding", Base)  # Hoeffding trees, or logistic models trained by STRSAGA

@@ -27,10 +27,7 @@ class CondorSettings(Settings):
 
 
 def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Floats:
-    """Return argmin over W of mean squared error + bias ||W - centre||^2, all columns at once.
-
-    Solved with d x d or n x n equations, whichever is smaller. X (n, d) has the intercept, targets are (n, c), the
-    centre (d, c).
+    """Return argmin over W (d, c) of mean squared error + bias ||W - centre||^2; X (n, d) has the intercept.
 
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> W = biased_ridge(X, np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.5]]), 0.1)
@@ -47,9 +44,7 @@ def biased_ridge(X: Floats, targets: Floats, centre: Floats, bias: float) -> Flo
 
 
 def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
-    """Return normalised log weights after multiplying each by exp(-step * loss), in the log domain.
-
-    The log weights (m,) lie on the simplex, the losses (n, m) of the models on n samples in [0, 1].
+    """Return normalised log weights (m,) after multiplying by exp(-step * loss), for `losses` (n, m) in [0, 1].
 
     >>> np.exp(reweight(np.log([0.5, 0.5]), np.array([[0.1, 0.9]]), 0.75)).round(6).tolist()
     [0.645656, 0.354344]

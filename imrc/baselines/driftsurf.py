@@ -121,10 +121,7 @@ class DriftSurf(Baseline):
         return risk > self.model.best_risk + delta or (other is not None and risk > other.risk + delta / 2.0)
 
     def _leave_reactive(self) -> None:
-        """End the reactive state: the model with the smaller risk on its batches goes on.
-
-        The batches of this state are exactly the sample set of the competitor.
-        """
+        """End the reactive state, whose batches are the competitor's sample set: the smaller risk goes on."""
         competitor, self.reactive_model = self.reactive_model, None
         self.reactive = False
         if competitor is None:

@@ -31,9 +31,7 @@ class ELLASettings(Settings):
 
 
 def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
-    """Return argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent.
-
-    With G = L'HL and c = L'H theta this is the code of a task whose single-task optimum is theta.
+    """Return argmin over s of s'Gs - 2 c's + mu ||s||_1 by coordinate descent: a task's code, G = L'HL, c = L'H theta.
 
     >>> sparse_code(np.array([[1.0]]), np.array([-0.25]), 0.2).tolist()
     [-0.15]

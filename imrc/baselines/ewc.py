@@ -38,9 +38,7 @@ class EWCSettings(Settings):
 
 
 def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_sum: Floats) -> Floats:
-    """Return the gradient of rho sum_j sum_i F_ji (theta_i - theta*_ji)^2 from two sums over tasks.
-
-    Both sums (P,), over earlier tasks of F_j and of F_j theta*_j, replace the loop over tasks exactly.
+    """Return the gradient of rho sum_j sum_i F_ji (theta_i - theta*_ji)^2 from sums over tasks of F_j and F_j theta*_j.
 
     >>> penalty_gradient(np.array([3.0]), 0.5, np.array([4.0]), np.array([4.0])).tolist()
     [8.0]
@@ -51,10 +49,7 @@ def penalty_gradient(theta: Floats, strength: float, fisher_sum: Floats, anchor_
 def proximal_step(
     theta: Floats, gradient: Floats, rate: float, strength: float, fisher_sum: Floats, anchor_sum: Floats
 ) -> Floats:
-    """Return (theta - rate g + 2 rate rho h) / (1 + 2 rate rho F): a gradient step, then the penalty's exact minimiser.
-
-    Stable for any strength, unlike a gradient step on the penalty.
-    """
+    """Return (theta - rate g + 2 rate rho h) / (1 + 2 rate rho F): stable for any strength, unlike a gradient step."""
     pull = 2.0 * rate * strength
     return np.asarray((theta - rate * gradient + pull * anchor_sum) / (1.0 + pull * fisher_sum))
 

@@ -32,13 +32,9 @@ class GEMSettings(Settings):
 def project_gradient(
     gradient: Floats, memory_gradients: Floats, *, margin: float = 0.0, ridge: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return the projected gradient and the multipliers of the memory constraints.
+    """Return g + G'v and v >= margin, the argmin of 1/2 v'(G G' + ridge I) v + (G g)'v; G (J, P); g and 0 if G g >= 0.
 
-    Solves min over v >= margin of 1/2 v'(G G' + ridge I) v + (G g)'v and returns g + G'v. With v = u + margin and R'R =
-    G G' + ridge I this is a non-negative least squares problem in u, which has an exact active-set solution. If no
-    constraint is violated (G g >= 0), g comes back unchanged and v = 0.
-
-    The rows of G (J, P) are the gradients of each earlier task's memory loss; margin and ridge are gamma and epsilon.
+    With v = u + margin and R'R = G G' + ridge I this is a non-negative least squares problem in u, solved exactly.
 
     >>> projected, v = project_gradient(np.array([1.0, 0.0]), np.array([[-1.0, 2.0]]))
     >>> projected.round(12).tolist(), v.round(12).tolist()

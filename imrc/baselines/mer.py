@@ -41,11 +41,7 @@ class MERSettings(Settings):
 
 
 def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Generator, *, extra: int = 0) -> int:
-    """Return the slot for sample number `seen` (from 1), or -1 if it is not kept.
-
-    Reservoir sampling: after any number of samples each has had the same chance slots / seen to be in memory. An
-    `extra` of 1 draws from 0..seen instead of 0..seen - 1.
-    """
+    """Return the slot for sample number `seen` (from 1), -1: not kept, all with one chance; `extra` 1: of seen + 1."""
     if filled < slots:
         return filled
     place = int(generator.integers(seen + extra))

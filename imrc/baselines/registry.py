@@ -40,25 +40,8 @@ REFERENCES = tuple(name for name, cls in registry.items() if cls.kind == "refere
 
 
 def parse_method(name: str) -> tuple[str, str]:
-    """Return method and profile of ``"name"`` or ``"name:profile"``.
+    """Return method and profile of ``"name"`` or ``"name:profile"``; ValueError lists what there is.
 
-    Parameters
-    ----------
-    name : str
-        Name in the registry, with a profile after a colon if it is not the default one.
-
-    Returns
-    -------
-    tuple of str
-        Method and profile.
-
-    Raises
-    ------
-    ValueError
-        If either is unknown; the message lists what there is.
-
-    Examples
-    --------
     >>> parse_method("mer:argparse"), parse_method("gem")
     (('mer', 'argparse'), ('gem', 'default'))
     """
@@ -68,19 +51,8 @@ def parse_method(name: str) -> tuple[str, str]:
 
 
 def method_class(name: str) -> type[Baseline]:
-    """Return the class behind a name; one for all of somebody's own classifiers.
+    """Return the class behind a name; one for all of somebody's own classifiers, "own:" and a name.
 
-    Parameters
-    ----------
-    name : str
-        As in `parse_method`, or "own:" and a name.
-
-    Returns
-    -------
-    type
-
-    Examples
-    --------
     >>> method_class("mer:argparse").title, method_class("own:my forest").title
     ('MER', 'Own')
     """
@@ -90,17 +62,6 @@ def method_class(name: str) -> type[Baseline]:
 def method_title(name: str) -> str:
     """Return the name for people of ``"name"`` or ``"name:profile"``.
 
-    Parameters
-    ----------
-    name : str
-        As in `method_class`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> method_title("gem"), method_title("aue:logistic"), method_title("own:my forest")
     ('GEM', 'AUE (logistic)', 'my forest')
     """

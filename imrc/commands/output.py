@@ -71,10 +71,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: i
 
 
 class ProgressLine:
-    """Progress display on stderr.
-
-    On a terminal, one line that is rewritten in place and erased at the end; elsewhere, such as in the log of a job, a
-    line every few seconds.
+    """Progress on stderr: one line rewritten in place on a terminal, a line every few seconds elsewhere.
 
     Use it as a context manager, so that an error or Ctrl-C leaves a clean line for the message.
     """

@@ -19,25 +19,10 @@ def squared_differences(tau: Floats) -> Floats:
 
 
 def forward_change(squared: Floats, k: int, W: int, first: int = 0) -> Floats:
-    """Return d^2 of the step from task k-1 to task k, seen when task k is the newest.
+    """Return d^2 (m,) of the step from task k-1 to the newest task k, eq. (7): the mean of min(W, k) differences.
 
-    Parameters
-    ----------
-    squared : ndarray of shape (stored, m)
-        Squared differences of tasks ``first, first + 1, ...``.
-    k : int
-        The newest task, at least 1 (from 0).
-    W : int
-        Window: the mean runs over the last ``min(W, k)`` differences.
-    first : int
-        Task of the first stored row.
+    The rows of `squared` are those of tasks first, first + 1, ..., from 0.
 
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    Examples
-    --------
     >>> forward_change(np.array([[9.0], [1.0], [3.0]]), 2, 2)
     array([2.])
     """
@@ -52,27 +37,10 @@ def forward_changes(squared: Floats, W: int) -> Floats:
 def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
     """Return d^2 of the step from task i to task i+1, used backwards when task k is the newest.
 
-    The window holds the ``W // 2`` differences up to task i and as many after it, cut off at both ends of what has
-    been seen. With W = 2 these are the difference that leads to task i and the one that leads to task i+1. With
-    W = 1 the half-window is empty and the one difference that is crossed, i to i+1, is used.
+    The window holds the ``W // 2`` differences up to task i and as many after it, cut off at both ends of what has been
+    seen. With W = 2 these are the difference that leads to task i and the one that leads to task i+1. With W = 1 the
+    half-window is empty and the one difference that is crossed, i to i+1, is used.
 
-    Parameters
-    ----------
-    squared : ndarray of shape (stored, m)
-        Squared differences of tasks ``first, first + 1, ...``.
-    i, k : int
-        Tasks from 0, i < k.
-    W : int
-        Window, at least 1.
-    first : int
-        Task of the first stored row.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    Examples
-    --------
     >>> backward_change(np.array([[9.0], [1.0], [3.0]]), 1, 2, 2)
     array([2.])
     """
@@ -85,27 +53,10 @@ def backward_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> 
 def printed_change(squared: Floats, i: int, k: int, W: int, first: int = 0) -> Floats:
     """Return d^2 of the step from task i to task i+1 by eq. (7) as printed, when task k is the newest.
 
-    Eq. (7) gives the step d_{i+1}^2, and averages the differences between the W + 1 tasks closest to task i+1: always
-    W of them once W + 1 tasks are there. `backward_change`, the authors' code, averages fewer at both ends and for odd
-    W. Of two tasks equally close, the earlier counts. For i = k-1 this is `forward_change`.
+    Eq. (7) gives the step d_{i+1}^2, and averages the differences between the W + 1 tasks closest to task i+1: always W
+    of them once W + 1 tasks are there. `backward_change`, the authors' code, averages fewer at both ends and for odd W.
+    Of two tasks equally close, the earlier counts. For i = k-1 this is `forward_change`.
 
-    Parameters
-    ----------
-    squared : ndarray of shape (stored, m)
-        Squared differences of tasks ``first, first + 1, ...``.
-    i, k : int
-        Tasks from 0, i < k.
-    W : int
-        Window, at least 1.
-    first : int
-        Task of the first stored row.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    Examples
-    --------
     Five tasks; the three closest to task 1 are 0, 1, 2, and the three closest to the newest are 2, 3, 4:
 
     >>> squared = np.array([[9.0], [1.0], [3.0], [5.0], [7.0]])

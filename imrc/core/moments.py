@@ -11,32 +11,12 @@ from imrc._types import Floats
 def sample_moments(
     X1: Floats, y: NDArray[np.int64], n_classes: int, *, with_variance: bool = True
 ) -> tuple[Floats, Floats]:
-    """Return the sample average of Phi(x, y) and its mean squared error s = sigma^2 / n.
+    """Return the sample average of Phi(x, y) and its mean squared error s = sigma^2 / n, eq. (4), each (C (D + 1),).
 
-    Phi(x, y) = e_y (x) [1, phi(x)] has one block per class. A sample contributes zeros to the blocks of the other
-    classes, so averages and variances follow from class-wise sums without forming Phi.
+    X1 (n, D + 1) has the intercept first. A sample contributes zeros to the blocks of the other classes, so averages
+    and variances (ddof = 1) follow from class-wise sums without forming Phi. With n = 1 the variance is taken as 0, the
+    limit of the other degenerate cases; without `with_variance` s is empty.
 
-    Parameters
-    ----------
-    X1 : ndarray of shape (n, D + 1)
-        Mapped instances, intercept first.
-    y : ndarray of shape (n,)
-        Classes 0..n_classes-1.
-    n_classes : int
-        Number of classes C.
-    with_variance : bool
-        False: skip the second moments; the second result is then empty.
-
-    Returns
-    -------
-    tau : ndarray of shape (C * (D + 1),)
-        Sample average.
-    s : ndarray of shape (C * (D + 1),)
-        Unbiased sample variance (ddof = 1) divided by n. With n = 1 the variance is not defined; it is taken as 0,
-        the limit the other degenerate cases have as well.
-
-    Examples
-    --------
     >>> tau, s = sample_moments(np.array([[1.0, 2.0], [1.0, 4.0]]), np.array([0, 1]), 2)
     >>> tau.tolist(), s.tolist()
     ([0.5, 1.0, 0.5, 2.0], [0.25, 1.0, 0.25, 4.0])

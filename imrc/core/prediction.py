@@ -28,9 +28,7 @@ def probabilities(values: Floats, loss: str, nu: float) -> Floats:
 
 
 def randomised_rule(values: Floats, nu: float) -> Floats:
-    """Return h(y|x), proportional to max(score - nu, 0), for scores of shape (n, C).
-
-    nu is the max term of problem (3) at mu. Rows without a positive part are 1 / C.
+    """Return h(y|x), proportional to max(score - nu, 0), (n, C), else 1 / C; nu is the max term of (3) at mu.
 
     >>> randomised_rule(np.array([[0.5, 0.0]]), -0.25)
     array([[0.75, 0.25]])

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
-from imrc._folders import cache_folder, data_folder
-from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, catalogue, facts
+from imrc.datasets._catalogue import RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
 from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
@@ -19,10 +18,7 @@ from imrc.datasets.synthetic import gaussian_tasks
 from imrc.tables import (
     LIMITS_IN_WORDS,
     MAX_CLASSES,
-    Column,
-    ColumnUse,
     Cut,
-    Suggestion,
     Table,
     cut_table,
     open_table,
@@ -38,25 +34,17 @@ from imrc.tasks import TaskSequence
 
 __all__ = [
     "DEFAULT",
-    "CatalogueEntry",
     "ChecksumError",
-    "Column",
-    "ColumnUse",
     "Cut",
     "DataError",
     "DownloadError",
-    "Entry",
     "LIMITS_IN_WORDS",
     "MAX_CLASSES",
     "NotAvailableError",
     "RemoteFile",
-    "Status",
-    "Suggestion",
     "Table",
-    "cache_folder",
     "catalogue",
     "cut_table",
-    "data_folder",
     "download",
     "entry",
     "facts",
@@ -105,17 +93,6 @@ def names(group: Group | None = None) -> list[str]:
 def status(name: str) -> Status:
     """Return whether a dataset can be loaded here, and how to get it if not; nothing is read or downloaded.
 
-    Parameters
-    ----------
-    name : str
-        Name of the dataset, one of `names()`.
-
-    Returns
-    -------
-    Status
-
-    Examples
-    --------
     >>> status("rotated_digits").in_words
     'Built in.'
     """
@@ -125,22 +102,7 @@ def status(name: str) -> Status:
 
 
 def entry(name: str) -> Entry:
-    """Return the facts about one sequence.
-
-    Parameters
-    ----------
-    name : str
-        Name of the dataset, one of `names()`.
-
-    Returns
-    -------
-    Entry
-
-    Raises
-    ------
-    ValueError
-        If there is no such dataset; the message lists what there is.
-    """
+    """Return the facts about one sequence; ValueError lists what there is."""
     return entries()[check_choice("name", name, entries())]
 
 

@@ -19,12 +19,8 @@ _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0
 
 
 def read_idx(data: bytes) -> NDArray[Any]:
-    """Return the array of an IDX file (MNIST's format: big-endian header, then the values), in native byte order.
+    """Return the array of an IDX file (MNIST's format) in native byte order; DataError if header or length is wrong.
 
-    Raises DataError if the header is not IDX or the file has too few or too many bytes for it.
-
-    Examples
-    --------
     >>> read_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9])).tolist()
     [7, 8, 9]
     """
@@ -66,10 +62,7 @@ def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], room:
 
 
 def read_npz(data: bytes, limit: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an NPZ (or NPY) file of at most `limit` bytes; Python objects inside are never loaded.
-
-    Raises DataError if it is not such a file, is damaged, too large, or holds Python objects.
-    """
+    """Return the arrays of an NPZ (or NPY) file of at most `limit` bytes, never Python objects; else DataError."""
     result: dict[str, NDArray[Any]] = {}
     room = limit
     try:

@@ -18,39 +18,17 @@ _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "m
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a dataset.
+    """One file of a dataset."""
 
-    Attributes
-    ----------
-    path : str
-        Where it lies below ``$IMRC_DATA`` and below the cache folder.
-    size_bytes : int
-        Size of the published file; 0 if it is not known beforehand.
-    algorithm : {"sha256", "sha256_content", "git_blob", "md5"} or None
-        How it is checked; None for files a user makes (extracted features).
-    checksum : str
-        Hexadecimal digest, or empty.
-    urls : tuple of str
-        Where to get it, in the order in which they are tried; empty: only by hand.
-    member : str
-        Name inside a zip archive, or empty.
-    set : int
-        Files with one number belong together; sets are alternatives.
-    role : str
-        "data", or "attributes" for a file that is used if present.
-    also : tuple of str
-        Further places, relative to ``$IMRC_DATA``.
-    """
-
-    path: str
-    size_bytes: int
-    algorithm: Algorithm | None
-    checksum: str
-    urls: tuple[str, ...]
-    member: str = ""
-    set: int = 1
-    role: str = "data"
-    also: tuple[str, ...] = ()
+    path: str  # below ``$IMRC_DATA`` and below the cache folder
+    size_bytes: int  # of the published file; 0: not known beforehand
+    algorithm: Algorithm | None  # None: not checked, for files a user makes (extracted features)
+    checksum: str  # hexadecimal, or empty
+    urls: tuple[str, ...]  # in the order in which they are tried; empty: only by hand
+    member: str = ""  # name inside a zip archive, or empty
+    set: int = 1  # files with one number belong together; sets are alternatives
+    role: str = "data"  # "data", or "attributes" for a file that is used if present
+    also: tuple[str, ...] = ()  # further places, relative to ``$IMRC_DATA``
 
     @property
     def name(self) -> str:
@@ -60,35 +38,8 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """Facts about one dataset of the catalogue.
+    """Facts about one dataset of the catalogue; the fields are explained at the top of ``data/catalogue.toml``.
 
-    Attributes
-    ----------
-    name, title, summary, description : str
-        Name for `load`, name for people, one sentence, one paragraph.
-    paper : str
-        Row of the paper's tables, or empty.
-    samples, features, classes, tasks : int
-        Counts of the whole file, and tasks it is cut into.
-    task_rows : int
-        Rows per task; 0 if tasks are not blocks of rows.
-    cut, label : str
-        How tasks are made and what is predicted, in words.
-    class_names : tuple of str
-        Names of the classes in the order of the sorted labels.
-    column_kinds : tuple of str
-        "numeric", "binary" or "pixel" for each feature.
-    reader : str
-        Name of the function that makes the tasks.
-    source, homepage, citation, licence, note : str
-        Where it comes from, how to cite it, what is allowed, and what to know before trusting a number.
-    opens_with : int
-        Tasks the app opens it with.
-    files : tuple of RemoteFile
-        Files, all sets.
-
-    Examples
-    --------
     >>> facts = catalogue()["usenet1"]
     >>> facts.samples, facts.tasks, facts.column_kinds[:2]
     (1500, 5, ('binary', 'binary'))
@@ -188,22 +139,7 @@ def catalogue() -> Mapping[str, CatalogueEntry]:
 
 
 def facts(name: str) -> CatalogueEntry:
-    """Return the facts about one dataset.
-
-    Parameters
-    ----------
-    name : str
-        Name of the dataset, one of `names()`.
-
-    Returns
-    -------
-    CatalogueEntry
-
-    Raises
-    ------
-    ValueError
-        If there is no such dataset; the message lists what there is.
-    """
+    """Return the facts about one dataset of the catalogue; ValueError lists what there is."""
     entries = catalogue()
     return entries[check_choice("name", name, entries)]
 

@@ -94,11 +94,10 @@ def _one_block(value: Any, features: int) -> tuple[Floats, NDArray[Any] | None] 
 
 
 def interpret_mat(content: Mapping[str, Any], entry: CatalogueEntry) -> dict[str, NDArray[Any]]:
-    """Find features, labels and tasks among the variables of a MATLAB file.
+    """Find features, labels and tasks among the variables of a MATLAB file; DataError lists what it holds otherwise.
 
-    Understood are: one matrix of features (rows or columns are samples, labels possibly one more column) with vectors
-    for labels and tasks; and one matrix, or one struct with such variables, per task, in the order of the file.
-    Otherwise a DataError lists what the file holds.
+    One matrix (labels possibly one more column) with vectors for labels and tasks, or one matrix or struct per task in
+    the order of the file.
     """
     if len(content) == 1 and isinstance(next(iter(content.values())), dict):
         content = next(iter(content.values()))
@@ -143,11 +142,9 @@ def _from_npz(entry: CatalogueEntry, path: Path) -> dict[str, NDArray[Any]]:
 
 
 def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
-    """Return the tasks of an image set from its feature file.
+    """Return the tasks of an image set from its feature file, blocks of rows or the file's own task numbers.
 
-    Missing values stay missing (NaN): feature maps fill them with medians learnt from the first task, where the
-    publishers' scripts take the median of the whole file. Tasks are blocks of rows in file
-    order, or, where the entry says so, the file's own task numbers.
+    Missing values stay NaN: feature maps fill them from the first task, the publishers' scripts from the whole file.
     """
     files = _files.require(entry)
     path = files[0][1]

@@ -124,33 +124,11 @@ def download(
     folder: str | Path | None = None,
     downloader: MakeDownloader | None = None,
 ) -> Path:
-    """Download the files of a dataset into the user's cache.
+    """Download the files of a dataset into `folder`, by default the user's cache, and return that folder.
 
-    Nothing is downloaded that is already there and right. Every file is written next to its place, checked, and then
-    moved there in one step, so an interrupted download leaves nothing behind. Mirrors are tried in turn.
-
-    Parameters
-    ----------
-    name : str
-        Name in the catalogue, for example "spam". ``imrc.datasets.facts(name).size_bytes`` tells the size before.
-    progress : callable, optional
-        Called with (file name, bytes so far, bytes in all); 0 bytes in all means unknown.
-    folder : path, optional
-        Where to; default the cache (``IMRC_CACHE``, or the system's folder for caches).
-    downloader : callable, optional
-        ``downloader(file, progress)`` returns a function (url, output file, None); default HTTP with pooch.
-
-    Returns
-    -------
-    Path
-        The folder that now holds the files.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    DownloadError
-        If no address gave the published file, or there is none; the message says how to get it by hand.
+    Nothing is fetched that is there and right; every file is checked before it is moved to its place, so an interrupted
+    download leaves nothing behind. DownloadError says how to get a file by hand. `progress` is called with (file name,
+    bytes so far, bytes in all or 0); ``downloader(file, progress)`` returns a function (url, output file, None).
     """
     entry = facts(name)
     target = Path(folder).expanduser() if folder is not None else cache_folder()

@@ -54,10 +54,9 @@ def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
 
 
 def digest(path: Path, algorithm: str, member: str = "") -> str:
-    """Return the hexadecimal checksum of a file: SHA-256, MD5, or one of what it holds.
+    """Return a hexadecimal checksum.
 
-    "git_blob" is git's SHA-1 of the file with its header; "sha256_content" the SHA-256 of what a gzip file holds, or
-    one `member` of a zip archive.
+    "git_blob" is git's SHA-1, "sha256_content" of what gzip, or a zip's `member`, holds.
     """
     size = path.stat().st_size
     if algorithm == "sha256_content" and member:
@@ -71,10 +70,7 @@ def digest(path: Path, algorithm: str, member: str = "") -> str:
 
 
 def verify(file: RemoteFile, path: Path) -> None:
-    """Raise ChecksumError unless the file at `path` holds the published bytes.
-
-    A file is hashed once per process and again when its size or time of change is different.
-    """
+    """Raise ChecksumError unless the file holds the published bytes; it is hashed again when size or time differ."""
     if file.algorithm is None:
         return
     state = path.stat()
@@ -98,13 +94,10 @@ def verify(file: RemoteFile, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Availability:
-    """What is on this computer of a dataset: the first complete set of files, or empty.
+    """What is on this computer of a dataset."""
 
-    `missing` is what is missing of the set that lacks least.
-    """
-
-    files: tuple[tuple[RemoteFile, Path], ...]
-    missing: tuple[RemoteFile, ...]
+    files: tuple[tuple[RemoteFile, Path], ...]  # the first complete set, or empty
+    missing: tuple[RemoteFile, ...]  # of the set that lacks least
 
     @property
     def complete(self) -> bool:
@@ -145,10 +138,7 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
 
 
 def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
-    """Return the verified files of a dataset.
-
-    Raises NotAvailableError if some are missing, ChecksumError if one is not the published one.
-    """
+    """Return the verified files of a dataset; NotAvailableError if one is missing, ChecksumError if it is another."""
     state = availability(entry)
     if not state.complete:
         how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""

@@ -43,14 +43,10 @@ def rotated_mnist(
     labels: Literal["5 or more", "more than 5"] = "5 or more",
     angles: Literal["image", "task"] = "image",
 ) -> TaskSequence:
-    """Return the digits of MNIST cut into 2 to 350 tasks whose rotation grows from 0 to 180 degrees.
+    """Return the digits of MNIST, pixels in [0, 1], cut into 2 to 350 tasks whose rotation grows from 0 to 180 degrees.
 
-    Pixels are divided by 255. Images of task j (from 1) are turned, counter-clockwise, by angles drawn uniformly from
-    [180 (j-1) / k, 180 j / k]; 70,000 // k images per task, in a random order (60 tasks: 1,166). Which images belong to
-    a task does not depend on `labels` and `angles`.
-
-    The paper's text says "greater than 5" of class 1; its errors are those of "5 or more". It reads as one angle per
-    task.
+    Images of task j (from 1) are turned, counter-clockwise, by angles drawn from [180 (j-1) / k, 180 j / k]. The
+    paper's text says "greater than 5" of class 1; its errors are those of "5 or more". It reads as one angle per task.
     """
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     check_choice("labels", labels, ("5 or more", "more than 5"))

@@ -30,11 +30,7 @@ _LIMIT = 512 << 20
 
 
 def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
-    """Return columns of strings as a matrix of numbers, (n_rows, n_columns).
-
-    Raises DataError for a cell that is not a finite number; the message names its row, counted from `first_row`, and
-    column.
-    """
+    """Return columns of strings as a matrix; DataError names row (from `first_row`) and column of what is no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -181,10 +177,7 @@ _TYPES = ("spruce/fir", "lodgepole pine", "ponderosa pine", "cottonwood/willow",
 
 
 def _integers(path: Path, rows: int, columns: int) -> NDArray[np.int16]:
-    """Return the first rows of a file of small integers without a header, packed or not.
-
-    The file is read piece by piece: neither its text nor more rows than are asked for are ever held.
-    """
+    """Return the first rows of a file of small integers, packed or not, read piece by piece: no more is ever held."""
     import pyarrow as pa
     from pyarrow import csv
 

@@ -20,42 +20,18 @@ Group = Literal["built in", "synthetic", "from the paper", "other real data"]
 
 @dataclass(frozen=True)
 class Entry:
-    """One sequence that can be loaded by name.
-
-    Attributes
-    ----------
-    name : str
-        Name for `load`.
-    title : str
-        Name for people.
-    group : {"built in", "synthetic", "from the paper", "other real data"}
-        Where it is listed.
-    summary : str
-        One sentence.
-    loader : callable
-        ``loader(seed=..., **options) -> TaskSequence``.
-    tasks : int
-        Number of tasks when nothing is asked for.
-    opens_with : int
-        Tasks the app opens it with: all of them, or the first ones of a very long sequence.
-    max_tasks : int
-        The largest number of tasks.
-    cuts_anew : bool
-        True if the loader takes ``tasks=k`` and makes k tasks of all data; False if k means the first k tasks.
-    seeded : bool
-        True if the seed changes what is loaded.
-    """
+    """One sequence that can be loaded by name."""
 
     name: str
-    title: str
-    group: Group
+    title: str  # for people
+    group: Group  # where it is listed
     summary: str
-    loader: Callable[..., TaskSequence]
-    tasks: int
-    opens_with: int
+    loader: Callable[..., TaskSequence]  # ``loader(seed=..., **options) -> TaskSequence``
+    tasks: int  # when nothing is asked for
+    opens_with: int  # tasks the app opens it with: all, or the first ones of a very long sequence
     max_tasks: int
-    cuts_anew: bool
-    seeded: bool
+    cuts_anew: bool  # the loader makes ``tasks=k`` of all data; else k means the first k tasks
+    seeded: bool  # whether the seed changes what is loaded
 
 
 _TITLES: dict[synthetic.Kind, str] = {
@@ -90,30 +66,14 @@ def accepted_options(entry: Entry) -> set[str]:
 
 @dataclass(frozen=True)
 class Status:
-    """What can be done with a dataset on this computer.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    loadable : bool
-        Whether its files are here (they are checked when loaded).
-    downloadable : bool
-        Whether `download` can get them.
-    size_bytes : int
-        What a download gets; 0 if unknown.
-    where : str
-        "built in", "IMRC_DATA", "cache" or "".
-    by_hand : str
-        What to do without `download`, empty if nothing is missing.
-    """
+    """What can be done with a dataset on this computer."""
 
     name: str
-    loadable: bool
-    downloadable: bool
-    size_bytes: int
-    where: str
-    by_hand: str
+    loadable: bool  # its files are here (they are checked when loaded)
+    downloadable: bool  # `download` can get them
+    size_bytes: int  # of a download; 0 if unknown
+    where: str  # "built in", "IMRC_DATA", "cache" or ""
+    by_hand: str  # what to do without `download`, empty if nothing is missing
 
     @property
     def in_words(self) -> str:
@@ -128,17 +88,6 @@ class Status:
 def size_in_words(size_bytes: int) -> str:
     """Return a size for people.
 
-    Parameters
-    ----------
-    size_bytes : int
-        Bytes; 0: not known.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> size_in_words(397055), size_in_words(0)
     ('0.4 MB', 'of unknown size')
     """

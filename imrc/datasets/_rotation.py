@@ -7,12 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def rotate_images(images: NDArray[np.float64], angles: ArrayLike) -> NDArray[np.float64]:
-    """Rotate each image (n, height, width) about its centre by its own angle in degrees, counter-clockwise.
+    """Rotate each image (n, height, width) by its own angle in degrees, counter-clockwise; bilinear, 0 outside.
 
-    With bilinear interpolation; outside the image is 0.
-
-    Examples
-    --------
     >>> rotate_images(np.array([[[0.0, 1.0], [0.0, 0.0]]]), [90.0]).round(6)
     array([[[1., 0.],
             [0., 0.]]])

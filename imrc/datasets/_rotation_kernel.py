@@ -18,10 +18,7 @@ from imrc._compiled import njit
 def rotate_pixels(
     images: NDArray[np.uint8], order: NDArray[np.int64], angles: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """Turn ``images[order[i]]`` by ``angles[i]`` degrees (counter-clockwise, bilinear) into ``out[i]``.
-
-    Pixels are divided by 255 and limited to [0, 1]; outside an image is 0. `out` has shape (n, height * width).
-    """
+    """Turn ``images[order[i]]`` by ``angles[i]`` degrees as `rotate_images` into ``out[i]``, pixels divided by 255."""
     height, width = images.shape[1], images.shape[2]
     middle_row, middle_column = (height - 1) / 2.0, (width - 1) / 2.0
     image = np.zeros((height + 2, width + 2))  # with a frame of zeros, so that every neighbour exists

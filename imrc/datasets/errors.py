@@ -16,15 +16,7 @@ class ChecksumError(DataError):
 
 
 class DownloadError(DataError):
-    """A download that did not succeed; the message says how to get the file by hand.
-
-    Parameters
-    ----------
-    reason : str
-        What went wrong in one or two short sentences; kept as an attribute.
-    by_hand : str
-        How to get the file without this program; ends the message.
-    """
+    """A download that did not succeed: the `reason` in a sentence or two, and how to get the file `by_hand`."""
 
     def __init__(self, reason: str, by_hand: str = "") -> None:
         super().__init__(f"{reason} {by_hand}".strip())

@@ -6,12 +6,11 @@ evidence and words a verdict; `partial_autocorrelation` and `variogram` compute 
 
 from imrc.diagnostics._assess import Assessment, assess
 from imrc.diagnostics._change import ChangeEstimate
-from imrc.diagnostics._identical import SameMethod
-from imrc.diagnostics._innovations import ChangePattern, Innovations
-from imrc.diagnostics._models import Group, ModelFit
+from imrc.diagnostics._innovations import Innovations
+from imrc.diagnostics._models import ModelFit
 from imrc.diagnostics._order import OrderTests
 from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
-from imrc.diagnostics._verdict import TITLES, Assumption, Verdict, VerdictName
+from imrc.diagnostics._verdict import TITLES, Verdict
 from imrc.diagnostics.changed import Changed, what_changed
 from imrc.diagnostics.power import Power, verdict_power
 
@@ -22,19 +21,14 @@ __all__ = [
     "Power",
     "Changed",
     "Assessment",
-    "Assumption",
     "partial_autocorrelation",
     "PartialAutocorrelation",
     "variogram",
     "Variogram",
     "ChangeEstimate",
-    "ChangePattern",
-    "Group",
     "Innovations",
     "ModelFit",
     "OrderTests",
-    "SameMethod",
     "TITLES",
     "Verdict",
-    "VerdictName",
 ]

@@ -56,10 +56,9 @@ def _cosine_basis(k: int) -> tuple[Floats, Floats]:
 
 
 def walk_basis(h: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2).
+    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2), K a random walk's.
 
-    K is the covariance of a random walk with steps of variance 1. Its pseudo-inverse in these contrasts is
-    the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
+    The pseudo-inverse there is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
     """
     k = len(h)
     if np.ptp(h) <= 1e-9:
@@ -106,10 +105,7 @@ def _interval(grid: Floats, drop: Floats, best: int, limit: float) -> tuple[floa
 
 
 def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
-    """Return the estimated ratio, the eigenvalues of the walk and the projections of G on its eigenvectors.
-
-    The estimate is the grid point (20 per decade) with the largest restricted likelihood.
-    """
+    """Return the estimated ratio (grid of 20 a decade), eigenvalues of the walk, projections of G on its vectors."""
     values, vectors = walk_basis(reduced.h)
     projections = project(reduced.scaled, vectors)
     return float(GRID[int(np.argmax(log_likelihood(GRID, values, projections)))]), values, projections

@@ -18,10 +18,7 @@ WORK_LIMIT = 5e8
 
 
 def class_moments(X1: Floats, y: NDArray[np.int64], n_classes: int) -> tuple[Floats, Floats]:
-    """Return mean and variance of Phi over all rows, (C, D + 1); infinite variance where nothing varies but rounding.
-
-    Such components, as those of an absent class, carry no information.
-    """
+    """Return mean and variance of Phi over all rows, (C, D + 1); variance infinite where nothing varies."""
     from imrc.diagnostics._kernels import group_sums
 
     mean, square = (group_sums(part, y, n_classes) / len(X1) for part in (X1, X1 * X1))
@@ -36,11 +33,7 @@ def exact_p_value(
     generator: np.random.Generator,
     shuffles: int = SHUFFLES,
 ) -> float:
-    """Return the exact p-value by shuffling samples over tasks.
-
-    The statistic is sum_j ||sum of the standardised Phi of task j||^2 / n_j. Phi is zero outside the block of
-    a sample's class, so sums by (task, class) suffice.
-    """
+    """Return the exact p-value of sum_j ||sum of standardised Phi of task j||^2 / n_j, shuffling samples."""
     from imrc.diagnostics._kernels import group_sums
 
     sizes = np.array([len(X1) for X1 in rows])

@@ -26,10 +26,9 @@ def lag_sums(G: Floats, orders: Ints, lags: Ints) -> Floats:
 
 @njit(cache=True)
 def component_pacf(x: Floats, order: Ints, nlags: int) -> Floats:
-    """Return the partial autocorrelations of every component, tasks in the given order, shape (nlags, m).
+    """Return partial autocorrelations of every centred component of `x` (k, m), tasks in this order, shape (nlags, m).
 
-    Rows of `x` (k, m) are tasks; components are centred and none is constant. Durbin-Levinson with biased
-    autocovariances; zero beyond the lag at which a series is predicted without error.
+    Durbin-Levinson with biased autocovariances; zero beyond the lag at which a series is predicted without error.
     """
     k, m = x.shape
     out = np.zeros((nlags, m))

@@ -166,10 +166,7 @@ def _partitions(items: int, parts: int) -> int:
 
 
 def _joined(blocks: Floats, mass: Floats) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Join pieces that are no neighbours, two at a time, least loss of energy first; yield energy and states.
-
-    `blocks` holds the sums of G over pairs of pieces, `mass` the weights of the pieces.
-    """
+    """Join pieces that are no neighbours, two at a time, least loss of energy first; yield energy and states."""
     blocks, mass = blocks.copy(), mass.copy()
     states = np.arange(len(mass))
     apart = np.abs(states[:, None] - states) > 1
@@ -263,10 +260,7 @@ class _Fitter:
 
     # -- low-rank terms on white noise: closed in two numbers
     def _on_white(self, energy: float, rank: int, *, scatter: bool = True) -> tuple[float, float, float]:
-        """Maximise over V = (1 + a) I + b P, P a projector of that rank with energy tr(P G): exact.
-
-        Without scatter a = 0.
-        """
+        """Maximise over V = (1 + a) I + b P (a = 0 without scatter), P a projector with energy tr(P G): exact."""
         rest = self.k - 1 - rank
         variance = max((self.trace - energy) / rest, 1.0) if rest > 0 and scatter else 1.0
         top = energy / rank if rank else variance
@@ -395,10 +389,7 @@ class _Fitter:
 
 
 def fit_models(scaled: Floats, h: Floats, m_eff: float) -> tuple[ModelFit, ...]:
-    """Fit all models to G, rows scaled to noise variance 1, and sort them by BIC, the best first.
-
-    `scaled` (k, k) is G_ij / sqrt(h_i h_j), h (k,) the noise variances, mean 1. Only the last 400 tasks are used.
-    """
+    """Fit all models to G_ij / sqrt(h_i h_j), mean h 1, and sort them by BIC, best first; last 400 tasks only."""
     offset = max(0, len(h) - LONGEST)
     fitter = _Fitter(np.ascontiguousarray(scaled[offset:, offset:]), np.ascontiguousarray(h[offset:]), m_eff)
     fitter.plain()

@@ -44,11 +44,7 @@ class OrderTests:
 
 
 def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator) -> Ints:
-    """Return orders of k tasks, the observed one first.
-
-    Up to 7 tasks: all orders, of which one per pair of reversals (the statistics cannot tell them apart).
-    More tasks: the observed order and `permutations_drawn` random ones.
-    """
+    """Return orders of k tasks, the observed one first: up to 7 tasks all but reversals, else random ones."""
     if k <= ENUMERATED:
         return np.array([p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64)
     tiled = np.tile(np.arange(k, dtype=np.int64), (permutations_drawn + 1, 1))
@@ -106,10 +102,9 @@ def _leading_root(G: Floats, columns: int) -> Floats:
 
 
 def order_statistics(G: Floats, orders: Ints, factor: Floats | None = None) -> dict[StatisticName, Floats]:
-    """Evaluate the statistics for every order: "slope", "r1" and "peak" from 8 tasks on, "slope" and "-r1" below.
+    """Evaluate "slope", "r1" and "peak" from 8 tasks on, "slope" and "-r1" below, for every row of `orders`.
 
-    G (k, k) holds the products of the standardised averages, doubly centred, the rows of `orders` are orders of the
-    tasks. A `factor` F (k, r) with G = F F' and small r is used for the slope.
+    G (k, k): products of the standardised averages, doubly centred; `factor` F (k, r), G = F F', makes the slope cheap.
     """
     k = len(G)
     trace = float(np.trace(G))

@@ -114,11 +114,7 @@ def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> Parti
 
 
 def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) -> PartialAutocorrelation:
-    """Add the band of the average under permuted orders.
-
-    At most 64 components, evenly spaced, carry the band when k m > 1e5; the number of orders is cut to keep
-    the work bounded, never below 99.
-    """
+    """Add the band of the average under permuted orders; of many components 64, and at least 99 orders, carry it."""
     from imrc.diagnostics._kernels import mean_pacf
 
     x = _centred_components(means)

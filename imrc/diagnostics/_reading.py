@@ -54,11 +54,7 @@ def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints
 def read_sequence(
     sequence: TaskSequence, transform: Transform, generator: np.random.Generator, keep: float = 0.0
 ) -> Reading:
-    """Map every task once and keep only what the diagnosis needs.
-
-    The transform maps X (n, d) to (n, D); the generator draws the pairs. Rows of all tasks are kept if samples times
-    components is at most `keep`.
-    """
+    """Map every task once and keep what is needed; all rows if samples times components is at most `keep`."""
     sizes = sequence.sizes
     first, second = _draw_pairs(sizes, generator)
     wanted = np.unique(np.concatenate([first, second]))

@@ -89,11 +89,7 @@ class Reduced:
 
 
 def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
-    """Return a function X -> (n, D) and its name from what the caller gave as representation.
-
-    Accepted: None (standardised inputs, one scale from all tasks), the name or `FeatureSpec` of a feature
-    map, an object with `transform`, or a function.
-    """
+    """Return a function X -> (n, D) and its name; `features` as in `assess`, None: standardised inputs, one scale."""
     from imrc.features import FeatureSpec, Standardised, make
     from imrc.features._spec import TITLES
 

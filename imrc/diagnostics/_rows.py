@@ -19,16 +19,11 @@ LEAST_P = 1e-3
 
 @dataclass(frozen=True)
 class RowNotes:
-    """Findings on the rows behind the averages.
+    """Findings on the rows behind the averages."""
 
-    `correlation` is that of rows of one class that follow each other in a task, around the average of task and class,
-    and `z` its size in standard errors if the order of rows did not matter. `p_spread` is the p-value of "the spread
-    around the averages is the same in all tasks", by ranks (Kruskal and Wallis).
-    """
-
-    correlation: float
-    z: float
-    p_spread: float
+    correlation: float  # of rows of one class that follow each other in a task, around the average of task and class
+    z: float  # its size in standard errors if the order of rows did not matter
+    p_spread: float  # of "the spread around the averages is the same in all tasks", by ranks (Kruskal and Wallis)
 
     @property
     def are_dependent(self) -> bool:

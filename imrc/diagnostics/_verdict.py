@@ -159,10 +159,9 @@ def not_judged(verdict: Verdict) -> Verdict:
 
 
 def find_returns(distance: Floats, h: Floats, components: float) -> tuple[tuple[tuple[int, int], ...], float]:
-    """Find pairs of tasks (from 0) that are alike although some task between them is not, and their share of all pairs.
+    """Find pairs of tasks (from 0) that are alike although one between them is not, most alike first, and their share.
 
-    Most alike first. `distance` (k, k) are squared distances minus noise, `components` is the effective number of
-    independent components of the noise.
+    `distance` (k, k) are squared, minus noise, which has so many effective `components`.
 
     >>> far = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 9.0], [0.0, 9.0, 0.0]])
     >>> find_returns(far, np.full(3, 0.1), 10.0)

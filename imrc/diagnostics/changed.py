@@ -142,11 +142,7 @@ class Samples:
 
 
 def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[str, ...]]:
-    """Return all samples and the names of the columns.
-
-    Words become 0/1 columns and gaps are filled by what the first task teaches. Nothing is drawn for columns as they
-    are.
-    """
+    """Return all samples and names of columns; words become 0/1 columns, gaps are filled as in the first task."""
     numbers = make("identity", sequence, seed)
     X = np.concatenate([numbers.transform(task.X) for task in sequence])
     y = np.concatenate([sequence.encoded(j) for j in range(len(sequence))])
@@ -324,8 +320,7 @@ def _concept(counted: Counted) -> _Moves:
 def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
     """Return what a kind of change is measured by, over the tasks, with standard errors; NaN where a class is absent.
 
-    "label": shares of the classes, (k, C). "input": averages of the columns at the same mix of classes in all tasks,
-    (k, D). "concept": averages of class c less those of the others.
+    "label": (k, C). "input": (k, D) at the same mix of classes in all tasks. "concept": class c less the others.
     """
     made = {"label": _label, "input": _input, "concept": _concept}[kind](counted)
     D = counted.mean.shape[2]

@@ -64,35 +64,19 @@ _PIECES = 4
 class Power:
     """What the diagnosis would say of sequences of known kinds, otherwise like the one diagnosed.
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per kind (`kind`, a name of a verdict): shares, from 0 to 1, of the simulations in which the kind is
-        `named` alone, is `one_of_two`, `another` kind is named instead, or `nothing` (no change, no order, or too few
-        tasks); `same`, in which the verdict is that of the sequence. Of `named` and `same` also `_low` and `_high`, the
-        ends of their 95 % intervals (Wilson).
-    verdicts : DataFrame
-        Number of simulations by kind (rows) and verdict (columns); two names are joined by " or ".
-    simulations : int
-        Of each kind.
-    tasks, components : int
-        Of every simulated sequence.
-    spread : float
-        Variance between tasks in units of the noise of one average: the same for all kinds but identical tasks.
-    is_limit : bool
-        Whether it is the largest that a random walk here may have, because no change is seen.
-    verdict : str
-        What was said of the sequence itself.
+    `table` has a row per `kind` (a name of a verdict): shares of simulations in which it is `named` alone, is
+    `one_of_two`, `another` is named, or `nothing`; `same`, in which the verdict is that of the sequence; `_low` and
+    `_high`, Wilson's 95 % interval.
     """
 
     table: pd.DataFrame
-    verdicts: pd.DataFrame
-    simulations: int
+    verdicts: pd.DataFrame  # simulations by kind (rows) and verdict (columns); two names are joined by " or "
+    simulations: int  # of each kind
     tasks: int
     components: int
-    spread: float
-    is_limit: bool
-    verdict: str
+    spread: float  # variance between tasks in units of the noise of one average, for all kinds but identical tasks
+    is_limit: bool  # whether it is the largest that a random walk here may have, because no change is seen
+    verdict: str  # what was said of the sequence itself
 
 
 def _called(name: VerdictName, second: VerdictName | None) -> str:
@@ -144,41 +128,10 @@ def verdict_power(
     seed: int = 0,
     tick: Callable[[float], object] | None = None,
 ) -> Power:
-    """Simulate sequences of each kind and diagnose them as this one was.
+    """Simulate sequences of each kind, as long, large and far apart as the one diagnosed, and diagnose them as it was.
 
-    Simulated are sample averages: as many tasks, with as many samples each, as many components as the effective number
-    of independent ones found here, and tasks as far apart as these on average; only how they follow each other is that
-    of the kind. Each is judged by the same tests and models, with 199 random orders.
-
-    Parameters
-    ----------
-    result : Assessment
-        From `imrc.diagnostics.assess`, of at least 5 tasks.
-    simulations : int
-        Of each kind, 1 to 10000.
-    seed : int
-        Seed of everything drawn.
-    tick : callable or None
-        Called with the share done, from 0 to 1, before every simulation; what it raises ends them.
-
-    Returns
-    -------
-    Power
-
-    Raises
-    ------
-    InputError
-        If there are fewer than 5 tasks, with which no kind is ever named, no component varies, or rows follow each
-        other.
-
-    Examples
-    --------
-    >>> from imrc.diagnostics import assess
-    >>> generator = np.random.default_rng(0)
-    >>> walk = np.cumsum(generator.standard_normal((20, 10)), axis=0) + generator.standard_normal((20, 10))
-    >>> power = verdict_power(assess(walk, 1.0), simulations=5)
-    >>> power.verdicts.sum(axis=1).unique().tolist()
-    [5]
+    `tick` is called with the share done, from 0 to 1. InputError: fewer than 5 tasks, nothing varies, or rows that
+    follow each other.
     """
     simulations = check_int("simulations", simulations, 1, 10_000)
     seed = check_int("seed", seed, 0)
@@ -233,10 +186,7 @@ def _share(share: float, low: float, high: float) -> str:
 
 
 def power_sentences(power: Power) -> list[str]:
-    """State how far the verdict can be relied on: whether it would be found where it is true, and where it is not.
-
-    The answer, the likeliest mistake, and what was simulated.
-    """
+    """State how far the verdict can be relied on: the answer, the likeliest mistake, and what was simulated."""
     table = power.table.set_index("kind")
     if power.verdict in table.index:
         asked: Group = power.verdict  # type: ignore[assignment]  # one of the kinds

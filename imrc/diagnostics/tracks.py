@@ -14,13 +14,10 @@ from imrc.wording import feature_names_or_numbers
 
 
 def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
-    """Return the sample averages of one component with forward and smoothed estimates.
+    """Return the averages of a component with forward and smoothed estimates; it is class times D + 1, plus feature.
 
-    Variances are pooled over tasks, and the change per step is the estimated n rho times the noise of one
-    average, as in the diagnosis: one rate of change for all components.
-
-    A component is class times D + 1, plus 0 for the intercept or the feature from 1. Columns task (from 1), label,
-    mean, mean_se, forward, forward_se, smooth, smooth_se; standard errors are 0 for a constant component.
+    Columns task (from 1), label, mean, mean_se, forward, forward_se, smooth, smooth_se; variances are pooled and one
+    rate of change holds for all components, as in the diagnosis. Standard errors of a constant component are 0.
     """
     component = check_int("component", component, 0, result.moments.tau.shape[1] - 1)
     tau = result.moments.tau[:, component : component + 1]
@@ -47,9 +44,8 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
 def step_changes(result: Assessment) -> pd.DataFrame:
     """Return the change at each step: noise-corrected squared distance of neighbours, in units of one average's noise.
 
-    Columns task (from 1: the step leads to it), label, change, noise_se: the standard error of the entry if nothing
-    changed, and low, high: where 95 % of the single steps of a random walk with the estimated ratio would lie (NaN
-    without an estimate).
+    Columns task (from 1: the step leads to it), label, change, noise_se (if nothing changed), and low, high: 95 % of
+    the single steps of a random walk with the estimated ratio (NaN without an estimate).
     """
     change = np.diagonal(result.distance, 1)
     n = result.moments.n
@@ -77,18 +73,13 @@ def step_changes(result: Assessment) -> pd.DataFrame:
 
 
 def recent_ratio(result: Assessment, window: int, n: float) -> float:
-    """Return n d^2 / sigma^2 of the last `window` changes: the mean of eq. (7) over all samples, minus their noise.
-
-    Below 0 where neighbours differ by less than noise; NaN with fewer than two tasks.
-    """
+    """Return n d^2 / sigma^2 of the last `window` changes, eq. (7) less noise, possibly below 0; NaN with one task."""
     changes = np.diagonal(result.distance, 1)[-window:]
     return float(changes.mean()) * n / (result.n or n) if len(changes) else float("nan")
 
 
 def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
-    """Name a component within its class block: 0 is the intercept, whose average is the share of the class.
-
-    The names of the inputs are used if there is one per feature; the block is `width` = D + 1 long.
+    """Name a component within its class block of `width` D + 1; inputs go by their names if there is one per feature.
 
     >>> feature_label(0, 3, ("age", "height")), feature_label(2, 3, ("age", "height")), feature_label(2, 5, ("age",))
     ('share of the class', 'height', 'feature 2')

@@ -29,10 +29,9 @@ class Question:
 
 
 def questions(result: Assessment, n: float) -> list[Question]:
-    """Return the five questions that lead to a verdict, in order, with the numbers behind the answers.
+    """Return the five questions that lead to a verdict, in order, with the numbers behind the answers, for n a task.
 
-    The size of the change is converted to n samples per task. The last two are about changes, which are only judged
-    where the order of the tasks matters.
+    The last two are about changes, which are only judged where the order of the tasks matters.
     """
     level = f"p = {decimal(LEVEL, 2)}"
     asked = []
@@ -65,10 +64,7 @@ def questions(result: Assessment, n: float) -> list[Question]:
 
 
 def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
-    """Compare somebody's guess with the verdict, and say what speaks against it.
-
-    Returned are whether the verdict names it, alone or as one of two, and a text in Markdown.
-    """
+    """Return whether the verdict names a guess, alone or as one of two, and what speaks against it in Markdown."""
     verdict = result.verdict
     said = f"The diagnosis: {verdict.finding}. {verdict.sentence}"
     if guess == verdict.name and verdict.second is None:
@@ -154,10 +150,7 @@ def _named(order: KnownOrder) -> str:
 
 
 def order_sentence(result: Assessment) -> str:
-    """State which change model of the learner goes with the verdict, and which one the tasks are predicted best with.
-
-    Empty where nothing could be compared.
-    """
+    """State the change model that goes with the verdict and the one that predicts best; empty: nothing to compare."""
     if not result.orders:
         return ""
     best, own = result.orders[0], ORDER_OF.get(result.verdict.name)
@@ -185,10 +178,7 @@ def order_rows(result: Assessment) -> list[dict[str, str]]:
 
 
 def report(result: Assessment, n: float) -> str:
-    """Return verdict and evidence as a few lines of text.
-
-    The size of the change is converted to n samples per task, unless only means were given.
-    """
+    """Return verdict and evidence as lines of text, the size of the change for n samples a task."""
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
     lines += [setting_sentence(result), ""]
     if result.verdict.name == "dependent":

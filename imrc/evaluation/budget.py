@@ -15,9 +15,9 @@ from imrc.wording import decimal
 
 
 def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
-    """Return the error of each rule of the scenario against n, from runs that differ in n only.
+    """Return the error of each rule against n, from runs that differ in n only, n rising.
 
-    The runs have rising n; columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
+    Columns rule, x (n), value, stderr, half (of the width of the 95 % interval).
     """
     return pd.DataFrame(
         [
@@ -29,9 +29,7 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
 
 
 def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
-    """Return the samples per task with which a rule reaches an error: NaN if it does not within the table.
-
-    The errors are made to fall (`falling`), between two n of the table in a straight line over log n.
+    """Return the samples per task with which a rule reaches an error, linear in log n; NaN: not within the table.
 
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
     >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
@@ -65,9 +63,7 @@ _LEARNING = {"forward": "forward learning", "forward_backward": "forward and bac
 
 
 def budget_sentence(table: pd.DataFrame, n: int) -> str:
-    """Say how many samples per task learning alone needs for what the main rule reaches, in Markdown.
-
-    n is that of the main rule, the last of the table (`budget_table`).
+    """Say how many samples learning alone needs for what the main rule reaches at n, the table's last, in Markdown.
 
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
     >>> budget_sentence(pd.DataFrame(made), 10)

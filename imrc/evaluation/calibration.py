@@ -26,11 +26,10 @@ LEAST_PROBABILITY = 1e-6
 
 
 def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return what one rule's probabilities (samples, classes) add to the sums.
+    """Return what one rule's probabilities (samples, classes) add to the sums (BINS, 4) and (classes, 2).
 
-    The first, (BINS, 4), has by bin of the probability of the answer: samples, sum of these probabilities, samples
-    whose answer is right, sum of log losses. The second, (classes, 2), has the samples of each class, and those of them
-    given another one.
+    By bin of the probability of the answer: samples, sum of these probabilities, right answers, sum of log losses. By
+    class: samples, and those of them given another one.
 
     >>> reliability, by_class = counted(np.array([[0.75, 0.25], [0.45, 0.55]]), np.array([0, 1]), np.array([0, 0]))
     >>> reliability[[5, 7], :3].tolist(), by_class.tolist()
@@ -49,10 +48,7 @@ def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int
 
 
 def calibration_error(reliability: Floats) -> Floats:
-    """Return the mean distance of confidence and accuracy over the bins, weighted by their samples, by repetition.
-
-    `reliability` is (repetitions, BINS, 4), sums of `counted`.
-    """
+    """Return the mean distance of confidence and accuracy, (repetitions, BINS, 4) -> (repetitions,)."""
     samples, confidence, right = np.moveaxis(reliability, 2, 0)[:3]
     return np.asarray(np.abs(confidence - right).sum(axis=1) / samples.sum(axis=1))
 
@@ -63,21 +59,16 @@ def log_loss(reliability: Floats) -> Floats:
 
 
 def balanced_error(by_class: Floats) -> Floats:
-    """Return the mean over the classes of the share of their samples that were given another one, by repetition.
-
-    `by_class` is (repetitions, classes, 2), sums of `counted`; classes without test samples do not count.
-    """
+    """Return the mean error rate of the classes with test samples; (repetitions, classes, 2) -> (repetitions,)."""
     samples, missed = by_class[:, :, 0], by_class[:, :, 1]
     share = np.divide(missed, samples, out=np.zeros_like(missed), where=samples > 0)
     return np.asarray(share.sum(axis=1) / (samples > 0).sum(axis=1))
 
 
 def reliability_table(result: RunResult) -> pd.DataFrame:
-    """Return how often each rule is right against how sure it is.
+    """Return how often each rule is right against how sure it is, a row per rule and bin that is never empty.
 
-    One row per rule and bin with samples in every repetition: rule, confidence (mean probability of the answer),
-    accuracy, stderr and half (of the width of the 95 % interval) of the accuracy over repetitions, samples (of all
-    repetitions).
+    Columns rule, confidence (mean probability of the answer), accuracy, stderr, half (of the 95 % interval), samples.
     """
     columns = ["rule", "confidence", "accuracy", "stderr", "half", "samples"]
     rows = []

@@ -31,16 +31,8 @@ def run_methods(
 ) -> list[RunResult]:
     """Run methods one after another on the same draws and representation; `score_table` makes scores of the results.
 
-    The methods are "imrc" (with the preset of the settings), "imrc:<preset>", and names of the registry with or without
-    profile; an unknown one is a ValueError before anything is run. `progress` is called as ``progress(title, step,
-    total)`` after every step, `announce` with one sentence after the first task of a method, if at its pace all of them
-    take more than a minute.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
-    >>> results = run_methods(sequence, RunSettings(n=5, repetitions=2), ["imrc", "majority"])
-    >>> [list(result.errors) for result in results]
-    [['single', 'forward', 'forward_backward'], ['majority']]
+    "imrc" (preset of the settings), "imrc:<preset>", and names of the registry, else ValueError. ``progress(title,
+    step, total)`` is called after every step, `announce` with a sentence if a method will take over a minute.
     """
     jobs = [_job(settings, name) for name in methods]
     results = []
@@ -68,10 +60,7 @@ def _job(settings: RunSettings, name: str) -> RunSettings:
 
 
 def tables_by_cell(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
-    """Return `comparison_table` for every dataset and n of the scores, one below the other, with repetitions.
-
-    Tested against is preset paper where it was run, else the best method of the cell.
-    """
+    """Return `comparison_table` for every dataset and n, one below the other, against preset paper, else the best."""
     import pandas as pd
 
     frames = []

@@ -52,7 +52,7 @@ def _method(result: RunResult, rule: str) -> str:
 
 
 def title_of_method(name: str, features: FeatureSpec | None = None) -> str:
-    """Return the name for people of a method in score tables; of a preset in a representation, see `preset_in`.
+    """Return the name for people of a method in score tables, of a preset with its representation (`preset_in`).
 
     >>> title_of_method("imrc:paper:single"), title_of_method("mer:argparse")
     ('IMRC, each task alone (paper)', 'MER (argparse)')
@@ -81,19 +81,11 @@ def own_kind(name: str) -> Literal["average", "newest"]:
 
 
 def score_table(results: RunResult | Iterable[RunResult], *, plain: bool = False) -> pd.DataFrame:
-    """Return one row per dataset, n, method and repetition.
+    """Return one row per dataset, n, method and repetition; ValueError unless runs of a cell share draws.
 
-    Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (test
-    then train; of IMRC's rules that go forward one is the same as the other, so NaN for the forward rule; also NaN
-    where the result of an earlier version lacks it), seconds (processor seconds per task, all IMRC rules together),
-    state (numbers kept at the end), measure: what the first three are, "balanced error" where a class is rare, unless
-    `plain` asks for error rates as papers print them. Several runs of one dataset and n must share seed, tasks and
-    representation, so that draws are paired; a ValueError says so.
-
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, methods=("majority",))
-    >>> score_table(result)[["method", "repetition"]].head(2).to_numpy().tolist()
-    [['majority', 1], ['majority', 2]]
+    Columns dataset, n, method, repetition (from 1), average, newest, released (after b - 1 more tasks), before (NaN
+    where unknown or the same as another rule's), seconds (of a processor per task, all IMRC rules together), state
+    (numbers kept at the end), measure: "balanced error" where a class is rare, unless `plain`, as papers print.
     """
     import pandas as pd
 
@@ -178,19 +170,13 @@ def default_reference(methods: Sequence[str]) -> str:
 def comparison_table(
     scores: pd.DataFrame, *, kind: ScoreKind = "average", reference: str | None = None
 ) -> pd.DataFrame:
-    """Return one row per method for one dataset and n, best first.
+    """Return one row per method for one dataset and n, best first, tested against `reference` or IMRC, else the best.
 
-    Without a `reference` the others are tested against IMRC's forward-and-backward rule if it is there, else the best.
-    What is a clear difference say paired t intervals over repetitions, see
-    `imrc.evaluation.significance.paired_differences`: IMRC's rule against its single-task rule, of the same preset, is
-    the planned comparison; all others are corrected by Holm's method.
-
-    Columns dataset, n, method, title, measure (what the errors are), error, std (over repetitions), stderr, half (of
-    the width of its 95 % interval), average, newest, released, before, rank (mean over repetitions, 1 = best),
-    seconds (per task), state (numbers kept), difference and difference_stderr (to the reference), low and high
-    (interval of the difference as it is tested), p (corrected as the interval is), verdict ("reference", "better",
-    "worse", "no clear difference", "untested").
-    `imrc.paper.printed.with_printed` puts the paper's numbers beside them.
+    IMRC's rule against its single-task rule of the same preset is the planned comparison, others are corrected by
+    Holm's method (`paired_differences`). Columns dataset, n, method, title, measure, error, std, stderr, half (of its
+    95 % interval), average, newest, released, before, rank (1 = best), seconds (per task), state, difference,
+    difference_stderr, low, high (interval of the difference as tested), p, verdict ("reference", "better", "worse", "no
+    clear difference", "untested").
     """
     import pandas as pd
 
@@ -267,16 +253,11 @@ def curve_table(
     kind: Literal["average", "newest", "before"] = "average",
     plain: bool = False,
 ) -> pd.DataFrame:
-    """Return the error of every method as tasks arrive, of runs on one sequence and n.
+    """Return the error of every method as tasks arrive, of runs on one sequence and n: at each step, or of k tasks.
 
-    By "step": the error at each step. By "k": that of a run that ends after k tasks, the mean over its steps. No second
-    run is needed for that, because what happens up to step k does not depend on later tasks. The error of a step is the
-    mean over the tasks seen, that of the newest task, or that of the newest task before it is learnt (from the second
-    on; rules and methods of which that is not known are left out). The mean over the tasks seen is what the run is
-    judged by, a balanced error where a class is rare, unless it is to be `plain`.
-
-    Columns method, title, x (from 1), value, stderr and half (of the width of the 95 % interval), both NaN with one
-    repetition.
+    A run that ends after k tasks is the mean over its steps, since what happens up to step k does not depend on later
+    tasks. `kind`: of the tasks seen ("average", balanced where a class is rare unless `plain`), the newest, or the
+    newest before it is learnt. Columns method, title, x (from 1), value, stderr, half; NaN with one repetition.
     """
     import pandas as pd
 
@@ -304,10 +285,7 @@ def curve_table(
 
 
 def sample_size_table(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
-    """Return the error of every method against n, from the scores of runs that differ in n only.
-
-    Columns method, title, x (n), value, stderr, half (of the width of the 95 % interval).
-    """
+    """Return the error of every method against n: method, title, x (n), value, stderr, half (of the 95 % interval)."""
     grouped = scores.assign(error=_score_column(scores, kind)).groupby(["method", "n"], sort=False)["error"]
     table = grouped.agg(value="mean", stderr="sem", half="size").reset_index().rename(columns={"n": "x"})
     table["half"] = half_width(table["stderr"], table["half"])

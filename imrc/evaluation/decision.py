@@ -60,28 +60,14 @@ Verdict = Literal["nothing tested", "too few repetitions", "none of these", "sim
 
 @dataclass(frozen=True)
 class Advice:
-    """Which of some strategies to choose.
+    """Which of some strategies to choose."""
 
-    Attributes
-    ----------
-    verdict : {"nothing tested", "too few repetitions", "none of these", "simpler", "best", "close"}
-        Why none is advised (the first three), or what the advised one is: simpler than the best and surely nearly as
-        good; the best; the best, but close.
-    best : str
-        The strategy with the lowest mean error.
-    advised : str or None
-        The strategy to choose; None: none of them.
-    rival : str or None
-        Of "none of these" the most frequent class, of "simpler" the advised one, of "close" the simpler one with the
-        lowest error whose interval holds 0.
-    loss : RunDifference or None
-        The rival's error less that of the best, with its 95 % t interval over repetitions.
-    """
-
-    verdict: Verdict
-    best: str
-    advised: str | None = None
+    verdict: Verdict  # why none is advised, or what the advised one is
+    best: str  # lowest mean error
+    advised: str | None = None  # None: none of them
+    # of "none of these" majority, of "simpler" the advised one, of "close" the best simpler one whose interval holds 0
     rival: str | None = None
+    # the rival's error less that of the best, with its 95 % t interval over repetitions
     loss: RunDifference | None = None
 
 
@@ -119,22 +105,12 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
 
 @dataclass(frozen=True)
 class Strategy:
-    """One thing a practitioner could do.
+    """One thing a practitioner could do."""
 
-    Attributes
-    ----------
-    name, title : str
-        Key, one of `STRATEGIES` or the name of a compared method, and name for people.
-    errors : tuple of float
-        Its error in each repetition, the same average for all.
-    recall : float or None
-        Share of the rare class that is found; None where no class is rare.
-    """
-
-    name: str
+    name: str  # one of `STRATEGIES`, or of a compared method
     title: str
-    errors: tuple[float, ...]
-    recall: float | None = None
+    errors: tuple[float, ...]  # in each repetition, the same average for all
+    recall: float | None = None  # share of the rare class that is found; None: no class is rare
 
     @property
     def error(self) -> Headline:
@@ -154,31 +130,14 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a run says should be done.
+    """What a run says should be done."""
 
-    Attributes
-    ----------
-    strategies : tuple of Strategy
-        The simplest first.
-    advice : Advice
-        Which of them to choose, and how sure that is.
-    sentence : str
-        The finding in one sentence, in Markdown.
-    action : str
-        What to do, in a few plain sentences.
-    notes : tuple of str
-        What a reader should know besides; may be empty.
-    rare : str
-        Name of the rare class where there is one: errors are then balanced errors, the mean of the error rates on that
-        class and on all others.
-    """
-
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[Strategy, ...]  # the simplest first
     advice: Advice
-    sentence: str
-    action: str
-    notes: tuple[str, ...] = ()
-    rare: str = ""
+    sentence: str  # the finding, in Markdown
+    action: str  # what to do, in a few plain sentences
+    notes: tuple[str, ...] = ()  # what a reader should know besides
+    rare: str = ""  # name of the rare class, where there is one: errors are then balanced errors
 
     @property
     def measure(self) -> str:
@@ -197,20 +156,7 @@ def reference_settings(settings: RunSettings) -> RunSettings:
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
-    """Run the references of a decision on the same draws as a run.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        Those of the run.
-
-    Returns
-    -------
-    RunResult
-        For `decide`.
-    """
+    """Run the references of a decision on the same draws as a run with these settings."""
     mine = reference_settings(settings)
     return RunResult.from_steps(mine, sequence, list(iter_run(sequence, mine)))
 
@@ -224,47 +170,12 @@ def decide(
     usual: str | None = None,
     as_text: Callable[[str], str] = str,
 ) -> Decision:
-    """Say which strategy to choose after a run, how sure that is, and what it is worth.
+    """Say which strategy to choose after a run called `title`, how sure that is (`advise`), and what it is worth.
 
-    All strategies are judged by the same error on the same draws: that of the scenario of the run, unless said
-    otherwise the mean over steps of the mean over the tasks seen. `advise` chooses.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-    title : str
-        Name of the data for people.
-    references : RunResult or None
-        From `run_references` with the settings of the run. None: the most frequent class is judged at the step of each
-        task only, and without logistic regression.
-    compared : mapping of str to RunResult or None
-        Title and run of compared methods on the same draws; the best of them is among the strategies.
-    usual : str or None
-        Name of the most frequent class; None: it is called so.
-    as_text : callable, default: str
-        Writes names that come from the data so that the reader of the sentences, of Markdown or HTML, takes them
-        literally.
-
-    Returns
-    -------
-    Decision
-
-    Raises
-    ------
-    ValueError
-        If the references or methods were run on other tasks or draws.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=6, samples=80)
-    >>> result = imrc.evaluate(sequence, n=5)
-    >>> found = decide(result, "Identical tasks", references=run_references(sequence, result.settings))
-    >>> [one.name for one in found.strategies]
-    ['majority', 'single', 'pooled', 'forward', 'forward_backward']
-    >>> found["single"].error == result.headline()["single"]
-    True
+    All are judged by the error of the scenario on the same draws (ValueError: other draws). Without `references`, from
+    `run_references`, the most frequent class is judged at the step of each task only, and nothing is pooled. The best
+    of the `compared` runs, by title, is among the strategies; `usual` names the most frequent class, `as_text` escapes
+    names from the data.
     """
     kind, scenario = result.scenario.kind, result.settings.scenario
     sources, titles = _sources(result, references, compared or {})
@@ -311,12 +222,7 @@ def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, 
 
 
 def usual_answer(sequence: TaskSequence) -> str:
-    """Return the name of the most frequent class of a sequence.
-
-    >>> import imrc
-    >>> usual_answer(imrc.datasets.load("identical", tasks=2)) in ("0", "1")
-    True
-    """
+    """Return the name of the most frequent class of a sequence."""
     return sequence.class_names[int(sequence.class_counts().sum(axis=0).argmax())]
 
 
@@ -441,10 +347,6 @@ def steps_that_pay(result: RunResult) -> int:
 
     Each further step back is compared with the one before, on the tasks that were revised that often; the comparisons
     share the level of 5 % by Holm's method, and counting ends at the first that is not clear.
-
-    >>> import imrc
-    >>> steps_that_pay(imrc.evaluate(imrc.datasets.load("identical", tasks=8), n=5, b=2)) <= 2
-    True
     """
     values = result.error_tables["forward_backward"].values
     steps = []

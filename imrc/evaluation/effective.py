@@ -15,60 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EffectiveSamples:
-    """How many samples a task is worth, as one number.
+    """How many samples a task is worth, as one number."""
 
-    Attributes
-    ----------
-    mean : float
-        Mean over tasks (and repetitions).
-    low, high : float
-        95 % interval; NaN where there is none (one repetition).
-    own : float
-        Samples a task has itself.
-    borrowing : float
-        Share of the neighbours, mean over steps; 1 if they were used throughout.
-    rule : str
-        Whose they are; "next": of the next task, before any of its samples.
-    """
-
-    mean: float
-    low: float
+    mean: float  # over tasks and repetitions
+    low: float  # 95 % interval; NaN with one repetition
     high: float
-    own: float
-    borrowing: float = 1.0
-    rule: str = "forward_backward"
+    own: float  # samples a task has itself
+    borrowing: float = 1.0  # share of the neighbours, mean over steps; 1 if they were used throughout
+    rule: str = "forward_backward"  # whose; "next": of the next task, before any of its samples
 
 
 def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSamples:
-    """Return the effective samples a run reached: every page, report and command quotes this number.
+    """Return the effective samples a run reached, of the scenario's main rule if None: every page quotes this number.
 
-    The effective sample size of each task at the last step, by the recursions of Theorems 1 and 3 with the variances
-    and changes the run estimated; mean over tasks and repetitions, 95 % t interval over repetitions. Where ways to use
-    the past are averaged, it is their geometric mean by their shares: the task's own samples, or those of the
-    recursions. In the scenario "next_task" that of each task, from the second on, before any of its samples.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run with the rules of IMRC.
-    rule : {"single", "forward", "forward_backward"} or None
-        Which rule; None: the main one of the scenario, forward and backward unless said otherwise.
-
-    Returns
-    -------
-    EffectiveSamples
-
-    Raises
-    ------
-    ValueError
-        If the run has no such rule.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4, samples=40), n=5, repetitions=2)
-    >>> effective_samples(result, "single")
-    EffectiveSamples(mean=5.0, low=5.0, high=5.0, own=5.0, borrowing=1.0, rule='single')
+    By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
+    interval over repetitions. Where ways to use the past are averaged, their geometric mean by shares. In the scenario
+    "next_task" before any samples of each task.
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
     ess, whose = result.ess_tables[rule].final(), rule
@@ -87,26 +49,8 @@ def borrowing(result: RunResult) -> float:
 
 
 def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:
-    """Return what Theorem 4 gives for a measured size of the change, mean over tasks.
+    """Return what Theorem 4 gives for n d^2 / sigma^2, with the ends of its interval, mean over tasks; b None: all.
 
-    Parameters
-    ----------
-    n : float
-        Samples per task.
-    ratio : tuple of float
-        n d^2 / sigma^2 with the ends of its interval, from `imrc.diagnostics.Assessment.ratio_at`.
-    k : int
-        Number of tasks.
-    b : int or None
-        Backward steps; None: all succeeding tasks.
-
-    Returns
-    -------
-    EffectiveSamples
-        Its interval is what the interval of the ratio gives: the larger the change, the fewer samples.
-
-    Examples
-    --------
     >>> import math
     >>> found = theorem_4(10, (0.1, 0.0, math.inf), 20, 3)
     >>> round(found.mean, 2), found.low, found.high

@@ -37,10 +37,7 @@ class PlugIn:
 
 
 def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 24, seed: int = 0) -> PlugIn:
-    """Estimate R_inf, ||mu_inf||_1 and M from all samples of at most `largest` tasks, evenly spaced.
-
-    `features` is as in `imrc.diagnostics.assess`.
-    """
+    """Estimate R_inf, ||mu_inf||_1 and M from all samples of `largest` tasks at most; `features` as in `assess`."""
     count = min(len(sequence), check_int("largest", largest, 1))
     tasks = np.unique(np.linspace(0, len(sequence) - 1, count).round().astype(np.int64))
     transform, _ = resolve_transform(features, sequence, seed)
@@ -64,14 +61,10 @@ def plug_in(sequence: TaskSequence, features: object = None, *, largest: int = 2
 
 
 def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
-    """Return the kappa that the paper's remark after Theorem 1 allows: max(M / min sigma, 2 M / min d).
+    """Return the kappa of the paper's remark after Theorem 1: max(M / min sigma, 2 M / min d), M from `stand_in`.
 
-    Standard deviations sigma of each task and component come from all samples, those of the changes from the one rate
-    of the diagnosis: d^2 = rho sigma^2 with sigma^2 pooled over tasks. Components that are constant but for rounding
-    are left out.
-
-    `stand_in` gives M; the diagnosis is of the same sequence in the same representation, made from samples (else
-    ValueError).
+    sigma of each task and component come from all samples, d from the one rate of the diagnosis, d^2 = rho sigma^2 with
+    sigma^2 pooled over tasks. Constant components are left out. ValueError: the diagnosis was made from means.
     """
     moments = result.moments
     if moments.n is None:
@@ -87,9 +80,9 @@ def admissible_kappa(stand_in: PlugIn, result: Assessment) -> AdmissibleKappa:
 def bound_table(
     stand_in: PlugIn, ess: dict[str, ArrayLike], *, delta: float = 0.05, kappa: float = 1.0
 ) -> tuple[pd.DataFrame, float]:
-    """Evaluate the bounds of the tasks in `stand_in`: columns task (from 1) and one per rule; and the risk of guessing.
+    """Evaluate the bounds of the tasks in `stand_in`, columns task (from 1) and rules.
 
-    `ess` has the effective sample sizes (k,) of all tasks by rule.
+    Returned with the risk of guessing.
     """
     reached = min(len(np.asarray(sizes)) for sizes in ess.values())
     inside = stand_in.tasks < reached  # a run that was stopped has fewer tasks

@@ -11,15 +11,10 @@ from imrc._types import Floats
 
 @dataclass(frozen=True, eq=False)
 class LagTable:
-    """A quantity of each task at each later step, stored by lag.
+    """A quantity of each task at each later step, stored by lag, (repetitions, tasks, lags); NaN beyond the last step.
 
     The value of task j at step q >= j is ``values[:, j, min(q - j, lags - 1)]``: after the last lag nothing changes.
     Single-task and forward rules have one lag, forward and backward rules b + 1, others as many as there are tasks.
-
-    Attributes
-    ----------
-    values : ndarray of shape (repetitions, tasks, lags)
-        NaN where the sequence ends before the lag is reached.
     """
 
     values: Floats
@@ -37,8 +32,6 @@ class LagTable:
     def dense(self) -> Floats:
         """Return values[repetition, step, task], NaN above the diagonal (task later than step).
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).dense()
         array([[[ 1., nan],
                 [ 2.,  3.]]])
@@ -50,8 +43,6 @@ class LagTable:
     def by_step(self) -> Floats:
         """Return the mean over the tasks seen at each step, shape (repetitions, steps).
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).by_step()
         array([[1. , 2.5]])
         """
@@ -70,8 +61,6 @@ class LagTable:
     def weights(self) -> Floats:
         """Return by how much each value counts in `average`, shape (tasks, lags); 0 where there is none.
 
-        Examples
-        --------
         >>> LagTable(np.array([[[1.0, 2.0], [3.0, np.nan]]])).weights()
         array([[0.5 , 0.25],
                [0.25, 0.  ]])
@@ -89,17 +78,7 @@ class LagTable:
         return self.values[:, :, 0]
 
     def at_lag(self, lag: int) -> Floats:
-        """Return each task's value after `lag` more tasks, or at the last step, shape (repetitions, tasks).
-
-        Parameters
-        ----------
-        lag : int
-            At least 0.
-
-        Returns
-        -------
-        ndarray of shape (repetitions, tasks)
-        """
+        """Return each task's value after `lag` more tasks, or at the last step, shape (repetitions, tasks)."""
         remaining = np.arange(self.tasks - 1, -1, -1)
         index = np.minimum(np.minimum(remaining, lag), self.lags - 1)
         return np.take_along_axis(self.values, index[None, :, None], axis=2)[:, :, 0]
@@ -109,16 +88,6 @@ class LagTable:
         return self.at_lag(self.tasks)
 
     def story(self, task: int) -> Floats:
-        """Return the values of one task at steps task, ..., last, shape (repetitions, tasks - task).
-
-        Parameters
-        ----------
-        task : int
-            From 0.
-
-        Returns
-        -------
-        ndarray of shape (repetitions, tasks - task)
-        """
+        """Return the values of one task, from 0, at steps task, ..., last, shape (repetitions, tasks - task)."""
         lag = np.minimum(np.arange(self.tasks - task), self.lags - 1)
         return self.values[:, task, lag]

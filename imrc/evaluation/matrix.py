@@ -31,33 +31,15 @@ _LONG = ("training_exp", "eval_exp", "eval_accuracy")
 
 @dataclass(frozen=True, eq=False)
 class ErrorMatrix:
-    """Errors of each task at each step, from another program.
+    """Errors of each task at each step, from another program."""
 
-    Attributes
-    ----------
-    name : str
-        Where it is from.
-    errors : LagTable
-        Errors from the step on at which a task was learnt.
-    before : ndarray of shape (repetitions, tasks) or None
-        Error on each task one step before it was learnt, NaN for the first; None where the matrix does not say.
-    notes : tuple of str
-        What was understood in reading it.
-    """
-
-    name: str
-    errors: LagTable
-    before: Floats | None
-    notes: tuple[str, ...] = ()
+    name: str  # where it is from
+    errors: LagTable  # from the step on at which a task was learnt
+    before: Floats | None  # (repetitions, tasks), one step before; NaN for the first
+    notes: tuple[str, ...] = ()  # what was understood in reading it
 
     def table(self) -> pd.DataFrame:
-        """Return one row per task and step, as `imrc.plots.error_heatmaps` takes it.
-
-        Returns
-        -------
-        DataFrame
-            Columns task, step, lag, label, value, stderr.
-        """
+        """Return task, step, lag, label, value, stderr, one row per task and step, for `imrc.plots.error_heatmaps`."""
         values = self.errors.values
         task, lag = np.nonzero(np.isfinite(values[0]))
         mean, stderr = mean_and_stderr(values)
@@ -73,13 +55,9 @@ class ErrorMatrix:
         )
 
     def measures(self) -> pd.DataFrame:
-        """Return the measures of continual learning, each with formula and source.
+        """Return the measures of continual learning: measure, value, stderr, formula, source.
 
-        Returns
-        -------
-        DataFrame
-            Columns measure, value, stderr (over repetitions), formula, source. Forward transfer is left out: it needs
-            what a learner knows of a task before any training, which a matrix does not hold.
+        Not forward transfer: a matrix does not hold what a learner knows of a task before any training.
         """
         found = measures_of_errors(self.errors)
         rows = []
@@ -97,32 +75,11 @@ class ErrorMatrix:
 def error_matrix(
     values: ArrayLike, *, name: str = "matrix", holds: Holds = "accuracy", rows: Rows = "steps"
 ) -> ErrorMatrix:
-    """Check a matrix R[step, task] and return it as errors.
+    """Check a matrix R[step, task] and return it as errors; DataError if it is none or misses a value.
 
-    Parameters
-    ----------
-    values : array-like of shape (tasks, tasks) or (repetitions, tasks, tasks)
-        R[i, j] on task j after task i was learnt; what lies above the diagonal (tasks not learnt yet) may be missing.
-        The layout of CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks), is read at the last time of each task.
-        In percent if a value is above 1.
-    name : str
-        Where it is from.
-    holds : {"accuracy", "error"}
-        What the values are.
-    rows : {"steps", "tasks"}
-        What its rows are.
+    Shapes (tasks, tasks), (repetitions, tasks, tasks), or CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks),
+    read at the last time of each task. What lies above the diagonal may be missing; percent if a value is above 1.
 
-    Returns
-    -------
-    ErrorMatrix
-
-    Raises
-    ------
-    DataError
-        If the shape does not fit, a value is outside 0 to 1 (0 to 100), or one on or below the diagonal is missing.
-
-    Examples
-    --------
     >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
     >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
     [['Average accuracy', 0.7], ['Backward transfer', -0.3]]
@@ -167,28 +124,9 @@ def error_matrix(
 
 
 def read_matrix(data: bytes, *, name: str, holds: Holds = "accuracy", rows: Rows = "steps") -> ErrorMatrix:
-    """Read a matrix from the content of a file: NumPy's .npy, or text with commas, semicolons or tabs.
+    """Read a matrix from a file's content, at most 20 MB: .npy, text with commas, semicolons or tabs, else DataError.
 
-    Parameters
-    ----------
-    data : bytes
-        Content, up to 20 MB. Text may have names in its first row and column. The long layout of Avalanche's
-        `eval_results.csv` (training_exp, eval_exp, eval_accuracy) is read too.
-    name : str
-        Name of the file.
-    holds : {"accuracy", "error"}
-        What the values are; of the long layout, accuracies.
-    rows : {"steps", "tasks"}
-        What the rows are, where they are not named as in the long layout.
-
-    Returns
-    -------
-    ErrorMatrix
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
+    Text may have names in first row and column; the long layout of Avalanche's `eval_results.csv` is read too.
     """
     if len(data) > MOST_BYTES:
         raise DataError(f"The file has {len(data):,} bytes; a matrix needs at most {MOST_BYTES:,}.")

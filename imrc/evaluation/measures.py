@@ -38,19 +38,7 @@ _RWALK = "Chaudhry, Dokania, Ajanthan and Torr, Riemannian Walk for Incremental 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of continual learning.
-
-    Attributes
-    ----------
-    title : str
-        Its name.
-    formula : str
-        Its definition, in R[i, j].
-    source : str
-        The paper it is from.
-    note : str
-        What to know where it is applied here; may be empty.
-    """
+    """One measure of continual learning, its definition in R[i, j], the paper it is from, and what to know here."""
 
     title: str
     formula: str

@@ -36,10 +36,7 @@ class MethodRecord:
 def make_method(
     name: str, settings: RunSettings, n_classes: int, n_features: int, repetition: np.random.SeedSequence
 ) -> Baseline:
-    """Return the learner of ``"name"`` or ``"name:profile"`` with the settings it shares with the run.
-
-    Its randomness depends on the repetition and the method only: neither on which other methods run nor on the profile.
-    """
+    """Return the learner of ``"name"`` or ``"name:profile"``; its randomness depends on repetition and method only."""
     if isinstance(name, OwnMethod):
         return name.learner(n_classes, n_features, method_seed(repetition, name), settings.b)
     method, profile = parse_method(name)
@@ -138,10 +135,7 @@ class ComparedMethods:
         return wrong
 
     def _again_tested(self, task: int, rows: Rows) -> Iterator[tuple[list[int], Floats]]:
-        """Give the test rows of all tasks seen if some method needs them, a few tasks at a time.
-
-        Together they can be larger than all else a run holds.
-        """
+        """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
         tasks: list[int] = []
         parts: list[Floats] = []
         for j in range(task + 1) if self._again else ():

@@ -10,30 +10,10 @@ from imrc.tasks import TaskSequence
 
 
 def fit_model(sequence: TaskSequence, settings: RunSettings) -> IMRC:
-    """Learn all samples of a sequence, task by task, with the settings of a run.
+    """Learn all samples of a sequence with the settings of a run: preset, b, W, representation, seed, custom values.
 
     A run draws n samples per task and tests on others; here nothing is kept for a test. Random frequencies are those of
-    the first repetition of the run. `joblib.dump` keeps the model.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    settings : RunSettings
-        Preset, b, W, representation, seed and custom values are used.
-
-    Returns
-    -------
-    IMRC
-        Fitted. It takes inputs as they are in the sequence: arrays, or data frames by the names of its columns.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=4, samples=60)
-    >>> model = fit_model(sequence, RunSettings(b=2))
-    >>> model.predict(sequence[3].X).shape
-    (60,)
+    the first repetition. The model takes arrays, or data frames by the names of the sequence's columns.
     """
     model = IMRC(
         b=settings.b,

@@ -23,11 +23,7 @@ class RunDifference:
 
 
 def same_draws(first: RunResult, second: RunResult) -> bool:
-    """Return whether repetition r of both runs is tested on the same samples of the same tasks.
-
-    Test samples are set aside before anything is learnt, so only the tasks, the seed and the number of repetitions
-    decide; with another n or b the same samples are tested.
-    """
+    """Return whether repetition r of both runs is tested on the same samples of the same tasks; n and b may differ."""
     return (
         first.fingerprint == second.fingerprint
         and first.n_tasks == second.n_tasks
@@ -37,17 +33,7 @@ def same_draws(first: RunResult, second: RunResult) -> bool:
 
 
 def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> RunDifference | None:
-    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
-    >>> few, many = (imrc.evaluate(sequence, n=n, repetitions=3) for n in (3, 20))
-    >>> run_difference(many, few).mean < 0
-    True
-    >>> other = imrc.evaluate(sequence, n=3, repetitions=3, seed=1)
-    >>> run_difference(many, other) is None
-    True
-    """
+    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same."""
     if not same_draws(first, second) or first.scenario != second.scenario:
         return None
     return RunDifference(*mean_interval(first.judged(rule) - second.judged(rule)))

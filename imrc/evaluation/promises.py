@@ -33,18 +33,7 @@ def is_kept(result: RunResult) -> bool | None:
 def measured_sentence(result: RunResult, title: str | None = None) -> str:
     """State how much lower the error of the main rule is than without other tasks, in Markdown.
 
-    It is the error the run is judged by, of its scenario.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-    title : str or None
-        Name of the data, for a headline without numbers; None: the sentence begins with the rule and has them.
-
-    Returns
-    -------
-    str
+    A title makes it a headline without numbers; without one the sentence begins with the rule and has them.
     """
     main, measure = result.scenario.main, result.measure()
     headlines, gain = result.headline(), result.difference(main)
@@ -66,34 +55,12 @@ def measured_sentence(result: RunResult, title: str | None = None) -> str:
 
 
 def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> str:
-    """Give the likely reason why errors do not follow effective samples; empty where they do, or nothing can be told.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-    diagnosis : Assessment or None
-        Of its tasks.
-
-    Returns
-    -------
-    str
-    """
+    """Give the likely reason why errors do not follow effective samples; empty where they do or nothing is known."""
     return _reason(effective_samples(result), diagnosis) if is_kept(result) is False else ""
 
 
 def worth_sentence(result: RunResult) -> str:
-    """State what the theorems promise for the changes a run estimated, and whether its data decided them, in Markdown.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run of IMRC.
-
-    Returns
-    -------
-    str
-    """
+    """State what the theorems promise for the changes a run estimated, and whether its data decided them."""
     worth = effective_samples(result)
     if worth.borrowing == 0:
         return f"**Promised:** no more than each task's own {worth.own:g} samples."
@@ -116,10 +83,9 @@ def worth_sentence(result: RunResult) -> str:
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
-    """State what the next task is worth before any of its labels, in Markdown; empty if that is not known.
+    """State what the next task is worth before any of its labels, in Markdown; empty where that is not known.
 
-    `ratio` is n d^2 / sigma^2 with the ends of its interval, measured on all samples. Empty too where it is what
-    `worth_sentence` says, or where tasks do not arrive one by one.
+    Empty too where `worth_sentence` says it, or tasks do not arrive one by one. `ratio` is n d^2 / sigma^2, with ends.
 
     >>> import imrc
     >>> result = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)

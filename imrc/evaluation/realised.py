@@ -28,31 +28,15 @@ BORROWING = ("forward", "forward_backward")
 
 @dataclass(frozen=True)
 class Realised:
-    """Effective samples of one rule, as its errors show them.
-
-    Attributes
-    ----------
-    rule : str
-        "forward" or "forward_backward".
-    value : float
-        The n at which single-task learning has the same error; NaN where the curve of single-task learning does not
-        say: beyond its grid, or not falling.
-    low, high : float
-        95 % interval over repetitions (bootstrap); infinite at the upper end where it reaches beyond the grid, NaN with
-        one repetition or without a value.
-    least, most : int
-        Ends of the grid of n.
-    promised : EffectiveSamples
-        What the recursions promise.
-    """
+    """Effective samples of one rule, as its errors show them."""
 
     rule: str
-    value: float
-    low: float
-    high: float
-    least: int
+    value: float  # the n at which single-task learning has the same error; NaN: its curve does not say
+    low: float  # 95 % bootstrap interval over repetitions
+    high: float  # infinite: beyond the grid; NaN: one repetition or no value
+    least: int  # first n of the grid
     most: int
-    promised: EffectiveSamples
+    promised: EffectiveSamples  # by the recursions
 
     @property
     def agrees(self) -> bool | None:
@@ -74,35 +58,10 @@ def _says_something(errors: Floats, curve: Floats) -> bool:
 
 
 def realised_samples(runs: Sequence[RunResult], n: int) -> list[Realised]:
-    """Return how many samples each rule that borrows was worth, counted in errors.
+    """Return how many samples each rule that borrows was worth at n, counted in errors, from runs with rising n.
 
-    Errors are those the runs are judged by, of their scenario: the error of the headline. The curve of single-task
-    learning is made to fall by isotonic regression.
-
-    Parameters
-    ----------
-    runs : sequence of RunResult
-        Runs that differ in n only, n rising; draws are nested and tests the same.
-    n : int
-        Samples per task of the run in question, one of them.
-
-    Returns
-    -------
-    list of Realised
-        Forward, and forward and backward where the scenario has it.
-
-    Raises
-    ------
-    InputError
-        If no run has this n, or there are fewer than two.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=4)
-    >>> runs = [imrc.evaluate(sequence, n=n, repetitions=2) for n in (5, 20, 80)]
-    >>> [found.rule for found in realised_samples(runs, 5)]
-    ['forward', 'forward_backward']
+    The curve of single-task learning is made to fall by isotonic regression. InputError: no run with this n, or only
+    one.
     """
     mine = next((run for run in runs if run.settings.n == n), None)
     if mine is None or len(runs) < 2:

@@ -23,34 +23,9 @@ def _joined_table(tables: list[LagTable]) -> LagTable:
 
 
 def join_repetitions(results: Sequence[RunResult], settings: RunSettings) -> RunResult:
-    """Return one result of repetitions that were run one by one.
+    """Return one result, that of `iter_run` with these settings, of repetitions that were run one by one, in order.
 
-    Parameters
-    ----------
-    results : sequence of RunResult
-        Runs of the same method on the same sequence, in the order of their repetitions.
-    settings : RunSettings
-        Settings of the whole run; its `repetitions` is the number of repetitions in `results`.
-
-    Returns
-    -------
-    RunResult
-        What `iter_run` with these settings gives. Seconds per step are added up.
-
-    Raises
-    ------
-    ValueError
-        If the results are of different sequences or methods, or their number does not fit the settings.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> from imrc.evaluation import RunSettings, iter_run
-    >>> sequence = imrc.datasets.load("identical", tasks=3, samples=60)
-    >>> settings = RunSettings(n=5, repetitions=2)
-    >>> parts = [RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r]))) for r in (0, 1)]
-    >>> join_repetitions(parts, settings).errors["single"].shape
-    (2, 3, 3)
+    Seconds per step are added up. ValueError: other sequences or methods, or another number of repetitions.
     """
     if not results or sum(len(part.majority.values) for part in results) != settings.repetitions:
         raise ValueError(f"The results do not hold the {settings.repetitions} repetitions of the settings.")

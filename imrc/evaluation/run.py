@@ -101,26 +101,11 @@ class StepResult:
 
 
 class MappedRows:
-    """Mapped rows of one repetition, with intercept column.
+    """Mapped rows of one repetition, with intercept column, by a map learnt from the `pool` of its first task.
 
-    Each repetition has a map of its own: it is learnt from the rows of the first task that the repetition does not keep
-    for testing, and its random frequencies are the repetition's own draw. Only rows asked for are mapped, and kept
-    while the task is the newest; rows of earlier tasks, on which some methods are tested again at every step, are kept
-    up to a limit. Rows asked for together are always mapped by themselves, so a number does not depend on what else was
-    asked for or kept. Of inputs taken as they are nothing is kept: they are there already.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-    features : FeatureSpec
-        Which map.
-    pool : ndarray of int
-        Rows of the first task it is learnt from.
-    seed : SeedSequence
-        Seed of the repetition.
-    keep : int
-        Numbers that may be kept of tasks before the newest.
+    Random frequencies are the repetition's own draw. Rows asked for together are always mapped by themselves, so a
+    number does not depend on what else was asked for; those of the newest task are kept, and up to `keep` numbers of
+    earlier ones, on which some methods are tested again at every step.
     """
 
     def __init__(
@@ -175,8 +160,7 @@ class MappedRows:
 class _Done:
     """The numbers of one step of one repetition, by rule or method, named as in `StepResult`.
 
-    Vectors of the estimates are not among them: with many repetitions and backward steps they are by far the largest
-    thing a run makes, and nothing reads them once the rules are tested.
+    Without vectors of the estimates, by far the largest thing a run makes: nothing reads them once rules are tested.
     """
 
     majority: float

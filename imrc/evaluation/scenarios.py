@@ -24,27 +24,13 @@ HEADLINES: dict[HeadlineKind, str] = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is learnt from what, and what is tested.
-
-    Attributes
-    ----------
-    title : str
-        Name for people.
-    field : str
-        What the literature calls it.
-    sentence : str
-        Which tasks are learnt from and which are tested, in plain words.
-    kind : str
-        Which cells of the table of errors are averaged, a key of `HEADLINES`.
-    rules : tuple of str
-        Rules of IMRC there are in it, the simplest first; the last is the main one.
-    """
+    """What is learnt from what, and what is tested."""
 
     title: str
-    field: str
-    sentence: str
-    kind: HeadlineKind
-    rules: tuple[str, ...]
+    field: str  # what the literature calls it
+    sentence: str  # which tasks are learnt from and which are tested
+    kind: HeadlineKind  # which cells of the table of errors are averaged
+    rules: tuple[str, ...]  # the simplest first; the last is the main one
 
     @property
     def kinds(self) -> dict[HeadlineKind, str]:

@@ -33,25 +33,15 @@ OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number a person can set.
-
-    Attributes
-    ----------
-    name, label, help : str
-        Name in code, on screen, and one or two sentences.
-    low, high, default : int
-        Range and value when nothing is said. The dataset can narrow the range.
-    by_preset : bool
-        Whether the preset decides when nothing is said; `default` is then the paper's value.
-    """
+    """One number a person can set."""
 
     name: str
     label: str
     help: str
-    low: int
+    low: int  # the dataset can narrow the range
     high: int
-    default: int
-    by_preset: bool = False
+    default: int  # when nothing is said; the paper's where the preset decides
+    by_preset: bool = False  # the preset decides when nothing is said
 
 
 PARAMETERS: dict[str, Parameter] = {

@@ -146,14 +146,11 @@ def _holm_shares(p: Floats) -> NDArray[np.int64]:
 def paired_differences(
     errors: Mapping[str, Floats], reference: str, *, planned: str | None = None
 ) -> dict[str, Difference]:
-    """Compare methods with one of them, repetition by repetition.
+    """Compare methods with one of them, (repetitions,) each on the same draws; negative means fewer errors.
 
-    Repetitions redraw test and training samples of the same data, so the answer is about this dataset and n, not about
-    datasets at large. The planned comparison stands alone. The others share the level by Holm's method, and the
-    interval of each has the level it was tested at: it leaves out 0 exactly if Holm's method calls it clear.
-
-    `errors` (repetitions,) are those of the methods on the same draws. The result, for all methods but the reference,
-    is the error minus that of the reference: negative means fewer errors.
+    The answer is about this dataset and n, not about datasets at large. The planned comparison stands alone; the others
+    share the level by Holm's method, and the interval of each has the level it was tested at: it leaves out 0 exactly
+    if Holm's method calls it clear.
 
     >>> found = paired_differences({"a": np.array([0.3, 0.4, 0.5]), "b": np.array([0.2, 0.3, 0.5])}, "b")
     >>> round(found["a"].mean, 3), round(found["a"].low, 3), found["a"].clear

@@ -26,17 +26,6 @@ class TaskDraw:
 def held_out(samples: int) -> int:
     """Return how many of a task's samples are kept for testing.
 
-    Parameters
-    ----------
-    samples : int
-        Samples of the task.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> held_out(300), held_out(89)
     (100, 44)
     """
@@ -44,17 +33,7 @@ def held_out(samples: int) -> int:
 
 
 def largest_n(sequence: TaskSequence) -> int:
-    """Return the largest n every task can give: the smallest training pool.
-
-    Parameters
-    ----------
-    sequence : TaskSequence
-        The tasks.
-
-    Returns
-    -------
-    int
-    """
+    """Return the largest n every task can give: the smallest training pool."""
     sizes = sequence.sizes
     return int(min(size - held_out(int(size)) for size in sizes))
 
@@ -63,10 +42,6 @@ def rare_class(sequence: TaskSequence) -> int | None:
     """Return the position of the rarest class if it is rare, else None: below 20 % of two classes.
 
     Of more classes, one is rare if it has less than 40 % of what it would have if all had the same share.
-
-    >>> import imrc
-    >>> rare_class(imrc.datasets.load("identical", tasks=2)) is None
-    True
     """
     counts = sequence.class_counts().sum(axis=0)
     rarest = int(counts.argmin())
@@ -89,25 +64,10 @@ def _stratified(y: NDArray[np.int64], n: int, n_classes: int, generator: np.rand
 
 
 def draw_task(y: NDArray[np.int64], n: int, n_classes: int, seed: np.random.SeedSequence) -> TaskDraw:
-    """Split one task at random and draw n stratified training samples without replacement.
+    """Split one task (encoded labels) at random and draw n stratified training samples without replacement.
 
-    Parameters
-    ----------
-    y : ndarray of int, shape (samples,)
-        Encoded labels of the task.
-    n : int
-        Training samples, at most the size of the pool.
-    n_classes : int
-        Number of classes.
-    seed : SeedSequence
-        Decides test rows (the same for every n) and training rows.
+    The seed decides test rows, which are the same for every n, and training rows.
 
-    Returns
-    -------
-    TaskDraw
-
-    Examples
-    --------
     >>> draw = draw_task(np.array([0, 1] * 50), 10, 2, np.random.SeedSequence(0))
     >>> len(draw.train), len(draw.pool), len(draw.test)
     (10, 50, 50)
@@ -125,7 +85,7 @@ def repetition_seeds(seed: int, repetitions: int) -> list[np.random.SeedSequence
 
 
 def method_seed(repetition: np.random.SeedSequence, method: str) -> np.random.SeedSequence:
-    """Return the seed of a compared method's own randomness in one repetition.
+    """Return the seed of a compared method's own randomness in one repetition: another one for each method.
 
     >>> first, second = (method_seed(np.random.SeedSequence(0), name) for name in ("gem", "mer"))
     >>> first.generate_state(1)[0] != second.generate_state(1)[0]

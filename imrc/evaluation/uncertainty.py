@@ -31,20 +31,10 @@ def component_names(sequence: TaskSequence) -> tuple[str, ...]:
 def uncertainty_sets(
     sequence: TaskSequence, settings: RunSettings, task: int, features: tuple[int, int], label: int
 ) -> pd.DataFrame:
-    """Return the uncertainty sets of the three rules for one task, and where the tasks' own means lie.
+    """Return the boxes tau plus and minus lambda = sqrt(s) of three rules for one task, in two features of a class.
 
-    The set of a rule is a box, mean vector plus and minus confidence vector, lambda = sqrt(s): here two sides of it.
-    Estimates are those of preset ``paper`` after the b tasks that follow, with the draws of the first repetition. Of
-    the settings n, b, W and seed are used; `features` are positions in `component_names`, `label` is the class, from 0,
-    whose block is shown.
-
-    One row per rule ("single", "forward", "forward_backward": columns x, y, x_half, y_half) and per task ("truth": x
-    and y of the average over all its samples, halves NaN). Column task counts from 1.
-
-    >>> import imrc
-    >>> table = uncertainty_sets(imrc.datasets.load("random_walk", tasks=5), RunSettings(), 2, (0, 1), 1)
-    >>> table["set"].tolist()[:4]
-    ['single', 'forward', 'forward_backward', 'truth']
+    Of preset ``paper`` after the b tasks that follow, with the draws of the first repetition. Columns set, task (from
+    1), x, y, x_half, y_half: a row per rule and, halves NaN, per task ("truth": the average over all its samples).
     """
     import pandas as pd
 

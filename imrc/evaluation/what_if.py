@@ -60,14 +60,9 @@ def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
 
 
 def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
-    """Return rows per block to try: from a quarter of the present tasks to four times them, as far as they can be run.
+    """Return rising rows per block to try, a quarter of the present tasks to four times them, where they can be run.
 
-    With `scale` n grows with the block, so that as many rows are labelled in all. The sizes rise; the present one, the
-    mean over tasks, is among them if it can be cut.
-
-    >>> import imrc
-    >>> block_sizes(imrc.datasets.load("random_walk", tasks=12), RunSettings(n=10))
-    [75, 150, 300, 600, 1200]
+    With `scale` n grows with the block, so that as many rows are labelled in all.
     """
     rows, present = int(sequence.sizes.sum()), round(float(sequence.sizes.mean()))
     sizes = sorted({round(present * factor) for factor in FACTORS})
@@ -90,12 +85,7 @@ def settings_for(size: int, sequence: TaskSequence, settings: RunSettings, *, sc
 
 
 def in_blocks(sequence: TaskSequence, size: int) -> TaskSequence:
-    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped.
-
-    >>> import imrc
-    >>> len(in_blocks(imrc.datasets.load("random_walk", tasks=4, samples=100), 150))
-    2
-    """
+    """Cut the rows of all tasks, one after the other, into blocks; what is left over at the end is dropped."""
     rows = int(sequence.sizes.sum())
     size = check_int("size", size, 1, rows)
     X = np.concatenate([task.X for task in sequence])
@@ -118,9 +108,9 @@ def over_blocks(
 ) -> pd.DataFrame:
     """Run and diagnose the same rows in blocks of several sizes, n scaled as in `block_sizes`.
 
-    `tick` is called with the share done several times a second; what it raises ends the runs. One row per size and
-    rule: `size`, `tasks`, `n`, `rule`, `value` (mean error of all tasks at the last step), `stderr`, `half` (of the
-    width of the 95 % interval over repetitions), `finding` and `title` of the verdict.
+    One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error at the last step), `stderr`, `half` (of
+    the 95 % interval), `finding` and `title` of the verdict. `tick` is called with the share done; what it raises ends
+    the runs.
     """
     rows = []
     for number, size in enumerate(sizes):
@@ -176,10 +166,7 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Errors of the same tasks on the same draws, as they are and otherwise.
-
-    By rule, (repetitions, tasks), at the last step.
-    """
+    """Errors of the same tasks on the same draws, as they are and otherwise; by rule, (repetitions, tasks)."""
 
     tasks: np.ndarray  # the tasks compared, from 0
     before: dict[str, Floats]
@@ -205,15 +192,7 @@ class Changed:
 
 
 def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
-    """Learn the tasks in random order, each repetition in another one, on the same rows as in their own order.
-
-    The intervals of its differences hold the chance of draws and of orders. `tick` as in `over_blocks`.
-
-    >>> import imrc
-    >>> found = shuffled(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2))
-    >>> found.after["forward"].shape
-    (2, 4)
-    """
+    """Learn the tasks in random order, another in each repetition, on the same rows: intervals hold both chances."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("With fewer than 3 tasks there is no other order to speak of.")
@@ -230,15 +209,7 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
 
 
 def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Changed:
-    """Learn all tasks but one (`task`, from 0), on the same rows as with it; the result is of those that stay.
-
-    `tick` as in `over_blocks`.
-
-    >>> import imrc
-    >>> found = without(imrc.datasets.load("identical", tasks=4, samples=60), RunSettings(n=5, repetitions=2), 1)
-    >>> found.tasks.tolist()
-    [0, 2, 3]
-    """
+    """Learn all tasks but one (from 0) on the same rows as with it; the result is of those that stay."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
         raise InputError("With fewer than 3 tasks none can be left out.")

@@ -55,14 +55,10 @@ def lengths_shown(longest: int) -> tuple[int, ...]:
 def window_errors(
     sequence: TaskSequence, settings: RunSettings, progress: Callable[[int, int], None] | None = None
 ) -> tuple[dict[str, Floats], NDArray[np.int64]]:
-    """Return the error of sequences of k consecutive tasks, each learnt from its own beginning.
+    """Return errors of sequences of k consecutive tasks, each learnt from its own beginning, and how many of each k.
 
-    The error of a sequence is the mean over its steps of the mean over the tasks seen. One run from each first task
-    gives it for every k: what happens up to step k does not depend on later tasks. `progress` is called with (tasks
-    learnt, tasks in all) after every step.
-
-    Errors are by rule, (repetitions, longest): the mean over windows of k = 1, 2, ... tasks; the second result
-    (longest,) says how many windows of each length there were.
+    The mean over steps of the mean over the tasks seen. One run from each first task gives it for every k, since what
+    happens up to step k does not depend on later tasks. By rule, (repetitions, longest), means over windows.
     """
     sequence, settings = settings.fit_to(sequence), replace(settings, k=None)
     starts = window_starts(len(sequence))
@@ -90,20 +86,10 @@ def window_errors(
 def window_table(
     sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Return errors against the number of consecutive tasks k and against n, averaged over all windows.
+    """Return errors against the number of consecutive tasks k and n, averaged over windows, a row per n, k and rule.
 
-    Sizes n the tasks are too small for are left out; if all are, that is a ValueError. `progress` is called with (what
-    is running, tasks learnt, tasks in all).
-
-    One row per n, k and rule: dataset, n, k, method, rule, windows, error, stderr, half (of the width of the 95 %
-    interval), ratio (error divided by that of single-task learning), ratio_stderr, ratio_half, repetitions. Spreads are
-    over repetitions, NaN with one.
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=4, samples=60)
-    >>> table = window_table(sequence, RunSettings(repetitions=1, preset="paper"), [5])
-    >>> table.query("rule == 'single'")["ratio"].tolist(), int(table["windows"].max())
-    ([1.0, 1.0, 1.0, 1.0], 4)
+    Sizes the tasks are too small for are left out; ValueError if all are. Columns dataset, n, k, method, rule, windows,
+    error, stderr, half (of the 95 % interval), ratio (to single-task learning), ratio_stderr, ratio_half, repetitions.
     """
     import pandas as pd
 
@@ -151,17 +137,9 @@ def possible_sizes(sequence: TaskSequence, sizes: Sequence[int]) -> list[int]:
 def growth_table(
     sequence: TaskSequence, settings: RunSettings, sizes: Sequence[int], *, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Return the running time of learning k tasks, for several n and 1 to 5 backward steps.
+    """Return processor seconds of learning k tasks, all rules together, for several n and 1 to 5 backward steps.
 
-    Of the settings n, b and repetitions are not looked at: one repetition is timed, alone. Sizes and `progress` as in
-    `window_table`. One row per n, b and k: dataset, n, b, k, seconds (processor seconds of learning the first k tasks,
-    all three rules together).
-
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("random_walk", tasks=7, samples=60)
-    >>> table = growth_table(sequence, RunSettings(preset="paper"), [5])
-    >>> sorted(table["b"].unique().tolist()), bool((table.groupby("b")["seconds"].diff().dropna() > 0).all())
-    ([1, 2, 3, 4, 5], True)
+    One repetition, timed alone, whatever the settings say. Columns dataset, n, b, k, seconds.
     """
     import pandas as pd
 

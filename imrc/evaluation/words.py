@@ -88,10 +88,7 @@ def borrowing_note(worth: EffectiveSamples) -> str:
 
 
 def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: float, result: RunResult) -> str:
-    """Compare Theorem 4, at the ratio measured on all samples, with a run, and explain the difference.
-
-    `full` is what Theorem 4 gives with all succeeding tasks.
-    """
+    """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
     learner, n = result.settings.learner, result.settings.n
     estimate = (
         f"the theorem is about a random walk, and the run expects another change (order {learner.order})"
@@ -131,9 +128,7 @@ def order_in_use(settings: RunSettings, result: RunResult | None = None) -> str:
 
 
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
-    """Return a script that reproduces a run.
-
-    `dataset` is a name for `imrc.datasets.load`, or the path of a file with options of `imrc.datasets.read_table`.
+    """Return a script that reproduces a run on a named dataset, or on a file with options of `read_table`.
 
     >>> print(as_python("identical", 5, RunSettings(n=4)))
     import imrc
@@ -248,11 +243,7 @@ def _feature_code(spec: FeatureSpec) -> str:
 
 
 def plain_errors_note(rare: str) -> str:
-    """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class.
-
-    >>> plain_errors_note("yes").endswith("one task has too few of “yes” for a balanced error.")
-    True
-    """
+    """Say what errors of single tasks are where a run is judged by the balanced error; `rare` names the rare class."""
     return f"Errors of single tasks are shares of all answers: one task has too few of “{rare}” for a balanced error."
 
 

@@ -251,10 +251,7 @@ def backward_sentence(error: ErrorKind = "average") -> str:
 
 
 def transfer_sentence(measured: pd.DataFrame) -> str:
-    """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error.
-
-    `measured` has columns dataset, n, method and error, with the three rules of preset ``paper``.
-    """
+    """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error."""
     rules = [_PAPER, *_RULES]
     both = measured.pivot_table(index=["dataset", "n"], columns="method", values="error").reindex(columns=rules)
     both = both.dropna()

@@ -51,10 +51,7 @@ def check(request: TableRequest) -> None:
 
 
 def keep(table: pd.DataFrame, name: Name) -> Path:
-    """Keep the rows of a measured table in a file and return it; rows for the same cells are replaced.
-
-    "errors" are errors of methods, "settings" IMRC with other W and b.
-    """
+    """Keep the rows of a table of "errors", or of "settings" (other W and b), in place of those for the same cells."""
     import pandas as pd
 
     # Running times of other methods stand in the table of errors.

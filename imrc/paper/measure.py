@@ -64,18 +64,14 @@ Results = Callable[[RunSettings, Sequence[str], Progress], list[RunResult]]
 
 @dataclass(frozen=True)
 class TableRequest:
-    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings.
-
-    `methods` are "imrc:<preset>" and names of `imrc.baselines.registry`, which `methods_named` makes of words; `error`
-    is of `imrc.evaluation.comparison.SCORE_KINDS`; k None means the dataset's.
-    """
+    """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings."""
 
     kind: Kind = "errors"
     names: tuple[str, ...] = ()
     sizes: tuple[int, ...] = (10,)
-    methods: tuple[str, ...] = (imrc_key("paper"),)
+    methods: tuple[str, ...] = (imrc_key("paper"),)  # from `methods_named`
     error: ScoreKind = "released"
-    k: int | None = None
+    k: int | None = None  # None: the dataset's
     settings: RunSettings = field(
         default_factory=lambda: RunSettings(preset="paper", features=FeatureSpec("paper"), repetitions=10)
     )
@@ -95,8 +91,6 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
     Words are "imrc", which is always there, "published" (the seven methods), "references", "all", or names of the
     registry with or without profile.
 
-    Examples
-    --------
     >>> methods_named(["imrc"]), methods_named(["gem", "references"])[:3]
     (('imrc:paper',), ('imrc:paper', 'gem', 'majority'))
     """
@@ -121,8 +115,6 @@ def at_hand(names: Sequence[str] | None = None, kind: Kind = "errors") -> tuple[
 def how_to_get(name: str) -> str:
     """Return in one sentence how a dataset that is missing comes to this computer.
 
-    Examples
-    --------
     >>> how_to_get("clear").startswith("Cannot be downloaded")
     True
     """
@@ -149,10 +141,7 @@ def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]
 
 
 class Runs:
-    """Runs of tables measured one after the other: those with the same settings are done once.
-
-    W = 2 with b = 3 is in the tables of errors, of W, of b and of running times.
-    """
+    """Runs of tables measured one after the other; those with the same settings are done once."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}
@@ -180,17 +169,12 @@ def measure(
     announce: Callable[[str], None] | None = None,
     runs: Runs | None = None,
 ) -> pd.DataFrame:
-    """Measure a table of the paper.
+    """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
-    Every dataset and n is run as page *Against others* does it: all methods share draws and representation, and the
-    repetitions run side by side on the cores there are. `progress` is called with (what is running, steps done, steps
-    in all) after every step, `announce` with one sentence when a method will probably take longer than a minute; `runs`
-    are what other tables have run already, and get what this one runs.
-
-    One row per dataset, n and method (kind "errors", with the columns of `comparison_table`) or setting of IMRC
-    (columns setting, b, W). Common columns: dataset, n, method, title, error, std, stderr, average, newest, released,
-    seconds (processor seconds of learning a task), printed, printed_std, printed_seconds; gap (ours minus printed),
-    gap_two_stderr, reproduced (within 0.02 or two standard errors); tasks, repetitions, seed and versions.
+    `progress` is called with (what is running, steps done, steps in all), `announce` with a sentence when a method will
+    probably take longer than a minute; `runs` hold what other tables have run, and get what this one runs. Columns:
+    those of `comparison_table`, or setting, b, W; gap is ours minus printed, reproduced within 0.02 or two standard
+    errors, seconds are of a processor and per task.
     """
     import pandas as pd
 

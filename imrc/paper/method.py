@@ -11,15 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Line:
-    """One line of Algorithm 1, in Markdown; its depth is 1 inside the loop over earlier tasks.
-
-    `functions` are dotted names of those that do it; there are none for input, output and the loop's head.
-    """
+    """One line of Algorithm 1, in Markdown; its depth is 1 inside the loop over earlier tasks."""
 
     text: str
     depth: int = 0
     equation: str = ""
-    functions: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()  # dotted names of those that do it; empty for input, output and the loop's head
 
 
 ALGORITHM: tuple[Line, ...] = (
@@ -77,18 +74,14 @@ ALGORITHM: tuple[Line, ...] = (
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the flow diagram: what comes out of it, in HTML, and the dotted name of the function that does it.
-
-    Column 0 has tasks seen before, column 1 the new task; rows count from the top. `after` are keys of the boxes whose
-    results it takes, `rule` is that whose colour it has.
-    """
+    """One box of the flow diagram: what comes out of it, in HTML, and the dotted name of the function that does it."""
 
     text: str
-    column: int
-    row: int
-    after: tuple[str, ...] = ()
+    column: int  # 0 has tasks seen before, 1 the new task
+    row: int  # from the top
+    after: tuple[str, ...] = ()  # keys of the boxes whose results it takes
     function: str = ""
-    rule: str = ""
+    rule: str = ""  # whose colour it has
 
 
 _F, _FB = "⇀", "⇌<i>k</i>"
@@ -167,8 +160,6 @@ FLOW: dict[str, Box] = {
 def short_name(function: str) -> str:
     """Return a dotted name without its modules.
 
-    Examples
-    --------
     >>> short_name("imrc.core.zero_one_rules.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
     ('ZeroOneRules.step', 'revise')
     """
@@ -184,8 +175,6 @@ def _modules(name: str) -> int:
 def lines_of(function: str) -> str:
     """Return the lines of Algorithm 1 that a function does, in words.
 
-    Examples
-    --------
     >>> lines_of("imrc.solvers.solve_many")
     'line 6 and 10'
     """
@@ -212,8 +201,6 @@ NOTATION = tuple(
 def function(name: str) -> Callable[..., Any]:
     """Return the function a dotted name stands for.
 
-    Examples
-    --------
     >>> function("imrc.core.change.forward_change").__name__
     'forward_change'
     """

@@ -20,8 +20,6 @@ def _tables(name: str) -> dict[str, Any]:
 def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     """Return mean and standard deviation per method of the registry, and "imrc"; empty where the paper prints nothing.
 
-    Examples
-    --------
     >>> printed_errors("usenet1", 10)["imrc"]
     (0.32, 0.03)
     >>> printed_errors("rotated_digits", 10)
@@ -51,12 +49,8 @@ _SETTINGS_SIZES = (10, 100)
 
 
 def printed_error_of(dataset: str, n: int, setting: str) -> float:
-    """Return the error the paper prints for IMRC with another W or b; NaN where it prints nothing.
+    """Return the error printed for "W2", "W4", "W6" (b = 3) or "b1" to "b5" (W = 2), n 10 or 100, else NaN.
 
-    `setting` is "W2", "W4", "W6" (with b = 3) or "b1" to "b5" (with W = 2); n is 10 or 100.
-
-    Examples
-    --------
     >>> printed_error_of("spam", 10, "b5"), printed_error_of("spam", 50, "b5")
     (0.12, nan)
     """
@@ -64,12 +58,8 @@ def printed_error_of(dataset: str, n: int, setting: str) -> float:
 
 
 def printed_seconds(dataset: str, n: int, what: str) -> float:
-    """Return the running time per task the paper prints, in seconds; NaN where it prints nothing.
+    """Return the seconds per task printed for "b1" to "b5", or a method, n 10 or 100; NaN where there is none.
 
-    `what` is "b1" to "b5", IMRC with so many backward steps, or "gem", "mer", "ella", "ewc"; n is 10 or 100.
-
-    Examples
-    --------
     >>> printed_seconds("german", 100, "b3"), printed_seconds("german", 100, "gem")
     (0.773, 0.009)
     """
@@ -106,8 +96,6 @@ PRINTED_AVERAGE_N = 10
 def printed_average_seconds() -> dict[str, float]:
     """Return the row "Ave. running time" of the table for n = 10: seconds per task, by method.
 
-    Examples
-    --------
     >>> printed_average_seconds()["condor"]
     0.184
     """
@@ -117,8 +105,6 @@ def printed_average_seconds() -> dict[str, float]:
 def printed_characteristics(dataset: str) -> dict[str, int]:
     """Return what the paper's table says of a dataset: classes, samples and tasks.
 
-    Examples
-    --------
     >>> printed_characteristics("german")
     {'classes': 2, 'samples': 1000, 'tasks': 3}
     """

@@ -55,10 +55,7 @@ def _counts(part: pd.DataFrame) -> tuple[int, int]:
 
 
 def follow_up_table(error: ErrorKind) -> pd.DataFrame:
-    """Return how many cells of IMRC's column are near print with each of `CHOICES`: one row each.
-
-    Columns: choices, a count per n and for all n, and the median and mean difference from print.
-    """
+    """Return how many cells of IMRC's column are near print with each of `CHOICES`, per n, and the differences."""
     import pandas as pd
 
     measured, rows = _measured(error), []

@@ -43,14 +43,8 @@ def _table(name: str) -> pd.DataFrame:
 
 
 def table(name: Name) -> pd.DataFrame:
-    """Return a copy of one table.
+    """Return a copy of one table, as its name says; "settings": other W and b, "growth": running time against n, k, b.
 
-    Errors of all methods; IMRC with other W and b ("settings"); what the datasets hold; all of Covertype in one sweep;
-    errors over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b ("growth"); IMRC
-    with other readings of the paper.
-
-    Examples
-    --------
     >>> sorted(table("growth")["varied"].unique())
     ['b', 'k', 'n']
     """
@@ -61,8 +55,6 @@ def table(name: Name) -> pd.DataFrame:
 def measured_when(name: str) -> str:
     """Return in words when a file was measured, and with which versions where it says so.
 
-    Examples
-    --------
     >>> measured_when("lags")
     'Measured on 2026-11-22.'
     """
@@ -87,8 +79,6 @@ def run_names() -> tuple[str, ...]:
 def run(name: str) -> RunResult:
     """Return a run kept whole; ValueError for an unknown name.
 
-    Examples
-    --------
     >>> run("spam_n10").n_tasks
     20
     """

@@ -17,8 +17,6 @@ from imrc.wording import decimal
 def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
     """Return tick settings for an axis of `count` whole numbers: never a number twice, never a half.
 
-    Examples
-    --------
     >>> whole_numbers(4), whole_numbers(99)
     ({'tickformat': 'd', 'nticks': 4}, {'tickformat': 'd', 'nticks': 12})
     """
@@ -27,12 +25,8 @@ def whole_numbers(count: int, ticks: int = 12) -> dict[str, Any]:
 
 
 def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[str, Any]:
-    """Return tick settings for an axis of tasks: their dates or names if they have some, else whole numbers.
+    """Return tick settings for tasks from number `first`: about `ticks` dates or names if they have some, else numbers.
 
-    `first` is the number of the first task; there is room for about `ticks` names.
-
-    Examples
-    --------
     >>> task_ticks(["1", "2", "3", "4"])
     {'tickformat': 'd', 'nticks': 4}
     >>> task_ticks(["May", "June", "July"], ticks=2)
@@ -51,8 +45,6 @@ def task_ticks(labels: Sequence[str], first: int = 1, ticks: int = 8) -> dict[st
 def error_ends(error: ArrayLike, half: ArrayLike) -> tuple[Floats, Floats]:
     """Return the ends of intervals of errors, which stay within 0 and 1; the error itself where half is NaN.
 
-    Examples
-    --------
     >>> [end.tolist() for end in error_ends([0.25, 0.5], [0.5, np.nan])]
     [[0.0, 0.5], [0.75, 0.5]]
     """
@@ -71,11 +63,8 @@ def _step(width: float, ticks: int) -> float:
 def decimals(values: ArrayLike, *, ticks: int = 6, sign: bool = False) -> dict[str, Any]:
     """Return range and ticks of an axis of errors: .35 without a leading zero, as many decimals as steps need.
 
-    All finite values, ends of intervals included, are inside; in at most `ticks` steps, with + and − for differences
-    with `sign`.
+    All finite values, ends of intervals included, are inside; `sign` writes + and − for differences.
 
-    Examples
-    --------
     >>> decimals([0.31, 0.38])["ticktext"]
     ['.30', '.32', '.34', '.36', '.38']
     >>> decimals([-0.02, 0.011], sign=True)["ticktext"]

@@ -22,21 +22,13 @@ _END = "end of a line"
 
 
 def axis(text: str | None = None, **own: Any) -> dict[str, Any]:  # noqa: ANN401 - Plotly's properties
-    """Return an axis with a title and properties of its own.
-
-    Examples
-    --------
-    >>> axis("task", tickformat="d")
-    {'title': {'text': 'task'}, 'tickformat': 'd'}
-    """
+    """Return an axis with a title and properties of its own."""
     return own if text is None else {"title": {"text": text}, **own}
 
 
 def on_panel(trace: dict[str, Any], number: int) -> dict[str, Any]:
     """Return a trace with the names of the axes of a panel, which count from 1.
 
-    Examples
-    --------
     >>> on_panel({"type": "scatter"}, 2)
     {'type': 'scatter', 'xaxis': 'x2', 'yaxis': 'y2'}
     """
@@ -130,13 +122,10 @@ class End(NamedTuple):
 def line_ends(
     ends: Iterable[End], limits: Sequence[float], height: int, *, panel: int = 1, width: int = 18
 ) -> list[dict[str, Any]]:
-    """Return annotations that name curves at their right ends, moved apart where they would cover each other.
+    """Return annotations that name curves at their right ends, from bottom to top, moved apart where they overlap.
 
-    `limits` are those of the vertical axis, `height` is that of the plot in pixels; a line of a name has at most
-    `width` letters. They are in order from bottom to top.
+    `limits` are those of the vertical axis, `height` is in pixels; a line of a name has at most `width` letters.
 
-    Examples
-    --------
     >>> two = [End("Forward", "#E69F00", 0.30), End("Each task alone", "#8A8F98", 0.31)]
     >>> [round(label["y"], 2) for label in line_ends(two, (0.0, 1.0), 300)]
     [0.3, 0.36]
@@ -228,9 +217,7 @@ def chart(
 ) -> go.Figure:
     """Return a figure from its traces (with their type) and axes (from `axis`).
 
-    The legend stands between title and plot, and has its room there; `order` is that of its entries where Plotly's own
-    is not right. `below` and `above`: pixels below the plot, and above it without the legend, where the usual ones are
-    too few. `ends`: names of curves, from `line_ends`.
+    `order`: of the legend's entries. `below`, `above`: pixels, where the usual are too few. `ends`: from `line_ends`.
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
@@ -289,8 +276,7 @@ def panels(
 ) -> go.Figure:
     """Return a figure with one row of panels, from traces that `on_panel` put there and one pair of axes each.
 
-    `gap` is the share of the width between two panels, `above` the pixels above them; with `share_y` all have the
-    vertical axis of the first. `layout` as for `chart`.
+    `gap` is a share of the width, `above` in pixels; with `share_y` all have the vertical axis of the first.
     """
     width = (1.0 - gap * (len(titles) - 1)) / len(titles)
     axes: dict[str, Any] = {}

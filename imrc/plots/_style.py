@@ -49,13 +49,7 @@ FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
 
 def rgba(colour: str, alpha: float) -> str:
-    """Return a hex colour with transparency, for bands.
-
-    Examples
-    --------
-    >>> rgba("#009E73", 0.2)
-    'rgba(0,158,115,0.2)'
-    """
+    """Return a hex colour with transparency, for bands."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
 

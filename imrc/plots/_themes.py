@@ -89,20 +89,7 @@ _FAINTER = 1.7
 
 
 def on_dark(figure: go.Figure) -> go.Figure:
-    """Change a figure in place so that it can be read on a dark page.
-
-    The template has the colours of the page. Bands, as faint as they are on white, are made stronger here.
-
-    Parameters
-    ----------
-    figure : Figure
-        One of this package.
-
-    Returns
-    -------
-    Figure
-        The same figure.
-    """
+    """Change a figure in place for a dark page, where bands, faint on white, have to be stronger; return it."""
     for trace in figure.select_traces({"type": "scatter"}):
         if (trace.fillcolor or "").startswith("rgba("):
             red, green, blue, alpha = trace.fillcolor[5:-1].split(",")

@@ -67,10 +67,7 @@ def changed_panels(result: Changed, first: int = 0) -> go.Figure:
 
 
 def changed_images(result: Changed) -> go.Figure | None:
-    """Return the average image of each class in the first and the last third of the tasks, and the difference.
-
-    None if the columns are no square images.
-    """
+    """Return average images by class in the first and last third of the tasks, and differences; None: no images."""
     side = image_side(result.columns)
     if side is None:
         return None

@@ -20,10 +20,8 @@ from imrc.wording import capital
 def choices_table(result: RunResult) -> pd.DataFrame:
     """Return how past data were used: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
 
-    `transfer` is the share of repetitions that used the past, `pooled` of those in which all stored samples counted
-    alike, `penalty` the geometric mean of the penalty's factor. With selection "averaged" each repetition adds its
-    shares.
-    Columns that the preset does not choose are NaN.
+    `transfer`: share of repetitions that used the past; `pooled`: in which all stored samples counted alike; `penalty`:
+    geometric mean of its factor. NaN where the preset does not choose.
     """
     steps = np.arange(1, result.n_tasks + 1)
     blank = np.full((1, result.n_tasks), np.nan)

@@ -15,17 +15,9 @@ CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98
 
 
 def class_balance(table: pd.DataFrame) -> go.Figure:
-    """Draw rows per task, stacked by class.
+    """Draw rows per task, stacked by class; above six classes the five most frequent and the others together.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns task (from 1), name, rows, and one column "class NAME" per class; `Cut.task_table` makes it. Above six
-        classes the five most frequent are shown, the others together.
-
-    Returns
-    -------
-    Figure
+    `table` is from `Cut.task_table`: task (from 1), name, rows, and one column "class NAME" per class.
     """
     classes = [column for column in table.columns if column.startswith("class ")]
     counts = table[classes].to_numpy()

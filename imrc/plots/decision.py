@@ -18,10 +18,7 @@ _AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
 
 
 def decision_chart(decision: Decision) -> go.Figure:
-    """Return errors of the strategies with their 95 % intervals, the simplest at the top.
-
-    The lowest error is bold, a tick marks the advised strategy.
-    """
+    """Return errors of the strategies with 95 % intervals, simplest at the top, lowest in bold, advised with a tick."""
     strategies, advised = decision.strategies, decision.advice.advised
     titles = ["<br>".join(map(html.escape, textwrap.wrap(one.title, 20))) for one in strategies]
     mean = np.array([one.error.mean for one in strategies])

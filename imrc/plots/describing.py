@@ -19,8 +19,6 @@ _LONGEST = 1500
 def plain_text(text: str | None) -> str:
     """Return a text of a figure without its markup.
 
-    Examples
-    --------
     >>> plain_text("n d<sup>2</sup> <b>&lt; 1</b><br>here")
     'n d2 < 1 here'
     """

@@ -137,10 +137,7 @@ def _blocks(distance: Floats) -> tuple[Floats, int]:
 
 
 def distance_heatmap(result: Assessment) -> go.Figure:
-    """Return squared distances of all pairs of tasks minus noise; the diagonal stays blank.
-
-    Above 200 tasks, averages over blocks of tasks.
-    """
+    """Return squared distances of tasks minus noise, diagonal blank; averages over blocks above 200 tasks."""
     values, size = _blocks(result.distance)
     start = 1 + size * np.arange(len(values))
     names = [
@@ -208,10 +205,7 @@ def change_chart(table: pd.DataFrame, result: Assessment) -> go.Figure:
 
 
 def model_gaps(result: Assessment) -> go.Figure:
-    """Return the BIC of the best model of each kind minus that of the best overall.
-
-    On a root scale, so that small gaps stay visible beside huge ones.
-    """
+    """Return the BIC of the best model of each kind minus that of the best overall; a root scale shows small gaps."""
     gaps = sorted(result.gaps.items(), key=lambda item: -item[1])
     named = {result.verdict.name, result.verdict.second}
     traces = Traces()

@@ -61,12 +61,9 @@ def ess_curve_table(
 ) -> pd.DataFrame:
     """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ², and what the next task is worth.
 
-    Columns rule, j, k, ratio (n d² / σ², log-spaced from `low` to `high`), ess (ESS / n). One forward curve per j, one
-    forward and backward curve per pair. With `after` tasks learnt, rule "next" is the next task before any of its
+    Columns rule, j, k, ratio, ess (ESS / n). With `after` tasks learnt, rule "next" is the next task before any of its
     samples, "ceiling" what it stays below however many tasks there were.
 
-    Examples
-    --------
     >>> ess_curve_table([(10, 20)], 0.1, 10.0, 3).round(3).query("rule == 'forward'")["ess"].tolist()
     [3.685, 1.618, 1.092]
     """
@@ -86,10 +83,9 @@ def ess_curve_table(
 
 
 def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, regimes marked.
+    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, with the regimes.
 
-    The sequence's own ratio is a line with its interval; what a run reached is drawn there, beside what the theorems
-    promise.
+    `own`: the sequence's ratio, a line with its interval; `reached`: what a run reached there.
     """
     traces = Traces()
     ahead = table[table["rule"].isin(["next", "ceiling"])]
@@ -232,10 +228,7 @@ def ess_parts_table(parts: ArrayLike, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
-    """Return stacked effective sample sizes by task: own, from preceding, from succeeding tasks.
-
-    Bars up to 120 tasks, areas above.
-    """
+    """Return stacked effective sample sizes by task: own, preceding, succeeding; bars up to 120 tasks, areas above."""
     traces = Traces()
     colours = (COLOURS["single"], COLOURS["forward"], COLOURS["forward_backward"])
     few = len(table) <= BARS_UP_TO
@@ -270,8 +263,7 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
 def ess_growth_table(n: float, ratio: float, k: int, b: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return effective sample sizes as tasks arrive, and as b grows to at most 60, at a ratio n d² / σ².
 
-    The first has columns rule, k, ess: the newest task (forward) and the mean over all tasks (forward and backward with
-    b); the second b, ess, share: mean over the k tasks, and its share of the full gain over forward learning.
+    Columns rule, k, ess (forward: newest task; else mean), and b, ess, share (of the full gain over forward learning).
     """
     k, b = check_int("k", k, 1), check_int("b", b, 0)
     counts = np.arange(1, k + 1)
@@ -311,10 +303,7 @@ def ess_growth(
     b: int,
     run: EffectiveSamples | None = None,
 ) -> go.Figure:
-    """Return how the effective sample size grows with the number of tasks and with b, from `ess_growth_table`.
-
-    What a run reached with these tasks and this b stands beside Theorem 4.
-    """
+    """Return effective sample sizes against k and b, from `ess_growth_table`; what a run reached beside Theorem 4."""
     traces = Traces()
     names = {
         "forward": f"{NAMES['forward']}, Theorem 2: the newest task",
@@ -414,8 +403,6 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
 def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]:
     """Return the pairs 1 <= j <= k <= 1,000,000 typed by a visitor, and the texts that are none, shortened.
 
-    Examples
-    --------
     >>> parse_pairs(["10, 13", "5 4", "x"])
     ([(10, 13)], ['5 4', 'x'])
     """
@@ -434,8 +421,7 @@ def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]
 def run_parts(result: RunResult) -> Floats:
     """Return own, preceding and succeeding samples of each task at the last step, means over repetitions, (k, 3).
 
-    In the scenario "next_task" what each task is worth before any of its samples, NaN for the first; where nothing is
-    learnt backward succeeding tasks give nothing.
+    In the scenario "next_task" what each task is worth before any of its samples, NaN for the first.
     """
     if result.scenario.kind == "before":
         ahead = result.before_of(result.scenario.main, "before_ess").mean(axis=0)

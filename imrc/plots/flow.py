@@ -33,13 +33,7 @@ def _arrow(start: Box, end: Box) -> dict[str, Any]:
 
 
 def flow_in_words() -> str:
-    """Return what the flow diagram shows, for people who cannot see it.
-
-    Examples
-    --------
-    >>> flow_in_words().startswith("sample_moments makes τk, sk of samples Dk; ")
-    True
-    """
+    """Return what the flow diagram shows, for people who cannot see it."""
     words = {key: plain_text(box.text) for key, box in FLOW.items()}
     parts = [
         f"{short_name(box.function)} makes {words[key]} of {' and '.join(words[name] for name in box.after)}"
@@ -50,14 +44,8 @@ def flow_in_words() -> str:
 
 
 def flow_diagram() -> go.Figure:
-    """Draw the boxes of `imrc.paper.method.FLOW`; each box's point carries the dotted name of its function.
+    """Draw the boxes of `imrc.paper.method.FLOW`; ``customdata`` holds the dotted names of their functions.
 
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
     >>> list(flow_diagram().data[0].customdata[:2])
     ['imrc.core.moments.sample_moments', 'imrc.core.change.forward_change']
     """

@@ -19,10 +19,9 @@ _TITLES = {"single": "Alone", "forward": "When learnt (forward)", "forward_backw
 
 
 def ladder_table(result: RunResult) -> pd.DataFrame:
-    """Return one row per task: its error at the last step for each rule, with standard error.
+    """Return one row per task: its error at the last step for each rule (forward: when it was learnt).
 
-    Forward learning never touches a task again, so its error is that of the step at which the task was learnt. Columns
-    task (from 1), label, test_samples, single, single_stderr and so on.
+    Columns task (from 1), label, test_samples, single, single_stderr and so on.
     """
     table = pd.DataFrame(
         {"task": np.arange(1, result.n_tasks + 1), "label": result.labels, "test_samples": result.test_samples}
@@ -33,10 +32,7 @@ def ladder_table(result: RunResult) -> pd.DataFrame:
 
 
 def ladder_chart(table: pd.DataFrame, marked: int | None = None) -> go.Figure:
-    """Return one rung per task, from the error when it was learnt to the error now, with the error alone beside it.
-
-    ``customdata`` holds the task from 1; that of `marked` is marked.
-    """
+    """Return a rung per task, from its error when learnt to that now, the error alone beside it; `marked` is from 1."""
     tasks = table["task"].to_numpy()
     few = len(tasks) <= 60
     gap = np.full(len(tasks), np.nan)

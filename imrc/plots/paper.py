@@ -49,10 +49,7 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
 
 
 def _colour_on(share: float) -> str:
-    """Return white, or "" for ink: which is easier to read on a cell at this share (0 to 1) of the colour scale.
-
-    Ink turns light on a dark page, whose scale light letters can be read on throughout.
-    """
+    """Return white, or "" for ink, which turns light on dark pages: what reads better at this share of the scale."""
     red, green, blue = unlabel_rgb(sample_colorscale(DIVERGING, [min(max(share, 0.0), 1.0)])[0])
     linear = [(c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for c in (red, green, blue)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -61,26 +58,11 @@ def _colour_on(share: float) -> str:
 
 
 def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False, spread: bool = False) -> go.Figure:
-    """Return a table as a heatmap: datasets in rows, methods or settings in columns, coloured by the difference.
+    """Return a table as a heatmap, datasets in rows, coloured by ours minus printed.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Columns title (of the dataset), column, ours, std, printed, printed_std, repetitions, gap, as from
-        `imrc.paper.cells`. Ours may be NaN: the printed value then stands alone.
-    title : str
-        The question the figure answers.
-    milliseconds : bool
-        The values are seconds: show milliseconds and colour by the logarithm of ours over printed.
-    spread : bool
-        Write standard deviations into the cells (they are always said when pointing at one).
+    `cells` are from `imrc.paper.cells`; where ours is NaN the printed value stands alone. With `milliseconds` values
+    are seconds, coloured by the logarithm of ours over printed; `spread` writes standard deviations into the cells.
 
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
     >>> cell = {"title": "Spam", "column": "MER", "ours": 0.1, "std": 0.01, "printed": 0.13, "printed_std": 0.02}
     >>> figure = printed_matrix(pd.DataFrame([cell | {"gap": -0.03, "repetitions": 10}]), title="How close?")
     >>> str(figure.data[0].text[0][0])
@@ -149,17 +131,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
 
 
 def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
-    """Return our errors against the printed ones, one point per cell, on the line where both are equal.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        As for `printed_matrix`, with errors.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return our errors against the printed ones, a point per cell of `printed_matrix`, and the line of equality."""
     both = cells[cells["gap"].notna()]
     top = 1.05 * max(0.1, float(both[["ours", "printed"]].to_numpy().max(initial=0.1)))
     traces = Traces()

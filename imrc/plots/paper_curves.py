@@ -20,10 +20,9 @@ _STEPS = ("#9ECAE1", "#6BAED6", "#4292C6", "#2171B5", "#084594")
 
 
 def window_curves(table: pd.DataFrame, *, raw: bool = False) -> go.Figure:
-    """Return errors against the number of consecutive tasks, and against n (if several) at two numbers of tasks.
+    """Return errors against the number of consecutive tasks, and against n (if several), from `window_table`.
 
-    `table` is from `window_table`, for one sequence and preset; `raw`: the error itself, else divided by that of
-    single-task learning.
+    Divided by that of single-task learning, unless `raw`; `table` is of one sequence and preset.
     """
     value, half = ("error", "half") if raw else ("ratio", "ratio_half")
     stderr = "stderr" if raw else "ratio_stderr"
@@ -100,10 +99,7 @@ def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
 
 
 def growth_curves(table: pd.DataFrame) -> go.Figure:
-    """Return the total running time against n (if several), and against k at the smallest and largest n.
-
-    `table` is from `growth_table`, for one sequence and preset; one line per number of backward steps.
-    """
+    """Return running time (`growth_table`) against n, and k at the smallest and largest n, a line per b."""
     sizes, longest = sorted(table["n"].unique()), int(table["k"].max())
     traces, titles, x_axes = Traces(), [], []
     shades = dict(zip(sorted(table["b"].unique()), _STEPS, strict=False))

@@ -18,10 +18,7 @@ _WRITTEN = 0.1
 
 
 def power_chart(power: Power) -> go.Figure:
-    """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
-
-    The kind named in the verdict is in bold.
-    """
+    """Return a bar for each kind a sequence could be of, divided by what is said of it; the verdict's is bold."""
     table = power.table
     here = power.verdict.split(" or ")
     names = [f"<b>{KIND_NAMES[kind]}</b>" if kind in here else KIND_NAMES[kind] for kind in table["kind"]]

@@ -13,9 +13,9 @@ from imrc.plots._style import COLOURS, NAMES, rgba
 
 
 def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
-    """Return promised and realised effective samples of each rule with their 95 % intervals.
+    """Return promised and realised samples of each rule with 95 % intervals.
 
-    What is beyond the grid is said beside the row.
+    What is off the grid is said beside the row.
     """
     traces = Traces()
     names, notes = [], []

@@ -12,28 +12,9 @@ PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward st
 
 
 def running_time_curves(table: pd.DataFrame) -> go.Figure:
-    """Draw the time per task against n, k and b side by side.
+    """Draw the time per task against n, k and b, a panel each, from zero; the fixed values stand in the panel's title.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns varied ("n", "k" or "b"), n, k, b and ms_per_task; one row per setting.
-
-    Returns
-    -------
-    go.Figure
-        One panel per quantity varied, all from zero; the fixed values stand in the panel's title.
-
-    Raises
-    ------
-    ValueError
-        If the table has no row to draw.
-
-    Examples
-    --------
-    >>> rows = {"varied": ["n", "n"], "n": [10, 20], "k": [100, 100], "b": [3, 3], "ms_per_task": [4.0, 6.0]}
-    >>> running_time_curves(pd.DataFrame(rows)).layout.xaxis.title.text
-    'Samples per task n'
+    `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
     """
     names = [name for name in PANELS if (table["varied"] == name).any()]
     if not names:

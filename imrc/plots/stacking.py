@@ -24,8 +24,6 @@ _SCREEN_PX = 520
 def untitled(figure: go.Figure) -> tuple[str, str]:
     """Take the title out of a figure, in place; return it and its unit as plain texts, for a heading.
 
-    Examples
-    --------
     >>> figure = go.Figure(layout={"title": {"text": "Does it help?"}, "height": 400, "margin": {"t": 80}})
     >>> untitled(figure), figure.layout.height, figure.layout.margin.t
     (('Does it help?', ''), 350, 30)
@@ -41,10 +39,7 @@ def untitled(figure: go.Figure) -> tuple[str, str]:
 
 
 def _stacked(figure: go.Figure) -> go.Figure:
-    """Put the panels of a figure with one row below each other, in place; return the figure.
-
-    Figures with a single panel, or with several rows, stay as they are.
-    """
+    """Put the panels of a figure with one row, and several panels, below each other, in place; return the figure."""
     named = panel_titles(figure)
     x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
     y_axes = [figure.layout[f"yaxis{name[1:]}"] for name in named]
@@ -96,16 +91,5 @@ def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
 
 
 def on_phone(figure: go.Figure) -> go.Figure:
-    """Change a figure in place so that it can be read on a phone: panels below each other, room for the legend.
-
-    Parameters
-    ----------
-    figure : Figure
-        One of this package.
-
-    Returns
-    -------
-    Figure
-        The same figure.
-    """
+    """Change a figure in place so that it can be read on a phone, panels below each other, and return it."""
     return _room_for_legend(_stacked(figure), _LEGEND_PX)

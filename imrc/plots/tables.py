@@ -24,10 +24,7 @@ TRIANGLE_TASKS = 100
 
 
 def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:
-    """Return values (repetitions, tasks, lags) with settled ones carried forward; NaN beyond the last step.
-
-    With a stride, of every so many tasks and lags only.
-    """
+    """Return values (repetitions, tasks, lags), settled ones carried forward, NaN beyond the last step, by stride."""
     shown = range(0, lags, stride)
     values = np.stack([table.values[:, ::stride, min(lag, table.lags - 1)] for lag in shown], axis=2)
     reachable = np.arange(0, table.tasks, stride)[:, None] + np.array(shown) < table.tasks
@@ -37,8 +34,6 @@ def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:
 def triangle_stride(tasks: int) -> int:
     """Return q where a triangle shows every q-th task and step.
 
-    Examples
-    --------
     >>> triangle_stride(99), triangle_stride(1936)
     (1, 20)
     """

@@ -26,18 +26,13 @@ _HEIGHT = 196
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """One image per class and task.
+    """One image per class and task."""
 
-    `grid`, of shape (classes * (side + 1), tasks * (side + 1)) without the last gaps, has the images from 0 to 1 beside
-    each other, classes below each other, NaN between them; `tasks` is how many tasks there are, `labels` and `classes`
-    name those shown.
-    """
-
-    grid: NDArray[np.float64]
+    grid: NDArray[np.float64]  # (classes (side + 1) - 1, tasks (side + 1) - 1): images from 0 to 1, NaN between them
     side: int
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # of the tasks shown, as are the classes
     classes: tuple[str, ...]
-    tasks: int
+    tasks: int  # how many there are
 
 
 def _some(shown: int, tasks: int) -> str:
@@ -52,15 +47,7 @@ def image_side(names: tuple[str, ...]) -> int | None:
 
 
 def sample_images(sequence: TaskSequence) -> Samples | None:
-    """Return one image of each of two classes per task; None if the inputs are no square images.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> found = sample_images(imrc.datasets.load("rotated_digits", tasks=4))
-    >>> found.side, found.grid.shape, found.classes
-    (8, (17, 35), ('0-4', '5-9'))
-    """
+    """Return one image of each of two classes per task; None if the inputs are no square images."""
     side = image_side(sequence.feature_names)
     if side is None:
         return None

@@ -22,10 +22,7 @@ _LEAST, _MOST = 1e-2, 1e8
 
 
 def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figure:
-    """Return what `watch_story` knows when a task (from 1) has arrived; `alpha` bounds the chance of any false alarm.
-
-    Axes are those of the whole sequence, so that it can be played.
-    """
+    """Return what `watch_story` knows when a task (from 1) has arrived; axes fit the whole sequence, to be played."""
     seen, last = story[story["task"] <= task], int(story["task"].iloc[-1])
     x, alarm = seen["task"], first_alarm(seen, alpha)
     label = np.array([html.escape(str(one)) for one in seen["label"]], dtype=object)

@@ -82,8 +82,6 @@ def escape(text: object) -> str:
 def sentence(markdown: str) -> str:
     """Return one of the library's own sentences as HTML: emphasis is kept, everything else escaped.
 
-    Examples
-    --------
     >>> sentence("On *<digits>*, **17 % fewer errors**.")
     'On <em>&lt;digits&gt;</em>, <strong>17 % fewer errors</strong>.'
     """

@@ -221,46 +221,12 @@ def to_html(
     commands: Mapping[str, str] | None = None,
     date: datetime | None = None,
 ) -> str:
-    """Return a report of a run as one HTML text that needs nothing else: charts, numbers, verdict, how to repeat it.
+    """Return a report of a run as one HTML text, 5 MB, that needs nothing else: charts, verdict, how to repeat it.
 
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    sequence : TaskSequence or None
-        What it was run on, whether the run used all of its tasks, the first k, or was stopped; adds source, licence
-        and size of the data, and the diagnosis. All of this is about the tasks the run covers.
-    diagnosis : Assessment or None
-        Of those tasks, from `imrc.diagnostics.assess`; made here if a sequence of at least two tasks is given.
-    compared : sequence of RunResult
-        Runs of methods on the same draws, for the comparison; may be empty.
-    references : RunResult or None
-        From `imrc.evaluation.run_references` on the same draws; run here if a sequence is given.
-    title : str or None
-        Name of the data for people; None: the name of the sequence.
-    commands : mapping of str to str or None
-        Headings and texts of what repeats the run; None: the Python script and the command,
-        where the data have a name.
-    date : datetime or None
-        Time shown; None: now.
-
-    Returns
-    -------
-    str
-        About 5 MB, plotly.js included once. Names from files are escaped, and the page forbids itself any request.
-
-    Raises
-    ------
-    ValueError
-        If the sequence is not the one the result was made from.
-
-    Examples
-    --------
-    >>> import imrc
-    >>> sequence = imrc.datasets.load("identical", tasks=3)
-    >>> text = to_html(imrc.evaluate(sequence, n=4, repetitions=1), sequence=sequence)
-    >>> text.count("<figure>") > 8, "<script src" in text
-    (True, False)
+    `sequence`, of whose tasks the run may have used the first k, adds the facts of the data and, unless given,
+    `diagnosis` and `references` (`run_references`, same draws). `compared` are runs of methods on the same draws,
+    `commands` headings and texts of what repeats the run. Names are escaped, and the page forbids itself any request.
+    ValueError: another sequence.
     """
     if sequence is not None:
         sequence = _covered(sequence, result)
@@ -329,29 +295,7 @@ def _steps(sequence: TaskSequence | None) -> list[str]:
 
 
 def write(result: RunResult, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - options of `to_html`
-    """Write a report of a run as one HTML file that opens without a network.
-
-    Parameters
-    ----------
-    result : RunResult
-        The run.
-    path : str or Path
-        File to write; its folder must exist.
-    **options
-        Those of `to_html`.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If the sequence given is not the one the result was made from.
-    OSError
-        If the file cannot be written.
-    """
+    """Write a report as one HTML file, with the options of `to_html`, and return its path; its folder must exist."""
     file = Path(path)
     file.write_text(to_html(result, **options), encoding="utf-8")
     return file

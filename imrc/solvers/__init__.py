@@ -11,14 +11,12 @@ cores.
 
 from __future__ import annotations
 
-from imrc.solvers._api import METHODS, Method, solve
+from imrc.solvers._api import solve
 from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
 from imrc.solvers._solution import Solution
 from imrc.solvers._warm_up import warm_up
 
 __all__ = [
-    "METHODS",
-    "Method",
     "Solution",
     "solve",
     "Instances",

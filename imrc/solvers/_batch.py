@@ -33,21 +33,11 @@ def incremental_pays(n: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """An instance set X ready for the subgradient kernel; make it with `prepare_instances`, share it freely.
+    """An instance set X ready for the subgradient kernel; make it with `prepare_instances`, share it freely."""
 
-    Attributes
-    ----------
-    X1 : ndarray of shape (n, D + 1)
-        Instances with the intercept column.
-    rows : ndarray
-        The same, padded for the kernel.
-    columns : ndarray
-        The same transposed, for incremental scores; of shape (0, 0) for direct ones.
-    """
-
-    X1: Floats
-    rows: Floats
-    columns: Floats
+    X1: Floats  # (n, D + 1), intercept column first
+    rows: Floats  # the same, padded for the kernel
+    columns: Floats  # the same transposed, for incremental scores; (0, 0) for direct ones
 
     def __reduce__(self) -> tuple[Callable[[Floats], Instances], tuple[Floats]]:
         # Pickles hold the instances only; the layout is made again.
@@ -55,19 +45,7 @@ class Instances:
 
 
 def prepare_instances(X1: Floats, incremental: bool | None = None) -> Instances:
-    """Lay out instances (n, D + 1, intercept first) once for all problems that use them.
-
-    Parameters
-    ----------
-    X1 : ndarray of shape (n, D + 1)
-        Instances, intercept column first.
-    incremental : bool or None
-        How the kernel follows the scores; None: what is faster for their number.
-
-    Returns
-    -------
-    Instances
-    """
+    """Lay out instances (n, D + 1, intercept first) once for all problems; `incremental` None: what is faster for n."""
     from imrc.solvers._subgradient import PADDING
 
     n, p = X1.shape
@@ -80,23 +58,12 @@ def prepare_instances(X1: Floats, incremental: bool | None = None) -> Instances:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem (3), on trusted input.
-
-    Attributes
-    ----------
-    instances : Instances
-        The set X.
-    tau, lam : ndarray of shape (m,)
-        Mean and confidence vectors.
-    start : Solution or None
-        Where to start: its last iterate, its best point as first candidate; for the exact method, which parameters of
-        its best point are not zero. None: zeros.
-    """
+    """One problem (3), on trusted input."""
 
     instances: Instances
-    tau: Floats
+    tau: Floats  # (m,), as is lam
     lam: Floats
-    start: Solution | None = None
+    start: Solution | None = None  # its last iterate and best point are used; exact: which parameters of that are not 0
 
 
 def run_subgradient(
@@ -154,13 +121,7 @@ _pool_owner = 0
 
 
 def cores() -> int:
-    """Cores this process may use, also where a container has fewer than the machine.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Return how many cores this process may use, also where a container has fewer than the machine."""
     return int(cpu_count())
 
 
@@ -182,26 +143,9 @@ def solve_many(
     threads: int | None = None,
     method: str = "subgradient",
 ) -> list[Solution]:
-    """Solve independent problems; the results do not depend on the number of threads.
+    """Solve independent problems, in their order; the results do not depend on the number of threads.
 
-    Parameters
-    ----------
-    problems : sequence of Problem
-        In any order; those that share an `Instances` share its layout.
-    n_classes : int
-        Number of classes C.
-    max_iter : int
-        Iterations.
-    threads : int or None
-        1: no threads. None: all cores if there is more than one problem. Never call with more than 1 from a function
-        that itself runs inside `solve_many`.
-    method : {"subgradient", "exact"}
-        As in `solve`; the exact method ignores `max_iter`.
-
-    Returns
-    -------
-    list of Solution
-        In the order of the problems.
+    `threads` None: all cores if there is more than one problem; never more than 1 from inside `solve_many` itself.
     """
     if len(problems) < 2 or (threads or cores()) < 2:
         return [_solve(problem, n_classes, max_iter, method) for problem in problems]

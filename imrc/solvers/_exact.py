@@ -133,10 +133,7 @@ def _highs(
     first: Integers,
     presolve: bool = False,
 ) -> _Outcome:
-    """Solve over the instances `used`, beginning with the rows of the components `first`.
-
-    `prices` bound the parameters of the scaled features; None: no bound.
-    """
+    """Solve over the instances `used`, rows of components `first` first; `prices` bound mu, None: no bound."""
     rows, n_classes = prepared.rows[used], len(tau)
     (n, p), m = rows.shape, tau.size
     middle, width = (tau / prepared.scale).ravel(), (lam / prepared.scale).ravel()

@@ -105,9 +105,7 @@ def fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tol
     """Limited-memory BFGS; returns coefficients, value, iterations, norm of the gradient.
 
     matrix: (N, N) Gram matrix, or (N, p) samples if primal, intercept included. targets (C, N): tau = sum_i targets[c,
-    i] x_i in block c. weights (N,) of the samples in the data term, summing to 1. The penalty is penalty / 2 |mu|^2.
-    start: (C, N) or (C, p), coefficients that sum to zero over classes. It stops when the norm of the gradient is below
-    the tolerance.
+    i] x_i in block c. weights (N,) sum to 1. start: (C, N) or (C, p), summing to zero over classes. penalty / 2 |mu|^2.
     """
     classes, size = targets.shape
     q = start.shape[1]

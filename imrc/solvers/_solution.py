@@ -10,9 +10,7 @@ from imrc._types import Floats
 
 
 def subset_values(scores: Floats) -> Floats:
-    """Return the max over label subsets of (sum of scores - 1) / size, for each row of scores (n, C).
-
-    Their largest is the max term of problem (3), in NumPy; `_subgradient._worst` is its compiled form.
+    """Return the max over label subsets of (sum of scores - 1) / size, (n, C) -> (n,): `_subgradient._worst` in NumPy.
 
     >>> subset_values(np.array([[0.75, 0.75], [2.0, 0.0]])).tolist()
     [0.25, 1.0]

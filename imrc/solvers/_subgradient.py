@@ -142,10 +142,7 @@ def _slope_marking(y, tau, lam, before, slope, changed):
 
 @_fast
 def _move(direction, row, share, step, momentum, slope, y, w):
-    """One update of y and w along `slope` and the shares of direction[row].
-
-    Points move by the slope and a row of X, their scores by the drift and a row of the Gram matrix.
-    """
+    """Update y and w along `slope` and the shares of direction[row], a row of X, or of the Gram matrix for scores."""
     for c in range(w.shape[0]):
         part = step * share[c]
         for j in range(w.shape[1]):
@@ -198,8 +195,7 @@ def _copy(source, target):
 def run(X, columns, room, tau_in, lam_in, start, candidate, max_iter, best_out, last_out):
     """Run the method; writes best point and last iterate, returns their values.
 
-    X (n, pp) instances with the intercept column, padded; columns (p, n) the same transposed, or (0, 0) for direct
-    scores; `room` for numbers of Gram rows; the vectors and outputs are (C, p).
+    X (n, pp) has the intercept, padded; columns (p, n), or (0, 0) for direct scores; `room` for Gram rows; else (C, p).
     """
     (n_classes, p), (n, pp) = tau_in.shape, X.shape
     incremental = len(columns) > 0

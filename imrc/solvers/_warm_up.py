@@ -36,29 +36,10 @@ STAGES: dict[Kernels, tuple[str, Callable[[], None], float]] = {
 def warm_up(
     progress: Callable[[float, str], None] | None = None, kernels: Sequence[Kernels] = ("subgradient", "log loss")
 ) -> float:
-    """Compile the kernels, or load them from the cache.
+    """Compile the kernels, or load them from the cache, and return the seconds: some ten at first, later half a second.
 
-    The first call in a fresh installation takes some ten seconds, later ones, in new processes too, half a
-    second: numba keeps compiled code next to the package, or in the user's cache folder where that is read-only.
-
-    Parameters
-    ----------
-    progress : callable or None
-        Called as ``progress(fraction, text)`` before each stage and at the end with 1.0.
-    kernels : sequence of {"subgradient", "log loss"}
-        What will be used; the exact method needs none.
-
-    Returns
-    -------
-    float
-        Seconds it took.
-
-    Examples
-    --------
-    >>> news = []
-    >>> seconds = warm_up(lambda fraction, text: news.append(fraction))
-    >>> news[0], news[-1]
-    (0.0, 1.0)
+    Compiled code is kept next to the package, or in the user's cache folder where that is read-only.
+    ``progress(fraction, text)`` is called before each stage and at the end with 1.0; the exact method needs no kernels.
     """
     started = time.perf_counter()
     stages = [STAGES[check_choice("kernels", group, tuple(STAGES))] for group in kernels]

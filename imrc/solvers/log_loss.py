@@ -69,9 +69,8 @@ def solve_log_loss(
     """Minimise weighted log loss plus ``penalty / 2 |mu|^2`` by limited-memory BFGS.
 
     The matrix holds `scaled` samples (N, D + 1) if primal, which is faster with fewer features than samples, or else
-    their Gram matrix. y (N,) are classes 0..C-1; the weights are not negative and sum to 1. `start` (C, D + 1) or (C,
-    N) are coefficients that sum to zero over the classes, as those of every solution do. It stops when the norm of the
-    gradient is below the tolerance.
+    their Gram matrix. y (N,) are classes 0..C-1, weights sum to 1; `start` (C, D + 1) or (C, N) sums to zero over the
+    classes. It stops when the norm of the gradient is below the tolerance.
 
     >>> X = scaled(np.array([[1.0, -1.0], [1.0, 1.0]]))
     >>> solution = solve_log_loss(X, np.array([0, 1]), np.array([0.5, 0.5]), 1.0, np.zeros((2, 2)), primal=True)

@@ -9,9 +9,9 @@ other break this, and the alarm then goes off without a change. The second lamp,
 change is larger than the changes before it lead to expect; it is calibrated by simulation only.
 """
 
-from imrc.watch._alarm import Alarm, bet
+from imrc.watch._alarm import Alarm
 from imrc.watch._story import arrival_sentences, first_alarm, watch_story
 from imrc.watch._usual import MoreThanUsual
 from imrc.watch._watcher import Arrival, Watcher
 
-__all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "bet", "watch_story", "first_alarm", "arrival_sentences"]
+__all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "watch_story", "first_alarm", "arrival_sentences"]

@@ -13,22 +13,8 @@ _LEAST_P = 1e-300
 
 
 def bet(p: float) -> float:
-    """Return what a bet on small p-values pays: 1 on average over uniform p, much where p is small.
+    """Return what a bet on small p-values pays: (1 - p + p ln p) / (p (ln p)^2), the mean of a p^(a - 1) over a.
 
-    ``(1 - p + p ln p) / (p (ln p)^2)``, the mean of the bets ``a p^(a - 1)`` over a in (0, 1).
-
-    Parameters
-    ----------
-    p : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    float
-        From 1/2 at p = 1 up.
-
-    Examples
-    --------
     >>> [round(bet(p), 3) for p in (1.0, 0.5, 0.05, 0.001)]
     [0.5, 0.639, 1.783, 20.791]
     """
@@ -41,33 +27,10 @@ class Alarm:
     """An alarm that is false with probability at most alpha, however many tasks arrive.
 
     Up to `memory` rows are kept. As long as they hold all that arrived, each task is compared with everything before
-    it; from then on with rows drawn at random from those kept and the newest task alike, so that later tasks count
-    more and the p-values stay independent and uniform.
+    it; from then on with rows drawn at random from those kept and the newest task alike, so that later tasks count more
+    and the p-values stay independent and uniform. `alarm` is the test, from 1, at which it went off; it does when
+    `log_evidence`, the logarithm of the capital, reaches log(1 / alpha).
 
-    Parameters
-    ----------
-    alpha : float
-        Bound on the probability of any false alarm.
-    permutations : int
-        Random splits per task.
-    memory : int
-        Rows kept.
-    seed : int
-        Of splits and rows kept.
-
-    Attributes
-    ----------
-    alpha : float
-        As given.
-    steps : int
-        Tasks tested so far.
-    alarm : int or None
-        The test, from 1, at which the alarm went off first.
-    log_evidence : float
-        Natural logarithm of the capital M_j; an alarm from ``log(1 / alpha)`` on.
-
-    Examples
-    --------
     >>> generator = np.random.default_rng(0)
     >>> alarm = Alarm(permutations=199)
     >>> for j in range(30):
@@ -88,19 +51,9 @@ class Alarm:
         self._rows, self._y = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
 
     def step(self, X: Floats, y: Ints) -> float:
-        """Test a task against the samples before it, and bet on the result.
+        """Test a task, X (n, D), and bet on its p-value, which is returned; NaN for the first task.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, D)
-            Instances, mapped by what does not depend on the tasks that are tested.
-        y : ndarray of int, shape (n,)
-            Classes from 0.
-
-        Returns
-        -------
-        float
-            Its p-value; NaN for the first task, which has nothing before it.
+        X must be mapped by what does not depend on the tasks that are tested.
         """
         first = not len(self._rows)
         rows = np.ascontiguousarray(X if first else np.concatenate([self._rows, X]), dtype=np.float64)

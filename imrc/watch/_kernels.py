@@ -10,10 +10,7 @@ from imrc._types import Floats, Ints
 
 @njit(cache=True)
 def subset_statistics(X1: Floats, y: Ints, weights: Floats, expected: Floats, draws: Floats) -> Floats:
-    """Return ``sum (S - expected)^2 weights`` of random subsets of rows, S their class-wise sums, one per row of draws.
-
-    A subset is the beginning of a shuffle (Fisher and Yates) by `draws`, uniform numbers of shape (subsets, size).
-    """
+    """Return ``sum (S - expected)^2 weights``, S class-wise sums of subsets, shuffled by `draws` (subsets, size)."""
     rows, width = X1.shape
     order = np.arange(rows)
     sums = np.empty_like(expected)

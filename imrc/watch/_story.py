@@ -54,41 +54,14 @@ def watch_story(
 
 
 def first_alarm(story: pd.DataFrame, alpha: float = 0.05) -> int | None:
-    """Return the task, from 1, at which the alarm goes off; None if it does not.
-
-    Parameters
-    ----------
-    story : DataFrame
-        From `watch_story`.
-    alpha : float
-        Bound on the probability of any false alarm, in (0, 1].
-
-    Returns
-    -------
-    int or None
-    """
+    """Return the task, from 1, at which the alarm of `watch_story` goes off; None if it does not."""
     check_real("alpha", alpha, 0.0, 1.0, low_open=True)
     reached = story[story["evidence"] >= 1.0 / alpha]["task"]
     return None if reached.empty else int(reached.iloc[0])
 
 
 def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> list[str]:
-    """State what is known when a task has arrived: the alarm, the size of the last change, what learning it did.
-
-    Parameters
-    ----------
-    story : DataFrame
-        From `watch_story`.
-    task : int
-        The newest task, from 1.
-    alpha : float
-        As in `first_alarm`.
-
-    Returns
-    -------
-    list of str
-        The first says whether there is an alarm.
-    """
+    """State what is known when a task (from 1) has arrived: the alarm first, the last change, what learning it did."""
     seen = story[story["task"] <= task]
     row, alarm = seen.iloc[-1], first_alarm(seen, alpha)
     evidence = number(row["evidence"]) if row["evidence"] < 1e6 else "above a million"

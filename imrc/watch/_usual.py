@@ -18,21 +18,10 @@ LEAST = 10
 class MoreThanUsual:
     """A lamp for changes larger than the estimated rate of change predicts.
 
-    The mean vector of the task to come is predicted by the forward recursion, with the rate estimated from the changes
-    so far. The mean squared innovation, in units of its expected value, is compared with a chi-squared distribution
-    that has mean and variance of the innovations before it. No theorem bounds how often it lights: that is known by
-    simulation only, see the measurements.
-
-    Parameters
-    ----------
-    level : float
-        Probability, for Gaussian innovations of known spread, that it lights without cause.
-
-    Attributes
-    ----------
-    change : float
-        Squared change into the newest task in units of the variance of a sample, less what sampling noise adds; its
-        mean over steps estimates rho.
+    The forward recursion predicts the next mean vector, with the rate estimated so far; the mean squared innovation is
+    compared with a chi-squared distribution that has mean and variance of those before it. `level` is the chance that
+    it lights without cause for Gaussian innovations of known spread; no theorem bounds it, simulation only. `change` is
+    the squared change into the newest task in units of the variance of a sample, less noise; its mean estimates rho.
     """
 
     def __init__(self, level: float = 0.01) -> None:
@@ -45,21 +34,7 @@ class MoreThanUsual:
         self._mse, self._n = math.inf, 0.0
 
     def step(self, X1: Floats, y: Ints, n_classes: int) -> bool:
-        """Look at a task; return whether the lamp lights.
-
-        Parameters
-        ----------
-        X1 : ndarray of shape (n, D + 1)
-            Mapped instances, intercept first.
-        y : ndarray of int, shape (n,)
-            Classes.
-        n_classes : int
-            Classes so far; may grow.
-
-        Returns
-        -------
-        bool
-        """
+        """Look at a task, X1 (n, D + 1), intercept first; return whether the lamp lights. `n_classes` may grow."""
         n = len(X1)
         tau, s = sample_moments(X1, y, n_classes)
         first = not self._n

@@ -17,15 +17,7 @@ from tests.app.conftest import decided
 
 
 class Visitor:
-    """One open page.
-
-    Attributes
-    ----------
-    elements : list
-        What the last run of the page drew, in order.
-    link : dict of str to str
-        What the address bar says after the question mark.
-    """
+    """One open page: `elements`, what its last run drew, in order, and `link`, the query of its address."""
 
     def __init__(self, url: str, page: str = "", **query: Any) -> None:
         self._url = url
@@ -42,10 +34,7 @@ class Visitor:
         self._sent: tuple[str, str, int] | None = None
 
     def upload(self, number: int, content: bytes, name: str = "table.csv") -> int:
-        """Send a file to the server as the page's upload does; return the status of the answer.
-
-        A page with an upload is told of the file with the next `send`.
-        """
+        """Send a file as the page's upload does, which is told of it with the next `send`; return the status."""
         self._sent = f"file-{number}", name, len(content)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar := CookieJar()))
         opener.open(f"{self._url}/_stcore/health").close()

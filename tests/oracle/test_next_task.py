@@ -150,10 +150,7 @@ def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, preset):
 
 @pytest.mark.parametrize("preset", ["recommended", "recommended_01"])
 def test_labels_that_come_later_belong_to_the_same_task(walk, preset):
-    """A task announced without labels and labelled with no period between is as good as one that came at once.
-
-    Not for preset "paper": the step into a task uses a change that its own labels helped to estimate, eq. (7).
-    """
+    """A task labelled later is as good; not for preset "paper", whose step, eq. (7), uses the task's own labels."""
     tasks = [(task.X, task.y) for task in walk]
     at_once, later = learn(tasks[:4], preset), learn([*tasks[:3], (tasks[3][0], None)], preset)
     later.partial_fit(*tasks[3], gap=0)

@@ -15,21 +15,17 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Case:
-    """One file, how it is cut, and what must come of it.
-
-    `says`: words of the message. `tasks`, `features`, `classes`: what the sequence holds. `told`: words that must
-    occur in what the person is told about a file that works.
-    """
+    """One file, how it is cut, and what must come of it."""
 
     name: str
     make: Callable[[], bytes]
     options: dict[str, Any] = field(default_factory=lambda: {"label": "y", "block": 4})
     file: str = "data.csv"
-    says: tuple[str, ...] = ()
-    tasks: int = 0
+    says: tuple[str, ...] = ()  # words of the message
+    tasks: int = 0  # what the sequence holds, with features and classes
     features: int = 0
     classes: int = 0
-    told: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # words for the person, of a file that works
 
 
 class Bomb:

@@ -182,10 +182,7 @@ class TestEveryMethod:
 
 @pytest.mark.parametrize("name", [name for name in ALL if not name.startswith(("majority", "ella:python"))])
 def test_learns_an_easy_sequence(name):
-    """Two far clusters, always the same: after eight tasks every method but the ones named tells them apart.
-
-    Left out are the majority class, and ELLA with the Python release's profile, whose codes are all zero by design.
-    """
+    """Two far, constant clusters: left out are majority and an ELLA whose codes are all zero by design."""
     rng = np.random.default_rng(3)
     learner = make(name)
     y = np.arange(150) % 2

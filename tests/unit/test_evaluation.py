@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, held_out, iter_run, join_repetitions, largest_n
+from imrc.evaluation import LagTable, RunResult, RunSettings, draw_task, iter_run, join_repetitions, largest_n
 from imrc.evaluation.run import MappedRows
-from imrc.evaluation.splits import repetition_seeds, task_seed
+from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.features import FeatureSpec
 
 

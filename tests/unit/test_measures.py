@@ -10,8 +10,8 @@ import pytest
 import imrc
 from imrc import report
 from imrc.cli import main
-from imrc.evaluation import MEASURES, LagTable
-from imrc.evaluation.measures import measure_rows, measures_of_errors
+from imrc.evaluation import LagTable
+from imrc.evaluation.measures import MEASURES, measure_rows, measures_of_errors
 
 # R[step, task] of four tasks, nothing known above the diagonal.
 R = np.array([[0.9, np.nan, np.nan, np.nan], [0.7, 0.8, np.nan, np.nan], [0.8, 0.6, 0.5, np.nan], [0.6, 0.7, 0.9, 0.4]])

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import imrc
-from imrc.evaluation import Decision, Strategy, decide, run_references
+from imrc.evaluation import Decision, decide, run_references
 from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
-from imrc.evaluation.decision import STRATEGIES, advise
+from imrc.evaluation.decision import STRATEGIES, Strategy, advise
 from imrc.plots.budget import budget_chart
 from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story

@@ -15,7 +15,8 @@ import imrc
 from imrc.cli import main
 from imrc.commands import watch
 from imrc.plots.watching import watch_chart
-from imrc.watch import Alarm, MoreThanUsual, Watcher, arrival_sentences, bet, first_alarm, watch_story
+from imrc.watch import Alarm, MoreThanUsual, Watcher, arrival_sentences, first_alarm, watch_story
+from imrc.watch._alarm import bet
 
 ZEROS = np.zeros(10, dtype=np.int64)
 

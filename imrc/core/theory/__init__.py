@@ -13,7 +13,7 @@ tasks Theorem 1 gives 27.9 effective samples of the newest task at sigma^2 = .5 
 recursions of Theorems 1 and 3.
 """
 
-from imrc.core.theory._bounds import AdmissibleKappa, RiskBound, admissible_kappa, risk_bound, samples_for_bound
+from imrc.core.theory._bounds import AdmissibleKappa, admissible_kappa, risk_bound, samples_for_bound
 from imrc.core.theory._closed import (
     backward_gain,
     ess_forward,
@@ -21,7 +21,7 @@ from imrc.core.theory._closed import (
     mean_ess,
     smallest_b,
 )
-from imrc.core.theory._next import SteadyState, ess_next, samples_needed, steady_state
+from imrc.core.theory._next import ess_next, samples_needed, steady_state
 from imrc.core.theory._recursion import ess_parts, ess_recursion
 
 __all__ = [
@@ -29,14 +29,12 @@ __all__ = [
     "ess_forward_backward",
     "ess_next",
     "mean_ess",
-    "SteadyState",
     "steady_state",
     "samples_needed",
     "backward_gain",
     "smallest_b",
     "ess_recursion",
     "ess_parts",
-    "RiskBound",
     "risk_bound",
     "samples_for_bound",
     "AdmissibleKappa",

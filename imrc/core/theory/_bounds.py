@@ -36,39 +36,13 @@ def risk_bound(
     kappa: float = 1.0,
     n_classes: int = 2,
 ) -> RiskBound:
-    """Bound of the minimax risk of a task, eqs. (5), (8) and (11): single-task, Theorem 1 and Theorem 3.
+    """Bound of the minimax risk of a task, eqs. (5), (8) and (11): only the effective sample size `ess` differs.
 
-    The three bounds are one formula; only the effective sample size differs (n_j, forward, forward and
-    backward). Theorems 2 and 4 put closed forms in its place.
+    `m` components C (D + 1); `mu_norm` ||mu_inf||_1 and `smallest_risk` R_inf of the rule for exactly known mean
+    vectors; it holds with probability 1 - delta; M bounds all components of Phi. kappa, at least 1, is the ratio of
+    sub-Gaussian parameters to standard deviations: 1 (normal variables) is the most favourable, `admissible_kappa` the
+    safe value.
 
-    Parameters
-    ----------
-    ess : array-like
-        Effective sample sizes, above 0.
-    m : int
-        Number of components C (D + 1).
-    mu_norm : array-like
-        ||mu_inf||_1 of the rule for exactly known mean vectors; broadcasts with `ess`.
-    smallest_risk : array-like
-        R_inf, the minimax risk for exactly known mean vectors.
-    delta : float
-        The bound holds with probability at least 1 - delta; in (0, 1).
-    M : float
-        Bound of all components of the feature mapping.
-    kappa : float
-        Ratio of the sub-Gaussian parameters of the feature mapping and of the changes to the standard
-        deviations used. A sub-Gaussian parameter is never below the standard deviation, so kappa is at least
-        1 when the standard deviations are exact (equality for normal variables); 1 is the most favourable
-        value. `admissible_kappa` gives one that bounded features always allow.
-    n_classes : int
-        Number of classes C, at least 2: the risk of guessing is 1 - 1/C.
-
-    Returns
-    -------
-    RiskBound
-
-    Examples
-    --------
     >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
     >>> bound.value.round(3).tolist(), (bound.value >= bound.trivial).tolist()
     ([1.147, 0.205], [True, False])
@@ -88,23 +62,8 @@ def risk_bound(
 def samples_for_bound(
     margin: float, *, m: int, mu_norm: float, delta: float = 0.05, M: float = 1.0, kappa: float = 1.0
 ) -> float:
-    """Effective sample size at which the margin of `risk_bound` falls to a given value.
+    """Effective sample size at which the margin of `risk_bound` falls to a given value above 0.
 
-    Parameters
-    ----------
-    margin : float
-        Wanted margin, above 0.
-    m : int
-        As in `risk_bound`.
-    mu_norm, delta, M, kappa : float
-        As in `risk_bound`.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> size = samples_for_bound(0.1, m=6, mu_norm=0.5)
     >>> round(float(risk_bound(size, m=6, mu_norm=0.5).margin), 12)
     0.1
@@ -132,30 +91,9 @@ class AdmissibleKappa:
 def admissible_kappa(M: float, sigma: ArrayLike, d: ArrayLike) -> AdmissibleKappa:
     """Value of kappa for which Theorems 1 and 3 hold whatever the distributions: max(M / min sigma, 2 M / min d).
 
-    The remark after Theorem 1 of the paper: a variable within [-M, M] is sub-Gaussian with parameter M at most, and
-    a change of its mean with parameter 2 M, so that kappa need not be larger than this. The minima are over tasks and
-    components. Components that do not vary (standard deviation 0) have sub-Gaussian parameter 0 and are left out.
+    The remark after Theorem 1: a variable within [-M, M] is sub-Gaussian with parameter M at most, a change of its mean
+    with 2 M. Minima are over tasks and components; those that do not vary are left out (ValueError: none varies).
 
-    Parameters
-    ----------
-    M : float
-        Bound of all components of the feature mapping.
-    sigma : array-like
-        Standard deviations of the feature mapping used by the learner, by task and component.
-    d : array-like
-        Standard deviations of the changes used by the learner, in the same units.
-
-    Returns
-    -------
-    AdmissibleKappa
-
-    Raises
-    ------
-    ValueError
-        If a value is negative or not finite, or no component varies.
-
-    Examples
-    --------
     >>> limit = admissible_kappa(1.0, [[0.5, 0.2], [0.4, 0.0]], [[0.05, 0.1]])
     >>> limit.from_features, limit.from_changes, limit.value
     (5.0, 40.0, 40.0)

@@ -138,26 +138,8 @@ def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike
 
 
 def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
-    """Mean effective sample size of k tasks with forward and backward learning, Theorem 4 with at most b steps back.
+    """Mean effective sample size of k tasks by Theorem 4, at most b steps back (None: all), for ratio n d^2 / sigma^2.
 
-    Parameters
-    ----------
-    n : float
-        Samples of every task.
-    ratio : float
-        n d^2 / sigma^2, at least 0; infinity is allowed and leaves n.
-    k : int
-        Number of tasks.
-    b : int or None
-        Backward steps; None: all succeeding tasks.
-
-    Returns
-    -------
-    float
-        In samples, between n and k n.
-
-    Examples
-    --------
     >>> [round(mean_ess(10, ratio, 20, 3), 2) for ratio in (0.0, 0.1, math.inf)]
     [132.0, 52.33, 10.0]
     """
@@ -170,30 +152,9 @@ def mean_ess(n: float, ratio: float, k: int, b: int | None = None) -> float:
 
 
 def backward_gain(steps: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
-    """Return what `steps` succeeding tasks add to the ESS of a task: the last term of Theorem 4.
+    """Return what `steps` (k - j or b, infinity allowed) succeeding tasks add to the ESS: the last term of Theorem 4.
 
-    Parameters
-    ----------
-    steps : array-like
-        Succeeding tasks used, k - j or b; at least 0, infinity allowed.
-    n, d2, sigma2 : array-like
-        As in `ess_forward`.
-
-    Returns
-    -------
-    ndarray
-        Additional samples.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-
-    Examples
-    --------
-    One further task is worth n / (1 + n d^2) samples:
-
-    >>> backward_gain([0, 1], 10, 0.1).tolist()
+    >>> backward_gain([0, 1], 10, 0.1).tolist()  # one further task is worth n / (1 + n d^2) samples
     [0.0, 5.0]
     """
     count = np.asarray(steps, dtype=np.float64)
@@ -221,38 +182,12 @@ def smallest_b(
     *,
     of: Literal["backward", "total"] = "backward",
 ) -> int:
-    """Smallest number of backward steps that reaches a share of the full gain.
+    """Smallest number of backward steps that reaches a share of the full gain, of succeeding tasks or in "total".
 
-    Parameters
-    ----------
-    share : float
-        In (0, 1], for example 0.95.
-    j : int
-        Task, from 1.
-    k : int or None
-        Number of tasks. None: as many succeeding tasks as one likes (needs d2 > 0 and share < 1).
-    n, d2, sigma2 : float
-        As in `ess_forward`.
-    of : {"backward", "total"}
-        "backward": the gain is what succeeding tasks add. "total": what preceding and succeeding tasks add
-        together.
+    j counts from 1; k None: as many succeeding tasks as one likes, which needs d2 > 0 and share < 1, else ValueError.
 
-    Returns
-    -------
-    int
-        b, between 0 and k - j.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range, or without k if d2 is 0 or share is 1: the full gain is then a limit.
-
-    Examples
-    --------
     >>> smallest_b(0.95, 10, 60, 10, 0.1)
     2
-    >>> smallest_b(0.95, 10, 60, 10, 0.001)
-    19
     >>> smallest_b(0.95, 10, None, 10, 0.001)
     19
     """

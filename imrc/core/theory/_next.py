@@ -27,29 +27,10 @@ PLACES: tuple[Place, ...] = get_args(Place)
 
 
 def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
-    """Effective sample size of the task that follows the j-th, before any of its samples is seen.
+    """Effective sample size of the task `steps` changes after the j-th (from 1), before any of its samples is seen.
 
-    Parameters
-    ----------
-    j : array-like of int
-        Tasks learnt so far, from 1.
-    n, d2, sigma2 : array-like
-        Samples of every task, expected quadratic change, largest variance, as in `ess_forward`.
-    steps : array-like
-        How many changes ahead the task is; at least 0.
+    Below ``sigma2 / (steps d2)`` however many tasks there were.
 
-    Returns
-    -------
-    ndarray
-        Effective samples: below ``sigma2 / (steps d2)`` however many tasks there were.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range.
-
-    Examples
-    --------
     >>> ess_next([1, 1000], 10, 0.1).round(3).tolist()
     [5.0, 6.18]
     """
@@ -62,30 +43,16 @@ def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0,
 
 @dataclass(frozen=True)
 class SteadyState:
-    """Effective sample sizes once there are many tasks.
+    """Effective sample sizes once there are many tasks; infinite without change."""
 
-    Attributes
-    ----------
-    next, newest, middle : float
-        Of the next task before its samples, of the newest task, and of a task with many on both sides; infinite
-        without change.
-    """
-
-    next: float
+    next: float  # before its samples
     newest: float
-    middle: float
+    middle: float  # a task with many on both sides
 
 
 def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
     """Return the effective sample sizes that more tasks no longer raise.
 
-    Parameters
-    ----------
-    n, d2, sigma2 : float
-        As in `ess_forward`.
-
-    Examples
-    --------
     >>> steady = steady_state(10, 0.1)
     >>> round(steady.next, 2), round(steady.newest, 2), round(steady.middle, 2)
     (6.18, 16.18, 22.36)
@@ -100,29 +67,11 @@ def steady_state(n: float, d2: float, sigma2: float = 1.0) -> SteadyState:
 
 
 def samples_needed(ess: float, d2: float, sigma2: float = 1.0, *, of: Place = "newest") -> float:
-    """Return the samples per task with which a task reaches an effective sample size, given many tasks.
+    """Return the samples per task that lead to `ess` given many tasks, the inverse of `steady_state`; may be infinite.
 
-    The inverse of `steady_state`.
-
-    Parameters
-    ----------
-    ess : float
-        Effective samples wanted, above 0.
-    d2, sigma2 : float
-        As in `ess_forward`.
-    of : {"next", "newest", "middle"}
-        Which task.
-
-    Returns
-    -------
-    float
-        Samples per task; infinite where no number is enough: the next task is never worth sigma2 / d2 samples.
-
-    Examples
-    --------
     >>> [round(samples_needed(6.0, 0.1, of=place), 2) for place in ("next", "newest", "middle")]
     [9.0, 2.25, 0.88]
-    >>> samples_needed(10.0, 0.1, of="next")
+    >>> samples_needed(10.0, 0.1, of="next")  # the next task is never worth sigma2 / d2 samples
     inf
     """
     ess = check_real("ess", ess, 0.0, low_open=True)

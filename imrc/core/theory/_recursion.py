@@ -97,23 +97,8 @@ def ess_recursion(
 
 
 def ess_parts(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, b: int | None = None) -> Floats:
-    """Split the effective sample size of each task into own, preceding and succeeding samples.
+    """Split the effective sample size of each task into own, preceding (Theorem 1), succeeding samples (3): (k, 3).
 
-    Parameters
-    ----------
-    n, sigma2, d2 : array_like
-        As in `ess_recursion`.
-    b : int or None
-        As in `ess_recursion`.
-
-    Returns
-    -------
-    ndarray of shape (k, 3)
-        Own samples, what preceding tasks add (Theorem 1), what succeeding tasks add (Theorem 3); rows sum to
-        the effective sample size with forward and backward learning.
-
-    Examples
-    --------
     >>> ess_parts([10, 10, 10], 1.0, 0.1).round(2).tolist()
     [[10.0, 0.0, 6.0], [10.0, 5.0, 5.0], [10.0, 6.0, 0.0]]
     """
