@@ -24,7 +24,7 @@ from imrc.evaluation.budget import budget_table, falling, samples_needed
 from imrc.wording import capital, decimal, number
 
 __all__ = [
-    *("Rate", "Plan", "Way", "Place", "PLACES", "Vary", "MOST_TASKS", "make_plan", "plan_table"),
+    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table"),
     *("effective_samples_of", "needed", "ceiling", "advice", "promise_sentence", "promise_rows", "way_sentence"),
     *("learning_curve", "error_at", "samples_for", "out_of_reach"),
 ]
@@ -45,7 +45,15 @@ _ENOUGH = 0.95
 
 
 class Rate(NamedTuple):
-    """The rate of change rho = d^2 / sigma^2, or effective samples at it, with the ends of its interval."""
+    """The rate of change rho = d^2 / sigma^2, or effective samples at it, with the ends of its interval.
+
+    Parameters
+    ----------
+    value : float
+        The rate, or the samples at it.
+    low, high : float
+        Ends of its interval, equal to it where it is a guess.
+    """
 
     value: float
     low: float
@@ -53,7 +61,13 @@ class Rate(NamedTuple):
 
     @classmethod
     def guess(cls, value: float) -> Rate:
-        """Return a rate of at least 0 without uncertainty: the ends are equal to it."""
+        """Return a rate without uncertainty.
+
+        Parameters
+        ----------
+        value : float
+            At least 0.
+        """
         value = check_real("rho", value, 0.0)
         return cls(value, value, value)
 
@@ -125,6 +139,7 @@ class Way:
     """How one of n, k and b alone reaches a wish."""
 
     vary: Vary
+    """Which."""
     value: int | None
     """The smallest that does; None: impossible."""
     low: int | None
@@ -140,9 +155,13 @@ class Plan:
     """What n samples a task, k tasks and b backward steps are worth, and what else would reach a wish."""
 
     n: int
+    """Samples a task."""
     k: int
+    """Tasks."""
     b: int
+    """Backward steps."""
     rate: Rate
+    """Rate of change."""
     of: Place
     """Whose effective samples the wish is about."""
     promised: Mapping[Place, Rate]
@@ -164,10 +183,30 @@ def _at_ends(function: Callable[[float], float], rate: Rate) -> Rate:
 
 
 def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, of: Place = "mean") -> Plan:
-    """Answer in both directions what past data are worth; `ess` is the number of effective samples wanted.
+    """Answer in both directions what past data are worth.
 
-    The rate is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`.
+    Parameters
+    ----------
+    rate : Rate
+        Rate of change: ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`.
+    n, k, b : int
+        Samples a task, tasks, backward steps.
+    ess : float or None
+        Effective samples wanted.
+    of : {"mean", "newest", "next"}
+        Of which task.
 
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, or the rate infinite.
+
+    Examples
+    --------
     >>> plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
     >>> round(plan.promised["mean"].value, 2), [way.value for way in plan.ways]
     (21.58, [13, None, None])
@@ -189,10 +228,20 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
 
 
 def plan_table(plan: Plan) -> pd.DataFrame:
-    """Return effective samples as each of n, k and b varies, far enough to show what a wish takes.
+    """Return effective samples as each of n, k and b varies, with the band that the interval of the rate gives.
 
-    Columns vary, x, value, low, high; low and high are those that the interval of the rate gives.
+    Parameters
+    ----------
+    plan : Plan
+        From `make_plan`.
 
+    Returns
+    -------
+    DataFrame
+        Columns vary, x, value, low, high. Far enough to show what a wish takes, where it can be fulfilled.
+
+    Examples
+    --------
     >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
     >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
     [21.58]

@@ -38,29 +38,15 @@ class SchedulerError(RuntimeError):
 
 @dataclass
 class SweepReport:
-    """How far a sweep is, and in the end what it did.
-
-    Attributes
-    ----------
-    total : int
-        Cells of the plan.
-    ran, stored_before, shared : int
-        Cells run now; cells that were there; cells another sweep finished in the meantime.
-    failed : list of (Cell, Failure)
-        Cells that could not be finished.
-    seconds_left : float
-        What the rest takes at the speed since the first cell; NaN before the second.
-    cell : Cell or None
-        The one just finished.
-    """
+    """How far a sweep is, and in the end what it did: numbers of cells."""
 
     total: int
     ran: int = 0
     stored_before: int = 0
-    shared: int = 0
+    shared: int = 0  # another sweep finished them in the meantime
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
-    seconds_left: float = float("nan")
-    cell: Cell | None = None
+    seconds_left: float = float("nan")  # at the speed since the first cell
+    cell: Cell | None = None  # the one just finished
 
     @property
     def done(self) -> int:
@@ -101,7 +87,7 @@ def _worker() -> Any:  # noqa: ANN401 - joblib has no types
         executor.submit(int)  # the first call starts the process
     finally:
         if main:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
     return executor
 
 
@@ -156,17 +142,29 @@ def _cluster(address: str) -> Iterator[Workers]:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    told = f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
+    gone = f"The scheduler at {address} is gone."
+
+    @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
+    def slots() -> int:
+        try:
+            return 2 * max(1, int(sum(client.nthreads().values())))
+        except OSError as error:  # before the client itself has noticed
+            raise SchedulerError(gone) from error
+
     try:
-        client.wait_for_workers(1, timeout=_START_S)
-        told = f"The scheduler at {address} is gone."
-        executor = client.get_executor(pure=False)  # a cell that is run again is not answered from its memory
-        yield executor.submit, ttl_cache(1, ttl=2.0)(lambda: 2 * max(1, sum(client.nthreads().values())))
+        try:
+            client.wait_for_workers(1, timeout=_START_S)
+        except TimeoutError:
+            raise SchedulerError(
+                f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
+            ) from None
+        # Not pure: a cell that is run again is not answered from the scheduler's memory.
+        yield client.get_executor(pure=False).submit, slots
     except (OSError, RuntimeError, CancelledError) as error:
-        # What the store says is none of the scheduler's business.
-        if isinstance(error, RuntimeError) and client.status == "running":
+        # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+        if client.status == "running" and not isinstance(error, CancelledError):
             raise
-        raise SchedulerError(told) from error
+        raise SchedulerError(gone) from error
     finally:
         client.close()
 

@@ -20,24 +20,12 @@ from imrc.tasks import TaskSequence
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep will do.
-
-    Attributes
-    ----------
-    spec : SweepSpec
-        What was asked for.
-    cells : tuple of Cell
-        Every cell, once; those of one sequence and representation one after another.
-    done : frozenset of str
-        Keys of cells that are in the store already.
-    notes : tuple of str
-        One sentence for each kind of combination that was left out or merged.
-    """
+    """What a sweep will do."""
 
     spec: SweepSpec
-    cells: tuple[Cell, ...]
-    done: frozenset[str]
-    notes: tuple[str, ...]
+    cells: tuple[Cell, ...]  # each once; those of one sequence and representation one after another
+    done: frozenset[str]  # keys of cells that are in the store already
+    notes: tuple[str, ...]  # one sentence for each kind of combination that was left out or merged
 
     @property
     def waiting(self) -> tuple[Cell, ...]:

@@ -10,7 +10,8 @@ import streamlit as st
 import imrc
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.features._spec import TITLES
-from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
+from imrc.sweeps import ResultStore, StoreError, default_store_path
+from imrc.sweeps.store import StoredRun
 from pages.ui import data, state
 from pages.ui.choice import Choice, loss_in_words
 from pages.ui.words import plain

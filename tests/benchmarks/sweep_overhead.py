@@ -29,9 +29,10 @@ import numpy as np
 import pandas as pd
 
 from imrc.evaluation import iter_run
-from imrc.sweeps import Cell, Record, ResultStore, SweepPlan, SweepReport, SweepSpec, make_plan, run_cell, run_sweep
-from imrc.sweeps.cell import sequence_of
-from imrc.sweeps.execute import Outcome
+from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps.cell import Cell, Record, run_cell, sequence_of
+from imrc.sweeps.execute import Outcome, SweepReport
+from imrc.sweeps.plan import SweepPlan
 
 RESULTS = Path(__file__).parent / "results"
 CELL_S = 0.2

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from imrc.evaluation import RunResult
-from imrc.sweeps import Cell, Failure, Record, ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps.cell import Cell, Failure, Record
 
 TIMES = {"time_s", "method_time_s/imrc"}
 """Arrays that are measurements of time and differ from run to run."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from imrc.sweeps import Failure, ResultStore, SchedulerError, make_plan, run_cell, run_sweep
+from imrc.sweeps import ResultStore, SchedulerError, make_plan, run_sweep
+from imrc.sweeps.cell import Failure, run_cell
 from imrc.sweeps.execute import _processes, _worker
 from imrc.sweeps.summary import summary_lines, summary_table
 from tests.sweeps import cells

@@ -16,6 +16,7 @@ from imrc.diagnostics import assess
 from imrc.evaluation.results import RunResult
 from imrc.features import FeatureSpec
 from imrc.planning import (
+    MOST_TASKS,
     PLACES,
     Rate,
     advice,

@@ -22,7 +22,8 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
 from imrc.evaluation.splits import repetition_seeds, task_seed
-from imrc.sweeps import ResultStore, cell_key
+from imrc.sweeps import ResultStore
+from imrc.sweeps.cell import cell_key
 from imrc.tasks import Task, TaskSequence
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 2, "features": "identity", "seed": 5, "max_iter": 200}
