@@ -143,6 +143,22 @@ def test_the_minimax_rule_is_that_of_the_library(article, rng, n):
         assert found["value"] == pytest.approx(expected.value, abs=SOLVED)
 
 
+def test_corners_alone_give_the_rule_of_all_instances(article, rng):
+    for n, digits in ((1, 3), (2, 3), (3, 3), (8, 0), (160, 1), (40, 3)):  # rounded, some coincide or lie on one line
+        X = np.round(rng.normal(size=(n, 2)), digits) + rng.normal(size=2)
+        tau, lam = np.concatenate([[0.5], X[0] / 2, [0.5], X[-1] / 2 + 0.3]), [0, 0.1, 0.1, 0, 0.1, 0.1]
+        few, *rules = article.evaluate(
+            "([X, ...box]) => [corners(X), solveRule(X, ...box), solveRule(corners(X), ...box)]",
+            [X.tolist(), tau.tolist(), lam],
+        )
+        assert rules[0] == rules[1]
+        assert few[0] == X[0].tolist()
+        # No direction has an instance that lies farther out.
+        away = np.stack([np.cos(np.arange(60) / 9), np.sin(np.arange(60) / 9)])
+        np.testing.assert_allclose((np.array(few) @ away).max(axis=0), (X @ away).max(axis=0), **CLOSE)
+    assert len(few) < 20
+
+
 def test_errors_of_lines_are_exact(article, rng):
     z = np.concatenate([np.linspace(-39, 39, 400), [0.0, 3.0, -3.0, 2.9999999, 1e-9]])
     found = np.array(article.evaluate("(z) => z.map(normalBelow)", z.tolist()))
@@ -176,12 +192,13 @@ def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, worl
     told = {"forward": track_forward(flat, s, d), "both": revised_last(flat, s, d, b)}
     for knows, believed in (("true", told), ("false", estimated(flat, s, b))):
         found = article.evaluate(f"study('{world}', {n}, {rho}, {b}, {knows}, 3)")
+        covered = article.evaluate(f"coverage('{world}', {n}, {rho}, {b}, {knows}, 3)")
         for rule, (mean, mse) in {"alone": (flat, s), **believed}.items():
             mean, mse = mean.reshape(tau.shape), mse.reshape(tau.shape)
             avoidable = line_error(halfway(mean), truth) - BEST
             np.testing.assert_allclose(found[rule]["avoidable"], avoidable.mean(axis=1), **CLOSE)
             np.testing.assert_allclose(found[rule]["squared"], ((mean - truth) ** 2).mean(axis=(1, 2)), **CLOSE)
-            for half, share in zip((1, 2), found[rule]["inside"], strict=True):
+            for half, share in zip((1, 2), covered[rule], strict=True):
                 holds = (mean - truth) ** 2 <= half**2 * mse
                 assert share == pytest.approx(holds.mean(), abs=1e-9)
 
@@ -219,7 +236,7 @@ def test_what_is_counted_of_one_task_is_what_theory_promises(article):
 
 def test_told_boxes_keep_their_word_and_estimated_ones_do_not(article):
     shares = {
-        told: article.evaluate(f"STRATEGIES.map((rule) => study('walk', 10, 0.3, 3, {told}, 0)[rule].inside)")
+        told: article.evaluate(f"STRATEGIES.map((rule) => coverage('walk', 10, 0.3, 3, {told}, 0)[rule])")
         for told in ("true", "false")
     }
     error = np.sqrt(0.68 * 0.32 / (200 * 4))
@@ -282,8 +299,8 @@ def test_the_sequence_in_the_plane_is_typical(article):
       const total = { alone: 0, forward: 0, both: 0 }, { runs } = IN_THE_PLANE;
       for (let seed = 1; seed <= runs; seed++) {
         const state = { ...scenes.rule.start, seed, upto: 12, moved: {} }, tasks = planeTasks(state);
-        const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
-        for (const rule of STRATEGIES) total[rule] += average(errors.map((one) => one[rule])) / runs;
+        const found = planeRules(state, tasks, planeEstimates(state, tasks));
+        for (const rule of STRATEGIES) total[rule] += average(found.map((one) => one[rule].error)) / runs;
       }
       return total;
     }""")
@@ -291,8 +308,8 @@ def test_the_sequence_in_the_plane_is_typical(article):
         expect(article.locator(f'#rule .text [data-average="{rule}"]')).to_have_text(f"{100 * mean[rule]:.1f}")
     shown = article.evaluate("""() => {
       const state = { ...scenes.rule.start, upto: 12, moved: {} }, tasks = planeTasks(state);
-      const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
-      return STRATEGIES.map((rule) => average(errors.map((one) => one[rule])));
+      const found = planeRules(state, tasks, planeEstimates(state, tasks));
+      return STRATEGIES.map((rule) => average(found.map((one) => one[rule].error)));
     }""")
     np.testing.assert_allclose(shown, [mean[rule] for rule in STRATEGIES], atol=0.01)
     assert shown[2] < shown[1] < shown[0]
@@ -475,6 +492,69 @@ def test_the_size_of_a_change_is_dragged_along_the_curve(article):
     rho = scene(article, "gain")["rho"]
     assert rho > 0.03
     assert f"ρ = {rho:.2g}" in article.locator("#gain .says").inner_text()
+
+
+TRIALS = {
+    "turn": ({"at": 3}, {"guess": 0, "at": 12}, {"at": 20, "turns": 2}),
+    "average": ({"n": 3}, {"again": 40}, {"guess": 0, "n": 12}),
+    "neighbours": ({"upto": 3}, {"upto": 1}, {"upto": 12, "n": 4}),
+    "rule": ({"look": "old"}, {"upto": 2}, {"rho": 1, "upto": 9, "look": "newest"}),
+    "trust": ({"rho": 0.1}, {"guess": 0}, {"half": 1}),
+    "gain": ({"n": 3}, {"guess": 0}, {"rho": 1, "n": 800}),
+    "repair": ({"upto": 1}, {"upto": 12, "b": 0}, {"b": 3, "n": 30}),
+    "failure": ({"world": "swap"}, {"told": "estimated"}, {"world": "trend", "rho": 1}),
+    "yours": ({"labels": 1}, {"k": 2}, {"b": 0, "rho": 1}),
+}
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article, name):
+    """Elements stay where they are and take new attributes: nothing of what was shown before may be left."""
+    page = open_article("", 390)
+    for values in TRIALS[name]:
+        kept, changed, afresh = page.evaluate(
+            """([name, values]) => {
+              const one = scenes[name], svg = svgOf(one), before = new Set(svg.children);
+              const of = (node) => node.nodeType === 3 ? node.data : [
+                node.nodeName,
+                [...node.attributes].map((each) => [each.name, each.value]).sort(),
+                [...node.childNodes].map(of),
+              ];
+              const shown = () => JSON.stringify([...one.section.querySelectorAll("svg, .says")].map(of));
+              Object.assign(one.state, values);
+              one.draw(one);
+              const kept = [...svg.children].filter((node) => before.has(node)).length, changed = shown();
+              for (const part of one.section.querySelectorAll("svg")) {
+                part.replaceChildren();
+                part.parts = [];
+              }
+              one.said = [];
+              one.draw(one);
+              return [kept, changed, shown()];
+            }""",
+            [name, values],
+        )
+        assert changed == afresh
+        assert kept > 0
+
+
+def test_what_is_shown_while_something_is_dragged_is_what_stays(article):
+    """No number of a frame is a guess that a later frame corrects."""
+    article.evaluate("document.querySelector('#rule').scrollIntoView({ behavior: 'instant' })")
+    for rho in (0.4, 0.011, 0.0041):
+        shown, still = article.evaluate(
+            f"""() => {{
+              const {{ rule }} = scenes, said = () => rule.section.querySelector(".says").textContent;
+              rule.state.rho = {rho};
+              rule.dragging = true;
+              rule.draw(rule);
+              const first = said();
+              rule.dragging = false;
+              for (let again = 0; again < 20; again++) rule.draw(rule);
+              return [first, said()];
+            }}"""
+        )
+        assert shown == still
 
 
 def test_samples_move_with_keys(article):
