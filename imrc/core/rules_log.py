@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -236,10 +237,15 @@ class LogLossLearner:
         if len(y) > 1 and self._compared:
             self._at.append(self._held_out(y))
         weights, ess = self._weights.forward()
+        spent = 0
         for c in range(len(self.candidates)):
             value, iterations = self._solve(c, weights[c], ess[c], self._penalties[c])
+            spent += iterations
             if c == self._alone:
                 alone = self._estimate(c, weights[c], ess[c], value, iterations) if len(y) else self._unknown()
+        if len(y):
+            # A task alone knows no variances but its own, as in the paper.
+            alone = replace(alone, mse=self._own_mse * (len(y) / alone.ess))
         shares, number = self.shares()[0], ("task", self._steps)
         promised = self._promised(shares)
         # The newest task begins where its candidates lead on average, those before it where they were.
@@ -253,7 +259,8 @@ class LogLossLearner:
                 self._starts[place] = self._starts["task", self._steps - back + 1]
             found.append(self._mixed(place, *task, shares, promised[back]))
             last = mine
-        return LogStep(alone, found[0], found[1:])
+        # What the newest rule took, the candidates where its solver begins included.
+        return LogStep(alone, replace(found[0], iterations=spent + found[0].iterations), found[1:])
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
@@ -291,7 +298,7 @@ class LogLossLearner:
     def _held_out(self, y: NDArray[np.int64]) -> Floats:
         """Return the log loss of each candidate on the half of the newest task that it does not learn from."""
         held = np.zeros(len(self._y), dtype=np.bool_)
-        held[-len(y) :] = half(y, self._steps)
+        held[-len(y) :] = half(y, self._labelled)
         weights, ess = self._weights.forward(len(y) - int(held.sum()))
         losses = []
         for c in self._still:
@@ -410,7 +417,7 @@ class LogLossLearner:
             self._variance = np.zeros(self._averages.shape[1])
         average = np.zeros_like(self._variance)
         if len(y):
-            average = sample_moments(X1, y, self.n_classes, with_variance=False)[0]
+            average, self._own_mse = sample_moments(X1, y, self.n_classes)
             self._labelled += 1
             self._variance = (
                 self._variance + (smoothed_variance(X1, y, self.n_classes) - self._variance) / self._labelled
@@ -436,8 +443,8 @@ class LogLossLearner:
         self._times = [*self._times, gap + (self._times[-1] if self._times else 0.0)][tasks:]
 
 
-def half(y: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
-    """Return which rows of a task are held back: of rows sorted by class every other one, in turn from step to step.
+def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
+    """Return which rows of a task are held back: of rows sorted by class every other one, the others the next time.
 
     >>> half(np.array([1, 0, 1, 0]), 0), half(np.array([1, 0, 1, 0]), 1)
     (array([ True,  True, False, False]), array([False, False,  True,  True]))
@@ -445,7 +452,7 @@ def half(y: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
     _, first, which = np.unique(y, return_index=True, return_inverse=True)
     held = np.zeros(len(y), dtype=np.bool_)
     # Classes by their first row, so that their names do not matter.
-    held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == step % 2
+    held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == turn % 2
     return held
 
 

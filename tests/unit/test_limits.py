@@ -40,7 +40,7 @@ for dataset, tasks, values in json.loads(sys.argv[1]):
 
 def settings(frequencies: int, kind: str = "rff", preset: str = "recommended", **values) -> RunSettings:
     """Return settings whose memory is like that of serious ones and whose solver stops early."""
-    quick = {"lambda0": 100.0, "selection": "none"} if preset == "recommended" else {"max_iter": 2}
+    quick = {"lambda0": 100.0} if preset == "recommended" else {"max_iter": 2}
     values.setdefault("overrides", tuple(sorted({**quick, **values.pop("also", {})}.items())))
     return RunSettings(preset=preset, features=FeatureSpec(kind, frequencies), **values)
 
@@ -49,11 +49,11 @@ CASES = [
     ("random_walk", 20, settings(400, n=5, b=19, repetitions=10)),
     ("random_walk", 20, settings(100, n=40, b=19, repetitions=4)),
     ("random_walk", 20, settings(400, "automatic", n=10, b=19, repetitions=6)),
-    ("random_walk", 40, settings(400, n=50, b=3, repetitions=6, also={"selection": "averaged"})),
+    ("random_walk", 40, settings(400, n=50, b=3, repetitions=6)),
     ("random_walk", 400, settings(100, n=2, b=1, repetitions=30)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=10, repetitions=10)),
     ("random_walk", 20, settings(300, preset="paper", n=40, b=4, repetitions=10, also={"instances": "all"})),
-    ("random_walk", 20, settings(300, preset="recommended_01", n=10, b=19, repetitions=6)),
+    ("random_walk", 20, settings(300, n=10, b=19, repetitions=6, also={"loss": "0-1", "max_iter": 2})),
     ("rotated_digits", 20, settings(200, n=10, b=10, repetitions=25)),
     ("random_walk", 150, settings(10, n=10, b=2, repetitions=40, methods=("majority", "logistic_seen"))),
 ]
@@ -86,7 +86,7 @@ def test_memory_is_estimated_within_a_factor_of_two():
         (20, RunSettings(n=10, b=3, repetitions=4, preset="paper")),
         (20, RunSettings(n=40, b=3, repetitions=2, features=FeatureSpec("rff", 100))),
         (20, RunSettings(n=40, b=10, repetitions=2, preset="paper", features=FeatureSpec("rff", 100))),
-        (12, RunSettings(n=10, b=8, repetitions=2, preset="recommended_01")),
+        (12, RunSettings(n=10, b=8, repetitions=2, overrides=(("loss", "0-1"),))),
         (150, RunSettings(n=2, b=1, repetitions=2)),
     ],
 )
@@ -109,9 +109,9 @@ def test_the_settings_of_the_link_that_took_five_gigabytes_are_refused():
 
 
 @pytest.mark.parametrize("dataset", ["rotated_digits", "random_walk", "identical", "periodic"])
-@pytest.mark.parametrize("preset", ["recommended", "recommended_01", "paper"])
-def test_a_usual_run_asks_nobody(dataset, preset):
-    assert not RunLimits().asks(run_needs(imrc.datasets.load(dataset), RunSettings(preset=preset, repetitions=20)))
+@pytest.mark.parametrize("chosen", [{}, {"overrides": (("loss", "0-1"),)}, {"preset": "paper"}])
+def test_a_usual_run_asks_nobody(dataset, chosen):
+    assert not RunLimits().asks(run_needs(imrc.datasets.load(dataset), RunSettings(repetitions=20, **chosen)))
 
 
 def test_memory_does_not_depend_on_how_many_repetitions_wait():
