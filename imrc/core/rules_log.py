@@ -247,7 +247,7 @@ class LogLossLearner:
             # A task alone knows no variances but its own, as in the paper.
             alone = replace(alone, mse=self._own_mse * (len(y) / alone.ess))
         shares, number = self.shares()[0], ("task", self._steps)
-        promised = self._promised(shares)
+        promised = self._promised()
         # The newest task begins where its candidates lead on average, those before it where they were.
         self._starts[number] = np.tensordot(shares, [self._starts[c] for c in self._still], axes=1)
         self._starts.pop(("task", self._steps - self.b - 1), None)
@@ -266,7 +266,7 @@ class LogLossLearner:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
         shares, weights = self.shares()[1], self._weights.forward()[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = float(borrowed_samples(self._promised(self.shares()[0])[0], 1.0, self._change.rate * gap))
+        worth = float(borrowed_samples(self._promised()[0], 1.0, self._change.rate * gap))
         return self._with_means(shares @ weights, max(worth, 1.0), primal_parameters(rule))
 
     def shares(self) -> tuple[Floats, Floats]:
@@ -307,22 +307,20 @@ class LogLossLearner:
             losses.append(log_loss(self._X[held] @ self._parameters(c).T, self._y[held]))
         return np.array(losses)
 
-    def _promised(self, shares: Floats) -> list[float]:
+    def _promised(self) -> list[float]:
         """Return the effective samples of the newest task and of those before it within reach, the nearest first.
 
-        Those of the theorems for the change that sample averages show, and a task's own as far as it is learnt alone.
+        Those of the theorems for the change that samples show; learning alone has its part in `_mixed`.
         """
-        alone = float(shares[self._still.index(self._alone)])
         gaps = np.diff(self._times, prepend=self._times[0]).tolist()
-        found = self._change.promised(self._sizes, gaps, self.b)
-        own = self._sizes[::-1]
-        return [max(own[back], 1.0) ** alone * max(worth, 1.0) ** (1.0 - alone) for back, worth in enumerate(found)]
+        return self._change.promised(self._sizes, gaps, self.b)
 
     def _mixed(self, place: Hashable, weights: Floats, ess: Floats, shares: Floats, promised: float) -> TaskEstimate:
         """Solve for a task with the weights, effective samples and penalties of all candidates by their shares."""
         still = self._still
         worth, penalty = np.exp(shares @ np.log([ess[still], self._penalties[still]]).T)
-        together = shares @ weights[still]
+        together, alone = shares @ weights[still], float(shares[still.index(self._alone)])
+        promised = float(ess[self._alone] ** alone * max(promised, 1.0) ** (1.0 - alone))
         if not self._solves:
             return self._with_means(together, promised, np.empty(0))
         return self._estimate(place, together, promised, *self._solve(place, together, worth, penalty))
