@@ -5,7 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, Strategy, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
+from imrc.evaluation.matrix import ErrorMatrix, error_matrix
 from imrc.evaluation.measures import MEASURES, Measure
 from imrc.evaluation.model import fit_model
 from imrc.evaluation.realised import Realised, realised_samples
@@ -48,7 +48,6 @@ __all__ = [
     "iter_run",
     "join_repetitions",
     "largest_n",
-    "read_matrix",
     "realised_samples",
     "rule_uses",
     "run_references",
