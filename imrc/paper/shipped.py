@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings"]
+Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings", "verdicts"]
 
 
 def results_folder() -> Path:
@@ -47,7 +47,7 @@ def table(name: Name) -> pd.DataFrame:
 
     Errors of all methods; IMRC with other W and b ("settings"); what the datasets hold; all of Covertype in one sweep;
     errors over all sequences of k tasks; partial autocorrelations by lag; running time against n, k, b ("growth"); IMRC
-    with other readings of the paper.
+    with other readings of the paper; verdicts on simulated sequences.
 
     Examples
     --------
