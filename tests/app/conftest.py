@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.decision import STRATEGIES
 from imrc.wording import RULES
-from pages.ui import power, running
+from pages.ui import running
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -37,7 +37,6 @@ def app(compiled, monkeypatch) -> Callable[..., AppTest]:
     """Return a function that opens the app, with query parameters as keywords."""
     # What counts as a short run must not depend on what else this machine does.
     monkeypatch.setattr(running, "_SHORT_S", 60.0)
-    monkeypatch.setattr(power, "SIMULATIONS", 5)
     st.cache_resource.clear()
     st.cache_data.clear()
 
