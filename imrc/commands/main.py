@@ -24,7 +24,7 @@ from imrc.evaluation.limits import RunLimits
 BAD_INPUT = 2
 FAILURE = 1
 # For the server: blocks of 1 MB and more go back to the system when they are free, in place of lying about between
-# small ones that stay, and threads share two heaps (`tests/benchmarks/server_memory.py`). Read by glibc alone.
+# small ones that stay, and threads share two heaps. Read by glibc alone.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_ARENA_MAX": "2"}
 _COMMANDS = {
     "run": run,

@@ -48,8 +48,7 @@ def _tidy() -> None:
     """Search all objects, now and then, and return free memory to the system; a page has run since the last time.
 
     Sessions of visitors who left are cycles, some of them kept out of collections, and large results leave holes that
-    the C library keeps: without this a server that had seen large files held twice the memory it used
-    (`tests/benchmarks/soak.py`).
+    the C library keeps: without this a server that had seen large files held twice the memory it used.
     """
     global _searched
     _waiting.release()
