@@ -46,7 +46,6 @@ CONTROLS = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(180)
 def test_every_control_changes_the_charts_as_if_nothing_were_kept(app):
     test = app(dataset="random_walk", k="5", n="6", repetitions="3", preset="paper")
     before = charts_of(test)

@@ -57,7 +57,6 @@ def sequence() -> imrc.TaskSequence:
     )
 
 
-@pytest.mark.timeout(180)
 def test_every_page_shows_names_as_they_stand(app, sequence):
     test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
     test.session_state["visit"].own_sequence = sequence

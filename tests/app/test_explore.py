@@ -160,7 +160,7 @@ def test_the_exact_solver_is_a_custom_value(app):
     ],
 )
 def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):
-    test = app(**{"k": "20", **query})
+    test = app(**{"k": "20", "repetitions": "1", **query})
     assert not test.exception
     assert said in texts(test)
     assert metrics(test)["Error, each task alone"]

@@ -199,7 +199,6 @@ def test_a_strange_pin_is_ignored(app, pin):
     assert test.session_state["visit"].pinned is None
 
 
-@pytest.mark.timeout(300)
 def test_every_page_has_its_title_asks_no_other_host_and_keeps_its_own_rules(new_page, server):
     page = new_page(1366, 768)
     asked: set[str] = set()

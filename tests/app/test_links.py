@@ -116,6 +116,7 @@ def silent(test) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("page", list(FILES))
 def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
@@ -144,14 +145,6 @@ def test_the_view_of_the_result_is_read_from_the_link(app):
     assert not test.exception
     assert held(test)["view"] == "time"
     assert "quantity" not in held(test)
-
-
-def test_what_if_is_read_from_the_link(app):
-    test = app(**SMALL, view="What if?", what_if="A task less", what_if_task="2")
-    assert not test.exception
-    assert (held(test)["view"], held(test)["what_if"], held(test)["what_if_task"]) == ("what_if", "drop", 2)
-    test = app(**SMALL, view="What if?", what_if_labels="n in every block")
-    assert (held(test)["what_if"], held(test)["what_if_labels"]) == ("blocks", "task")
 
 
 def test_another_sequence_has_other_components(app):

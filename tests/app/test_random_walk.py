@@ -16,7 +16,7 @@ STARTS = (
 )
 
 
-@pytest.mark.timeout(max(60, ACTIONS))
+@pytest.mark.timeout(max(400, ACTIONS))
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_walk_through_all_controls(app, part):
     test = app(**STARTS[part % len(STARTS)], k="4", n="5", repetitions="1")

@@ -15,8 +15,7 @@ from imrc.sweeps import ResultStore, SchedulerError, make_plan, run_sweep
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-# Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("compiled")]
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @contextmanager
