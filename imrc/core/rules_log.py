@@ -169,20 +169,23 @@ class _Change:
 
     @property
     def rate(self) -> float:
-        """The rate of change: the one that was given, or the mean of the last W differences, at least 0."""
-        if self._known is not None:
-            return self._known
-        moved, periods = np.sum(self._excess, axis=0) if self._excess else (0.0, 1.0)
+        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
+
+        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
+        """
+        if self._known is not None or not self._excess:
+            return np.inf if self._known is None else self._known
+        moved, periods = np.sum(self._excess, axis=0)
         return max(float(moved / periods), 0.0)
 
     def promised(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[float]:
         """Return the effective samples of the newest of some tasks and of those before it, the nearest first."""
         forward, rate = [0.0], self.rate
         for n, gap in zip(samples, gaps, strict=True):
-            forward.append(n + float(borrowed_samples(forward[-1], 1.0, rate * gap)))
+            forward.append(n + float(borrowed_samples(forward[-1], 1.0, rate * gap if gap else 0.0)))
         found, backward = [forward[-1]], float(samples[-1])
         for back in range(1, min(reach, len(samples) - 1) + 1):
-            borrowed = float(borrowed_samples(backward, 1.0, rate * gaps[-back]))
+            borrowed = float(borrowed_samples(backward, 1.0, rate * gaps[-back] if gaps[-back] else 0.0))
             found.append(forward[-1 - back] + borrowed)
             backward = samples[-1 - back] + borrowed
         return found
@@ -266,7 +269,7 @@ class LogLossLearner:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
         shares, weights = self.shares()[1], self._weights.forward()[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = float(borrowed_samples(self._promised()[0], 1.0, self._change.rate * gap))
+        worth = float(borrowed_samples(self._promised()[0], 1.0, self._change.rate * gap if gap else 0.0))
         return self._with_means(shares @ weights, max(worth, 1.0), primal_parameters(rule))
 
     def shares(self) -> tuple[Floats, Floats]:
