@@ -151,7 +151,7 @@ def lower(sequence: TaskSequence, settings: RunSettings) -> str:
 
     >>> import imrc
     >>> lower(imrc.datasets.load("random_walk", tasks=30), RunSettings(b=2, repetitions=100))
-    'Fewer repetitions or samples n would make it smaller.'
+    'Fewer repetitions or tasks k would make it smaller.'
     """
     features = settings.features
     half = {
