@@ -24,7 +24,7 @@ def test_first_visit_change_b_and_run(page, server):
     page.goto(f"{server}/?quantity=Errors")
     heatmaps = page.locator(".js-plotly-plot .heatmaplayer .hm")
     expect(heatmaps).to_have_count(4)  # three rules, and the pictures of the tasks
-    expect(page.get_by_text("On Rotated digits, logistic regression on everything so far")).to_be_visible()
+    expect(page.get_by_text("On Rotated digits, one rule for all tasks")).to_be_visible()
     before = error_of(page, "Forward and backward")
     page.get_by_role("spinbutton", name="Backward b").fill("0")
     page.get_by_role("button", name="Run", exact=False).first.click()

@@ -27,7 +27,7 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "**logistic regression on everything so far is nearly as good as the best** (.192; " in texts(test)
+    assert "**one rule for all tasks is nearly as good as the best** (.201; " in texts(test)
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
@@ -108,14 +108,15 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
-def test_a_link_brings_back_what_was_recommended_and_there_is_a_way_on(app):
-    test = app(dataset="trend", k="5", n="6", preset="recommended_2023")
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, preset="recommended_2023").headline()
-    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
-    assert test.selectbox(key="features").value == "automatic"
-    test = run(test, preset="recommended")
+@pytest.mark.parametrize(("preset", "loss"), [("recommended_01", "0-1"), ("recommended_2023", "log")])
+def test_a_link_to_a_preset_that_is_gone_gets_the_recommended_one_and_says_so(app, preset, loss):
+    test = app(dataset="trend", k="5", n="6", preset=preset)
     assert not test.exception
-    assert link(test)["features"] == "blended"
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, loss=loss).headline()
+    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
+    assert preset in texts(test)
+    assert link(test)["preset"] == "recommended"
+    assert link(test).get("loss", "log") == loss
 
 
 def test_custom_values_reach_the_run_and_the_link(app):
