@@ -42,80 +42,8 @@ class RunLimits:
         return cls(gigabytes * 1e9 / 8, minutes * 60.0)
 
 
-<<<<<<< HEAD
 def run_cells(sequence: TaskSequence, settings: RunSettings) -> float:
     """Return about how many numbers a run holds at once, at its last step: of every repetition, rows, rules and errors.
-=======
-def diagnosis_needs(sequence: TaskSequence, features: FeatureSpec, seed: int = 0) -> RunNeeds:
-    """Return about how much memory and time the diagnosis of a sequence will take.
-
-    >>> import imrc
-    >>> diagnosis_needs(imrc.datasets.load("random_walk", tasks=20), FeatureSpec()).in_words()
-    'about 5 MB of memory and 1 second'
-    """
-    width = make(features, sequence, seed).n_outputs + 1
-    means = len(sequence) * sequence.n_classes * width
-    rows = int(sequence.sizes.max()) * width
-    seconds = int(sequence.sizes.sum()) * width * _MAPPED_NUMBER_S
-    return RunNeeds({"means": float(_NUMBER * _MEANS * means), "rows": float(_NUMBER * 3 * rows)}, seconds)
-
-
-def lower(sequence: TaskSequence, settings: RunSettings) -> str:
-    """Say which setting to lower for a smaller run: those whose half saves most.
-
-    >>> import imrc
-    >>> lower(imrc.datasets.load("random_walk", tasks=30), RunSettings(b=2, repetitions=100))
-    'Fewer repetitions or tasks k would make it smaller.'
-    """
-    features = settings.features
-    half = {
-        "tasks k": replace(settings, k=max(min(settings.k or len(sequence), len(sequence)) // 2, 1)),
-        "backward steps b": replace(settings, b=settings.b // 2),
-        "repetitions": replace(settings, repetitions=max(settings.repetitions // 2, 1)),
-        "samples n": replace(settings, n=max(settings.n // 2, 1)),
-        "frequencies": replace(settings, features=replace(features, frequencies=max(features.frequencies // 2, 1))),
-    }
-    whole = run_needs(sequence, settings)
-
-    def share(name: str) -> float:
-        needs = run_needs(sequence, half[name])
-        return max(needs.bytes / max(whole.bytes, 1.0), needs.seconds / max(whole.seconds, 1e-9))
-
-    saving = sorted((share(name), name) for name in half)
-    names = [name for left, name in saving[:2] if left < 0.9]
-    return f"Fewer {' or '.join(names)} would make it smaller." if names else "Choose a smaller dataset."
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """The numbers everything else is a product of."""
-
-    tasks: int
-    reach: int
-    n: int
-    test: int
-    outputs: int
-    classes: int
-    repetitions: int
-    workers: int
-
-    @property
-    def m(self) -> int:
-        """Components of a mean vector."""
-        return self.classes * (self.outputs + 1)
-
-    @property
-    def estimates(self) -> int:
-        """Estimates of forward and backward learning over all steps of one repetition."""
-        return sum(1 + min(step, self.reach) for step in range(self.tasks))
-
-
-def run_needs(sequence: TaskSequence, settings: RunSettings) -> RunNeeds:
-    """Return about how much memory and time a run will take.
-
-    Memory is added up from the shapes of what the run holds when it holds most, its last step; what the process held
-    before, the sequence included, does not count. Compared methods are counted as if they kept every sample.
->>>>>>> d3t
 
     >>> import imrc
     >>> few, many = (imrc.datasets.load("random_walk", tasks=tasks) for tasks in (10, 200))
