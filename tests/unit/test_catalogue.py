@@ -466,14 +466,6 @@ def test_data_without_addresses_cannot_be_downloaded(two_places):
         datasets.download("nothing")
 
 
-def test_second_set_is_tried_when_the_first_fails(two_places):
-    asked: list[str] = []
-    spam = datasets.facts("spam")
-    with pytest.raises(DownloadError):
-        datasets.download("spam", downloader=_serving({}, asked))
-    assert asked == [spam.files[0].urls[0], spam.files[1].urls[0]]
-
-
 def test_real_downloader_reports_progress(two_places, tmp_path):
     """pooch against a server of this test's own on this machine."""
     import http.server

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import imrc
-from imrc.baselines import method_title
 from imrc.evaluation import LagTable, decide, run_references
 from imrc.evaluation.decision import REFERENCES, STRATEGIES, advise, steps_that_pay, usual_answer
 
@@ -169,12 +168,6 @@ def test_intervals_of_errors_stay_between_0_and_1(runs):
     assert ends.max() == 1.0
 
 
-def test_what_is_another_learner_has_its_name_everywhere():
-    for strategy, method in REFERENCES.items():
-        assert STRATEGIES[strategy] == method_title(method)
-    assert "ogistic regression" in STRATEGIES["pooled"]
-
-
 def test_a_better_compared_method_is_named(runs):
     result, references = runs
     rng = np.random.default_rng(0)
@@ -183,14 +176,6 @@ def test_a_better_compared_method_is_named(runs):
     found = decide(result, "Toy", references=references, compared={"MER": other, "GEM": worse})
     assert [one.name for one in found.strategies][-1] == found.advice.advised == "MER"
     assert "**MER makes the fewest errors**" in found.sentence
-
-
-def test_one_repetition_has_no_intervals():
-    sequence = imrc.datasets.load("random_walk", tasks=3, samples=60)
-    result = imrc.evaluate(sequence, n=5, repetitions=1)
-    found = decide(result, "Toy", references=run_references(sequence, result.settings))
-    assert found.advice.advised is None
-    assert all(np.isnan(one.low) for one in found.strategies)
 
 
 def test_without_references_guessing_still_counts(runs):
@@ -226,6 +211,7 @@ def test_usual_answer():
     assert usual_answer(sequence) == sequence.class_names[int(np.argmax(counts))]
 
 
+@pytest.mark.slow
 def test_the_script_of_the_model_gives_the_model(tmp_path):
     """The downloaded script runs on its own, and its model predicts as the one made here."""
     import subprocess

@@ -1,6 +1,5 @@
 """The estimator: scikit-learn's conventions, degenerate input, permutations, memory."""
 
-import importlib
 import pickle
 from dataclasses import replace
 
@@ -176,32 +175,6 @@ def test_classes_must_not_change(sequence):
         model.partial_fit(sequence[1].X, sequence[1].y, classes=[0, 1, 2])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "solver"),
-    [
-        ({}, "imrc.core.log_loss_rules.solve_log_loss"),
-        ({"preset": "paper", "features": "identity", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
-    ],
-)
-def test_n_iter_is_what_the_solver_did(monkeypatch, sequence, parameters, solver):
-    module, name = solver.rsplit(".", 1)
-    original, done = getattr(importlib.import_module(module), name), []
-
-    def watched(*args, **kwargs):
-        solution = original(*args, **kwargs)
-        done.append((solution.value, solution.iterations))
-        return solution
-
-    monkeypatch.setattr(solver, watched)
-    model = IMRC(**parameters)
-    for task in sequence:
-        done.clear()
-        model.partial_fit(task.X, task.y)
-        newest = {count for value, count in done if value == pytest.approx(model.risk_["forward"][-1], abs=1e-12)}
-        assert newest == {model.n_iter_}
-        assert 0 < model.n_iter_ < 200
-
-
 def test_n_iter_of_the_subgradient_method(sequence):
     assert learn(sequence.head(2), preset="paper").n_iter_ == 2000
     assert learn(sequence.head(2), preset="paper", max_iter=70).n_iter_ == 70
@@ -356,11 +329,6 @@ def test_columns_that_do_not_fit_are_refused_by_name(sequence, frames, change, m
     for call in (model.predict, lambda X: model.partial_fit(X, sequence[1].y)):
         with pytest.raises(ValueError, match=message):
             call(change(frames[1]))
-
-
-def test_words_in_the_first_task_are_refused_by_name(sequence, frames):
-    with pytest.raises(ValueError, match="do not hold numbers: 'depth'"):
-        IMRC().fit(frames[0].assign(depth="red"), sequence[0].y)
 
 
 def test_a_representation_told_of_the_columns_knows_their_kinds_and_names(sequence, frames):

@@ -59,8 +59,8 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory are read from /proc")
-@pytest.mark.timeout(400)
 def test_memory_is_estimated_within_a_factor_of_two():
     cases = [(dataset, tasks, one.to_json()) for dataset, tasks, one in CASES]
     command = [sys.executable, "-c", MEASURE, json.dumps(cases)]
@@ -78,7 +78,6 @@ def test_memory_is_estimated_within_a_factor_of_two():
     assert min(peaks) > 15e6  # cases that take next to nothing would prove nothing
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("tasks", "one"),
     [
