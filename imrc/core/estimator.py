@@ -109,7 +109,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Tasks seen so far.
     n_iter_ : int
         Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
-        of the quasi-Newton method for log loss.
+        of the quasi-Newton method for log loss, all rates of change together.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         For "single", "forward", "forward_backward" and "predicted": mean vectors, their mean squared errors and
         classifier parameters, newest estimate of each task; m = n_classes * (D + 1), one block per class, intercept
@@ -117,8 +117,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
         any of its samples; NaN for the first task. So is "single" for a task without labels, but for its mean squared
         error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
-        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
-        sample sizes (Theorems 1 and 3; with several rates their geometric mean by shares).
+        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule, NaN for "predicted", an
+        average of rules) and effective sample sizes (Theorems 1 and 3; with several rates their geometric mean by
+        shares).
 
     Notes
     -----

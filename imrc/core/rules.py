@@ -15,7 +15,7 @@ class TaskEstimate:
     mean: Floats  # tau, (m,)
     mse: Floats  # its mean squared error s, (m,)
     coef: Floats  # mu, (m,)
-    risk: float  # value of the problem at `coef`: minimax risk (0-1 loss) or minimax log loss in nats
+    risk: float  # value of the problem at `coef`: minimax risk (0-1 loss) or log loss in nats; NaN: an average of rules
     nu: float  # the max term of (3) at `coef`, which the randomised rule needs; NaN for log loss
     ess: float  # effective samples, by the recursions of Theorems 1 and 3
     iterations: int = 0  # of the solver that found `coef`; 0 where none ran

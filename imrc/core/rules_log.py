@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments, smoothed_variance
 from imrc.core.prediction import softmax
-from imrc.core.recursions import forward_step, predict, revise
+from imrc.core.recursions import borrowed_samples, forward_step, revise
 from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.solvers.log_loss import TOLERANCE, primal_parameters, scaled, solve_log_loss
@@ -51,6 +52,9 @@ NEGLIGIBLE_WEIGHT = 1e-3
 
 USUAL_LENGTH = 250.0
 """Mean squared length of a row of 200 random frequencies beside linear features, where penalties were chosen."""
+
+NEGLIGIBLE_VARIANCE = 1e-12
+"""Features that vary less within a class say nothing of the change."""
 
 FLOOR = 0.01
 """Part of a probability that is uniform where candidates are tested: a class never seen must not decide for ever."""
@@ -112,11 +116,6 @@ class _Weights:
         newest = self._within[-1]
         return _worth(*(newest[2:4] if samples is None else self._step(newest.own, samples, newest.gap)))
 
-    def ahead(self, gap: float) -> tuple[Floats, Floats]:
-        """Return the same of the task to come."""
-        newest = self._within[-1]
-        return newest.forward, _worth(*predict(newest.forward, newest.forward_a, self._change(gap)))[1]
-
     def revised(self) -> list[tuple[Floats, Floats]]:
         """Return the same of the tasks before it, the nearest first, from both sides."""
         newest, *earlier = reversed(self._within)
@@ -127,6 +126,66 @@ class _Weights:
 def _worth(weights: Floats, a: Floats) -> tuple[Floats, Floats]:
     """Return weights and effective samples: the part of them that is still stored, not less than one."""
     return weights, np.maximum(weights.sum(axis=1) / a[:, 0], 1.0)
+
+
+class _Change:
+    """The rate of change that samples show, and the effective samples that Theorems 1 and 3 promise for it.
+
+    The differences of eq. (7), of averages within each class, in units of the variance there and less what sampling
+    makes of them: draws keep the shares of classes, so averages over all classes vary less than the variance says.
+    """
+
+    def __init__(self, rate: float | None, window: int | None) -> None:
+        self._known = rate
+        self._excess: deque[tuple[float, float]] = deque(maxlen=window)  # and over how many periods
+        self._squares: Floats = np.zeros(1)  # of deviations from the average of class and task, over all tasks so far
+        self._freedom = 0
+        self._last: dict[int, tuple[Floats, int]] = {}
+        self._since = 0.0
+
+    def add(self, X: Floats, y: NDArray[np.int64], gap: float) -> None:
+        """Take in the rows of the next task; without any it is one without labels."""
+        self._since += gap
+        if not len(y):
+            return
+        last, self._last = self._last, {}
+        for c in np.unique(y).tolist():
+            rows = X[y == c]
+            average = rows.mean(axis=0)
+            self._last[c] = average, len(rows)
+            self._squares = self._squares + ((rows - average) ** 2).sum(axis=0)
+            self._freedom += len(rows) - 1
+        variance = self._squares / max(self._freedom, 1)
+        varies = variance > NEGLIGIBLE_VARIANCE
+        both = [c for c in self._last if c in last]
+        if both and varies.any() and self._since > 0.0:
+            moved = []
+            for c in both:
+                (average, count), (before, count_before) = self._last[c], last[c]
+                squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
+                moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
+            self._excess.append((float(np.mean(moved)), self._since))
+        self._since = 0.0
+
+    @property
+    def rate(self) -> float:
+        """The rate of change: the one that was given, or the mean of the last W differences, at least 0."""
+        if self._known is not None:
+            return self._known
+        moved, periods = np.sum(self._excess, axis=0) if self._excess else (0.0, 1.0)
+        return max(float(moved / periods), 0.0)
+
+    def promised(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[float]:
+        """Return the effective samples of the newest of some tasks and of those before it, the nearest first."""
+        forward, rate = [0.0], self.rate
+        for n, gap in zip(samples, gaps, strict=True):
+            forward.append(n + float(borrowed_samples(forward[-1], 1.0, rate * gap)))
+        found, backward = [forward[-1]], float(samples[-1])
+        for back in range(1, min(reach, len(samples) - 1) + 1):
+            borrowed = float(borrowed_samples(backward, 1.0, rate * gaps[-back]))
+            found.append(forward[-1 - back] + borrowed)
+            backward = samples[-1 - back] + borrowed
+        return found
 
 
 class LogLossLearner:
@@ -162,6 +221,7 @@ class LogLossLearner:
         self._starts: dict[Hashable, Floats] = {}
         self._weights = _Weights([one.rate for one in self.candidates], settings.b)
         last = None if settings.W == "all" else int(settings.W)
+        self._change = _Change(settings.rate, last)
         self._at: deque[Floats] = deque(maxlen=last)
         self._before: deque[Floats] = deque(maxlen=last)
 
@@ -177,29 +237,37 @@ class LogLossLearner:
         if len(y) > 1 and self._compared:
             self._at.append(self._held_out(y))
         weights, ess = self._weights.forward()
+        spent = 0
         for c in range(len(self.candidates)):
             value, iterations = self._solve(c, weights[c], ess[c], self._penalties[c])
+            spent += iterations
             if c == self._alone:
                 alone = self._estimate(c, weights[c], ess[c], value, iterations) if len(y) else self._unknown()
+        if len(y):
+            # A task alone knows no variances but its own, as in the paper.
+            alone = replace(alone, mse=self._own_mse * (len(y) / alone.ess))
         shares, number = self.shares()[0], ("task", self._steps)
+        promised = self._promised()
         # The newest task begins where its candidates lead on average, those before it where they were.
         self._starts[number] = np.tensordot(shares, [self._starts[c] for c in self._still], axes=1)
         self._starts.pop(("task", self._steps - self.b - 1), None)
-        found, last = [self._mixed(number, weights, ess, shares)], shares @ weights[self._still]
+        found, last = [self._mixed(number, weights, ess, shares, promised[0])], shares @ weights[self._still]
         for back, task in enumerate(self._weights.revised() if revise else [], start=1):
             place, mine = ("task", self._steps - back), shares @ task[0][self._still]
             # Nearer to the weights of the task after it than to what they were before this step: it begins there.
             if np.abs(mine - last).sum() < 2.0 * mine[-1]:
                 self._starts[place] = self._starts["task", self._steps - back + 1]
-            found.append(self._mixed(place, *task, shares))
+            found.append(self._mixed(place, *task, shares, promised[back]))
             last = mine
-        return LogStep(alone, found[0], found[1:])
+        # What the newest rule took, the candidates where its solver begins included.
+        return LogStep(alone, replace(found[0], iterations=spent + found[0].iterations), found[1:])
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
-        shares, (weights, ess) = self.shares()[1], self._weights.ahead(gap)
+        shares, weights = self.shares()[1], self._weights.forward()[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        return self._with_means(shares @ weights, float(np.exp(shares @ np.log(ess))), primal_parameters(rule))
+        worth = float(borrowed_samples(self._promised()[0], 1.0, self._change.rate * gap))
+        return self._with_means(shares @ weights, max(worth, 1.0), primal_parameters(rule))
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""
@@ -230,7 +298,7 @@ class LogLossLearner:
     def _held_out(self, y: NDArray[np.int64]) -> Floats:
         """Return the log loss of each candidate on the half of the newest task that it does not learn from."""
         held = np.zeros(len(self._y), dtype=np.bool_)
-        held[-len(y) :] = half(y, self._steps)
+        held[-len(y) :] = half(y, self._labelled)
         weights, ess = self._weights.forward(len(y) - int(held.sum()))
         losses = []
         for c in self._still:
@@ -239,14 +307,23 @@ class LogLossLearner:
             losses.append(log_loss(self._X[held] @ self._parameters(c).T, self._y[held]))
         return np.array(losses)
 
-    def _mixed(self, place: Hashable, weights: Floats, ess: Floats, shares: Floats) -> TaskEstimate:
+    def _promised(self) -> list[float]:
+        """Return the effective samples of the newest task and of those before it within reach, the nearest first.
+
+        Those of the theorems for the change that samples show; learning alone has its part in `_mixed`.
+        """
+        gaps = np.diff(self._times, prepend=self._times[0]).tolist()
+        return self._change.promised(self._sizes, gaps, self.b)
+
+    def _mixed(self, place: Hashable, weights: Floats, ess: Floats, shares: Floats, promised: float) -> TaskEstimate:
         """Solve for a task with the weights, effective samples and penalties of all candidates by their shares."""
         still = self._still
         worth, penalty = np.exp(shares @ np.log([ess[still], self._penalties[still]]).T)
-        together = shares @ weights[still]
+        together, alone = shares @ weights[still], float(shares[still.index(self._alone)])
+        promised = float(ess[self._alone] ** alone * max(promised, 1.0) ** (1.0 - alone))
         if not self._solves:
-            return self._with_means(together, worth, np.empty(0))
-        return self._estimate(place, together, worth, *self._solve(place, together, worth, penalty))
+            return self._with_means(together, promised, np.empty(0))
+        return self._estimate(place, together, promised, *self._solve(place, together, worth, penalty))
 
     def _estimate(self, place: Hashable, weights: Floats, ess: float, value: float, iterations: int) -> TaskEstimate:
         """Return what is known of a task with the rule in a place."""
@@ -338,11 +415,12 @@ class LogLossLearner:
             self._variance = np.zeros(self._averages.shape[1])
         average = np.zeros_like(self._variance)
         if len(y):
-            average = sample_moments(X1, y, self.n_classes, with_variance=False)[0]
+            average, self._own_mse = sample_moments(X1, y, self.n_classes)
             self._labelled += 1
             self._variance = (
                 self._variance + (smoothed_variance(X1, y, self.n_classes) - self._variance) / self._labelled
             )
+        self._change.add(X1[:, 1:], y, gap)
         self._averages = np.vstack([self._averages, average])[tasks:]
         old = self._X
         self._X, self._y = np.concatenate([old[kept], X]), np.append(self._y, y)[kept]
@@ -363,8 +441,8 @@ class LogLossLearner:
         self._times = [*self._times, gap + (self._times[-1] if self._times else 0.0)][tasks:]
 
 
-def half(y: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
-    """Return which rows of a task are held back: of rows sorted by class every other one, in turn from step to step.
+def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
+    """Return which rows of a task are held back: of rows sorted by class every other one, the others the next time.
 
     >>> half(np.array([1, 0, 1, 0]), 0), half(np.array([1, 0, 1, 0]), 1)
     (array([ True,  True, False, False]), array([False, False,  True,  True]))
@@ -372,7 +450,7 @@ def half(y: NDArray[np.int64], step: int) -> NDArray[np.bool_]:
     _, first, which = np.unique(y, return_index=True, return_inverse=True)
     held = np.zeros(len(y), dtype=np.bool_)
     # Classes by their first row, so that their names do not matter.
-    held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == step % 2
+    held[np.argsort(first[which], kind="stable")] = np.arange(len(y)) % 2 == turn % 2
     return held
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
+from imrc.evaluation.matrix import ErrorMatrix, error_matrix
 from imrc.evaluation.model import fit_model
 from imrc.evaluation.realised import realised_samples
 from imrc.evaluation.repetitions import join_repetitions
@@ -38,7 +38,6 @@ __all__ = [
     "iter_run",
     "join_repetitions",
     "largest_n",
-    "read_matrix",
     "realised_samples",
     "run_references",
     "theorem_4",

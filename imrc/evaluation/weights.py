@@ -15,9 +15,9 @@ import pandas as pd
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats, Ints
 from imrc.core.change import backward_change, forward_changes, printed_change, squared_differences
-from imrc.core.learner import Learner
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import revise, track_forward
+from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.run import MappedRows
@@ -61,10 +61,11 @@ def _weights(settings: IMRCSettings, train: list[tuple[Floats, Ints]], n_classes
     """Learn the tasks as a run does, and return the share of each, (tasks,)."""
     if settings.tracking == "component":
         return np.asarray(_component_weights(settings, train, n_classes, task).mean(axis=1))
-    learner = Learner(settings, n_classes, (rule,) if rule != "forward" else ())
+    # The weights are those of the mean vectors, whatever the loss.
+    learner = LogLossLearner(settings, n_classes)
     for own in train:
-        update = learner.step(*own)
-    weights = update.revised.get(task, update.forward).weights
+        step = learner.step(*own, revise=rule != "forward")
+    weights = [step.forward, *step.revised][len(train) - 1 - task].weights
     assert weights is not None  # noqa: S101 - one gain for all components
     return np.append(np.zeros(len(train) - len(weights)), weights)
 

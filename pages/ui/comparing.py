@@ -18,7 +18,7 @@ from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
-from pages.ui import data, queue, state
+from pages.ui import data, places, state
 from pages.ui.choice import loss_in_words
 from pages.ui.running import ensure_compiled, stoppable, store
 
@@ -261,7 +261,7 @@ def compared_results(
         found = [store().get((sequence.fingerprint, job)) for job in jobs]
         return [data.named(result, sequence) for result in found if result is not None]
 
-    allowed = all(queue.may_run(sequence, job) for job in missing)
+    allowed = all(places.may_run(sequence, job) for job in missing)
     if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
         began = time.monotonic()
@@ -315,10 +315,11 @@ def _run(
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
 
-    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with places.turn() as pace, contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
             if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:
                 return step.time_s * step.total
             show()
+            pace(step.number / step.total)
     return RunResult.from_steps(settings, sequence, steps)

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.decision import STRATEGIES
 from imrc.wording import RULES
-from pages.ui import power, running
+from pages.ui import running
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -52,7 +52,6 @@ def app(request, compiled) -> Callable[..., AppTest]:
     monkeypatch = request.getfixturevalue("monkeypatch")
     # What counts as a short run must not depend on what else this machine does.
     monkeypatch.setattr(running, "_SHORT_S", 60.0)
-    monkeypatch.setattr(power, "SIMULATIONS", 5)
 
     def open_app(**query: str) -> AppTest:
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)

@@ -14,7 +14,7 @@ from imrc.evaluation.measures import measure_rows
 from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.evaluation.words import with_error
 from pages.ui import running
-from pages.ui.keeping import Store
+from pages.ui.keeping import Kept, Store
 from tests.app.conftest import link, metrics, set_value, texts
 
 
@@ -294,7 +294,7 @@ def test_what_if_can_be_stopped_and_begun_again(app, monkeypatch):
     asked = {"dataset": "random_walk", "k": "4", "n": "5", "repetitions": "1", "view": "What if?"}
     test = app(**asked, what_if="Another order")
     key = ("order", imrc.datasets.load("random_walk", tasks=4).fingerprint, test.session_state["visit"].choice.settings)
-    empty = Store(10**6)
+    empty = Store(Kept(10**6), "what if")
     monkeypatch.setattr("pages.ui.what_if._kept", lambda: empty)
     test.session_state["what_if_stopped"] = key
     test = test.run()

@@ -68,9 +68,6 @@ CONTROLS = [
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("compare", "compare_sizes", "true", True),
-    ("your-data", "matrix", "true", True),
-    ("your-data", "matrix_holds", "Errors", "error"),
-    ("your-data", "matrix_rows", "Tasks", "tasks"),
     ("the-paper", "paper_part", "Errors", "errors"),
     ("the-paper", "paper_n", "50", 50),
     ("the-paper", "paper_error", "As the authors' script", "released"),
@@ -138,9 +135,7 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
     assert silent(test) == []
-    if page == "your-data":  # what is there without a matrix, and with a file
-        test.toggle(key="matrix").set_value(False).run()
-        assert silent(test) == []
+    if page == "your-data":  # what is there with a file
         test.button(key="own_sample").click().run()
         assert silent(test) == []
 

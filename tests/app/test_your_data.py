@@ -271,23 +271,3 @@ def test_a_dataset_of_the_paper_runs_from_a_link(app, real_data):
     test = app(dataset="usenet1", n="5", repetitions="1")
     assert not test.exception
     assert "On *Usenet1*" in texts(test)
-
-
-def test_a_matrix_from_elsewhere_is_shown_with_its_measures_or_a_message(page):
-    test = page()
-    test.toggle(key="matrix").set_value(True).run()
-    assert "R[i, j]" in texts(test)
-    for content, said in (
-        (b"0.9,0.5\n0.7,0.8\n", None),
-        (b"0.9\n", "one row per step"),
-        (b"\x93NUMPY", "cannot be read"),
-    ):
-        test.file_uploader(key="own_matrix").set_value((f"{HTML}.csv", content, "text/csv")).run()
-        assert not test.exception
-        if said is None:
-            assert test.dataframe[0].value["value"].round(3).tolist() == [0.75, -0.2, 0.2, 0.5]
-            assert HTML not in test.get("plotly_chart")[0].proto.spec.replace("\\u003c", "<")
-        else:
-            assert said in texts(test)
-    test.toggle(key="matrix").set_value(False).run()
-    assert "One row per sample" in texts(test)

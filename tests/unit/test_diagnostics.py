@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc._checks import InputError
-from imrc.diagnostics import partial_autocorrelation, variogram, verdict_power
+from imrc.diagnostics import partial_autocorrelation, variogram
 from imrc.diagnostics import words as words_
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import Innovations
@@ -542,8 +541,6 @@ def test_nothing_is_claimed_of_rows_that_follow_each_other():
     assert len(verdict.notes) == 1
     assert "cannot be predicted" in words_.meaning_sentence(result, 10)
     assert not words_.guess_sentence(result, "no_change")[0]
-    with pytest.raises(InputError, match="follow each other"):
-        verdict_power(result, simulations=1)
 
 
 def test_false_claims_on_stationary_series():

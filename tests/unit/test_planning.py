@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from imrc.planning._plan import MOST_TASKS
 
 import imrc
 from imrc.cli import main

@@ -212,19 +212,52 @@ def test_weights_and_effective_samples_are_those_of_the_recursions(gaps):
     with np.errstate(divide="ignore"):
         s = np.repeat(1.0 / sizes[:, None], 6, axis=1)
     tau = np.diag((sizes > 0).astype(float))
-    newest, revised, ahead = model._weights.forward(), model._weights.revised(), model._weights.ahead(2.0)
+    newest, revised = model._weights.forward(), model._weights.revised()
     for c, candidate in enumerate(CANDIDATES):
         d = np.array([[candidate.rate * gap if gap else 0.0] for gap in gaps])
         forward, forward_s = track_forward(tau, s, d)
         both, both_s = track_forward_backward(tau, s, d, 5)
         for (weights, ess), mean, mse in [
             (newest, forward[-1], forward_s[-1, 0]),
-            (ahead, forward[-1], forward_s[-1, 0] + 2.0 * candidate.rate),
             *((one, both[-2 - back], both_s[-2 - back, 0]) for back, one in enumerate(revised)),
         ]:
             np.testing.assert_allclose(weights[c], mean, atol=1e-12)
             # A task of which nothing is known is as good as one row.
             assert ess[c] == pytest.approx(max(1.0, 1.0 / mse))
+
+
+def steps_of_means(count, n, step, seed=0):
+    """Tasks of two classes whose means take steps of standard deviation `step`, in units of their spread."""
+    generator = np.random.default_rng(seed)
+    means = generator.standard_normal((2, 6))
+    for _ in range(count):
+        y = np.arange(n) % 2
+        yield mapped(means[y] + generator.standard_normal((n, 6))), y
+        means = means + step * generator.standard_normal(means.shape)
+
+
+@pytest.mark.parametrize("step", [0.0, 0.2, 0.5])
+def test_the_rate_of_change_is_measured(step):
+    """Half the squared step of class averages, whose classes have half of the samples each."""
+    found = []
+    for seed in range(20):
+        model = learner()
+        learnt(steps_of_means(20, 20, step, seed), model)
+        found.append(np.sum(model._change._excess, axis=0)[0] / 19)
+    error = np.std(found, ddof=1) / np.sqrt(len(found))
+    assert np.mean(found) == pytest.approx(step**2 / 2, abs=3 * error)
+
+
+def test_effective_samples_follow_the_change_and_not_the_labels():
+    worth = {}
+    for step in (0.0, 0.3, 1.0):
+        steps = [learnt(steps_of_means(12, 20, step, seed), learner())[-1] for seed in range(5)]
+        worth[step] = np.mean([one.forward.ess for one in steps])
+        assert all(one.revised[0].ess >= one.forward.ess for one in steps)
+    assert worth[0.0] > 1.5 * worth[0.3] > 1.5 * 1.2 * worth[1.0] > 1.5 * 1.2 * 15.0
+    near, far = learner(W=1), learner()
+    data = [*steps_of_means(6, 20, 0.0), *steps_of_means(2, 20, 0.0, 1)]
+    assert learnt(data[:7], near)[-1].forward.ess < learnt(data[:7], far)[-1].forward.ess
 
 
 def test_mean_vectors_are_tracked_averages():
@@ -236,7 +269,8 @@ def test_mean_vectors_are_tracked_averages():
     np.testing.assert_allclose(step.forward.weights, model._weights.forward()[0][0])
     np.testing.assert_allclose(step.revised[0].mean, step.revised[0].weights @ averages)
     assert step.forward.mean.reshape(2, -1)[:, 0].sum() == pytest.approx(1.0)
-    np.testing.assert_allclose(step.alone.mean, averages[-1])
+    # Each task alone takes nothing from others, variances neither.
+    np.testing.assert_array_equal((step.alone.mean, step.alone.mse), sample_moments(*data[-1], 2))
     assert (model.predicted().mse > step.forward.mse).all()
 
 
@@ -309,7 +343,7 @@ def test_coefficients_that_move_predict_a_boundary_that_turns():
         scores = data[-1][0] @ model.predicted().coef.reshape(2, -1).T
         errors[name] = np.mean(scores.argmax(axis=1) != data[-1][1])
         if name == "all":
-            assert model.shares()[1][-1] > 0.7
+            assert model.shares()[1][-1] > 0.3
     assert errors["all"] < errors["still"]
 
 
