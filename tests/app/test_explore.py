@@ -108,16 +108,6 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
-def test_a_link_brings_back_what_was_recommended_and_there_is_a_way_on(app):
-    test = app(dataset="trend", k="5", n="6", preset="recommended_2023")
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, preset="recommended_2023").headline()
-    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
-    assert test.selectbox(key="features").value == "automatic"
-    test = run(test, preset="recommended")
-    assert not test.exception
-    assert link(test)["features"] == "blended"
-
-
 def test_custom_values_reach_the_run_and_the_link(app):
     test = run(app(dataset="trend", k="5", n="6"), preset="custom", lambda0=0.3, max_iter=100)
     assert not test.exception
