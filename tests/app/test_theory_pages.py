@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc import report
-from imrc.cli import main
 from imrc.diagnostics import assess, what_changed, words
 from imrc.diagnostics.power import power_sentences, power_table
 from imrc.evaluation import effective_samples, guarantees, theorem_4
 from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
-from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
+from imrc.evaluation.words import samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
 from imrc.paper import shipped
 from imrc.planning import Rate, advice, make_plan, way_sentence
@@ -118,38 +116,6 @@ def test_ess_page_can_show_one_ratio_for_all_steps(app):
     assert charts(test)[1]["data"] != before[1]["data"]
     # The headline is about the run whatever the chart shows.
     assert texts(test).split("Judged on")[0] == shown.split("Judged on")[0]
-
-
-ONE_NUMBER = [
-    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3"},
-    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3", "preset": "paper"},
-    {"dataset": "independent", "k": "10", "n": "5", "repetitions": "4"},
-    {"dataset": "abrupt", "k": "8", "n": "20", "b": "1", "repetitions": "2"},
-    {"dataset": "rotated_digits", "k": "6", "n": "8", "repetitions": "1"},
-]
-
-
-@pytest.mark.parametrize("query", ONE_NUMBER, ids=lambda query: f"{query['dataset']} {query.get('preset', '')}".strip())
-def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
-    test = app(**query)
-    run = page_result(test)
-    found = effective_samples(run)
-    number, interval = f"{found.mean:,.1f}", interval_text(found)
-    assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
-    test = test.switch_page(ESS).run()
-    if found.borrowing > 0:
-        assert f"worth {number} samples instead of {query['n']}" in texts(test)
-        said = f"({'95 % interval ' * (' to ' in interval)}{interval})"
-        assert (said in texts(test)) != ("A prior decided" in texts(test))
-    words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
-    words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
-    capsys.readouterr()
-    assert main(["run", query["dataset"], *words_]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Forward and backward"))
-    assert row.rstrip().endswith(samples_text(found))
-    body = report.to_html(run)
-    assert f"<td>{samples_text(found)}</td>" in body
-    assert f"worth {number} samples" in body or found.borrowing == 0
 
 
 def test_the_page_says_when_borrowing_was_switched_off(app, monkeypatch):

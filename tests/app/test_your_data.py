@@ -26,13 +26,6 @@ def page(app):
     return open_page
 
 
-def test_without_a_file_the_page_says_what_is_needed(page):
-    test = page()
-    assert not test.exception
-    assert "One row per sample" in texts(test)
-    assert not test.metric
-
-
 def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test = page()
     test.button(key="own_sample").click().run()
@@ -272,16 +265,6 @@ def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app,
     test = app(dataset="spam")
     assert not test.exception
     assert "Spam is not on this computer; Rotated digits is shown until it is." in texts(test)
-
-
-def test_a_damaged_file_gives_a_message_not_a_failure(app, nothing_here):
-    (nothing_here / "usenet1").mkdir(parents=True)
-    (nothing_here / "usenet1" / "usenet1.csv").write_bytes(b"not the file")
-    test = app(dataset="usenet1")
-    assert not test.exception
-    assert "is not the published file" in texts(test)
-    test.selectbox(key="dataset").set_value("usenet1").run()
-    assert not test.exception
 
 
 def test_a_dataset_of_the_paper_runs_from_a_link(app, real_data):

@@ -72,13 +72,6 @@ def deadly(cell: Cell) -> bool:
     return cell.settings.n == 6 and cell.repetition == 0
 
 
-def killed_always(cell: Cell) -> Record | Failure:
-    """End the worker at every attempt of a deadly cell."""
-    if deadly(cell):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return trivial(cell)
-
-
 def killed_once(marks: str, cell: Cell) -> Record | Failure:
     """End the worker at the first attempt of a deadly cell."""
     mark = Path(marks) / cell.key

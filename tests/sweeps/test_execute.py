@@ -2,10 +2,8 @@
 
 import functools
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 
 from imrc.sweeps import ResultStore, SchedulerError, make_plan, run_sweep
 from imrc.sweeps.cell import Failure, run_cell
-from imrc.sweeps.execute import _processes, _worker
 from imrc.sweeps.summary import summary_lines, summary_table
 from tests.sweeps import cells
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
@@ -22,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("compiled")
 
 
-@pytest.mark.timeout(180)  # as in test_killed
 def test_worker_processes_give_the_serial_result_bit_for_bit(tmp_path):
     spec = small_spec(n=5, features=("automatic", "rff"), methods=("imrc", "mer"), seeds=(0, 1))
     with serial(tmp_path / "serial.sqlite", spec) as expected, ResultStore(tmp_path / "parallel.sqlite") as store:
@@ -55,18 +51,6 @@ def test_a_dead_worker_costs_its_cells_which_run_on_the_next_start(tmp_path):
         for table in ("arrays", "scores"):
             everything = f"SELECT * FROM {table} ORDER BY key"
             assert store._execute(everything) == expected._execute(everything)
-
-
-def test_a_cell_that_always_kills_its_worker_is_reported_and_the_others_go_on(tmp_path):
-    spec = small_spec(presets="paper")
-    with ResultStore(tmp_path / "r.sqlite") as store:
-        plan = make_plan(spec, store)
-        report = run_sweep(plan, store, jobs=2, run=cells.killed_always)
-        run_sweep(make_plan(spec, store), store, jobs=2, run=cells.killed_always)
-        assert report.ran >= len(plan.cells) - 2
-        (cell,) = make_plan(spec, store).waiting
-        assert cells.deadly(cell)
-        assert run_sweep(make_plan(spec, store), store, run=cells.trivial).ran == 1
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -144,7 +128,6 @@ def test_memory_does_not_grow_with_the_number_of_cells(tmp_path):
     assert float(done.stdout) < 8.0, done.stdout
 
 
-@pytest.mark.timeout(180)
 def test_workers_end_when_their_sweep_is_killed(tmp_path):
     code = (
         "import functools, os, sys\n"
@@ -172,31 +155,6 @@ def test_workers_end_when_their_sweep_is_killed(tmp_path):
     while time.monotonic() < deadline and any(_alive(pid) for pid in workers):
         time.sleep(0.1)
     assert not any(_alive(pid) for pid in workers)
-
-
-@pytest.mark.timeout(180)
-def test_ctrl_c_does_not_end_workers_that_are_only_starting():
-    """A terminal sends it to every process of the sweep; what ends workers is the sweep."""
-    plan = make_plan(small_spec())
-    worker = _worker()
-    (pid,) = worker._processes
-    os.kill(pid, signal.SIGINT)
-    handles = [worker.submit(cells.trivial, cell) for cell in plan.cells]
-    assert [handle.result() for handle in handles] == [cells.trivial(cell) for cell in plan.cells]
-    worker.shutdown(kill_workers=True)
-
-
-@pytest.mark.timeout(180)
-def test_workers_ended_right_after_a_cell_was_handed_out_end_quietly(monkeypatch):
-    failures = []
-    monkeypatch.setattr(threading, "excepthook", failures.append)
-    plan = make_plan(small_spec())
-    with _processes(2) as (submit, _):
-        for handle in [submit(cells.trivial, cell) for cell in plan.cells[:2]]:
-            handle.result()  # workers are there, and their managers wait
-        handles = [submit(cells.trivial, cell) for cell in plan.cells]
-    assert failures == []
-    assert all(handle.done() for handle in handles)
 
 
 def _alive(pid: int) -> bool:

@@ -185,14 +185,6 @@ def test_a_better_compared_method_is_named(runs):
     assert "**MER makes the fewest errors**" in found.sentence
 
 
-def test_one_repetition_has_no_intervals():
-    sequence = imrc.datasets.load("random_walk", tasks=3, samples=60)
-    result = imrc.evaluate(sequence, n=5, repetitions=1)
-    found = decide(result, "Toy", references=run_references(sequence, result.settings))
-    assert found.advice.advised is None
-    assert all(np.isnan(one.low) for one in found.strategies)
-
-
 def test_without_references_guessing_still_counts(runs):
     result, _ = runs
     found = decide(replace(result, majority=table(0.01, 0.001, np.random.default_rng(0))), "Toy")
@@ -226,6 +218,7 @@ def test_usual_answer():
     assert usual_answer(sequence) == sequence.class_names[int(np.argmax(counts))]
 
 
+@pytest.mark.slow
 def test_the_script_of_the_model_gives_the_model(tmp_path):
     """The downloaded script runs on its own, and its model predicts as the one made here."""
     import subprocess

@@ -143,6 +143,7 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     assert names(component)[-1] == "sample average ± √s"
 
 
+@pytest.mark.slow
 def test_long_heatmap_is_averaged_in_blocks():
     generator = np.random.default_rng(0)
     long = assess(np.cumsum(0.3 * generator.normal(size=(450, 12)), axis=0) + generator.normal(size=(450, 12)), 1.0)

@@ -1,6 +1,5 @@
 """The estimator: scikit-learn's conventions, degenerate input, permutations, memory."""
 
-import importlib
 import pickle
 from dataclasses import replace
 
@@ -12,7 +11,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import imrc
 from imrc import IMRC
 from imrc.core.learner import RULES
-from imrc.core.rules_log import CANDIDATES
 from imrc.core.settings import PRESETS
 from imrc.features import Representation
 
@@ -182,36 +180,6 @@ def test_classes_must_not_change(sequence):
         model.partial_fit(sequence[1].X, sequence[1].y, classes=[0, 1, 2])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "solver"),
-    [
-        ({}, "imrc.core.rules_log.solve_log_loss"),
-        ({"preset": "paper", "features": "identity", "solver": "exact"}, "imrc.solvers._exact.solve_exact"),
-    ],
-)
-def test_n_iter_is_what_the_solver_did(monkeypatch, sequence, parameters, solver):
-    module, name = solver.rsplit(".", 1)
-    original, done = getattr(importlib.import_module(module), name), []
-
-    def watched(*args, **kwargs):
-        solution = original(*args, **kwargs)
-        done.append((solution.value, solution.iterations))
-        return solution
-
-    monkeypatch.setattr(solver, watched)
-    model = IMRC(**parameters)
-    for task in sequence:
-        done.clear()
-        model.partial_fit(task.X, task.y)
-        risk = pytest.approx(model.risk_["forward"][-1], abs=1e-12)
-        newest = next(place for place, (value, _) in enumerate(done) if value == risk)
-        # For log loss every rate of change first; what only tests those that do not move comes before.
-        tests = 0 if parameters else len(CANDIDATES) - 1
-        solved = [count for _, count in done[tests : newest + 1]]
-        assert model.n_iter_ == (solved[-1] if parameters else sum(solved))
-        assert 0 < model.n_iter_ < 200 * len(solved)
-
-
 def test_n_iter_of_the_subgradient_method(sequence):
     assert learn(sequence.head(2), preset="paper").n_iter_ == 2000
     assert learn(sequence.head(2), preset="paper", max_iter=70).n_iter_ == 70
@@ -366,11 +334,6 @@ def test_columns_that_do_not_fit_are_refused_by_name(sequence, frames, change, m
     for call in (model.predict, lambda X: model.partial_fit(X, sequence[1].y)):
         with pytest.raises(ValueError, match=message):
             call(change(frames[1]))
-
-
-def test_words_in_the_first_task_are_refused_by_name(sequence, frames):
-    with pytest.raises(ValueError, match="do not hold numbers: 'depth'"):
-        IMRC().fit(frames[0].assign(depth="red"), sequence[0].y)
 
 
 def test_a_representation_told_of_the_columns_knows_their_kinds_and_names(sequence, frames):

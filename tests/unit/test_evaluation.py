@@ -83,12 +83,6 @@ def test_fewer_tasks_are_the_beginning_of_more(sequence, result):
     np.testing.assert_array_equal(short.errors["forward_backward"], result.errors["forward_backward"][:, :4, :4])
 
 
-def test_nan_above_the_diagonal(result):
-    for errors in result.errors.values():
-        finite = np.isfinite(errors)
-        assert (finite == np.tril(np.ones((7, 7), dtype=bool))).all()
-
-
 def test_test_rows_are_never_trained_on_and_the_same_for_every_n():
     y = np.random.default_rng(0).integers(0, 3, 90)
     seed = np.random.SeedSequence(3)
@@ -275,17 +269,18 @@ def test_a_tick_that_raises_ends_the_run_in_the_middle_of_a_step():
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["paper", "recommended"])
 def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(preset):
     # 64 features and 40 samples: large enough for linear algebra to use several threads if it may.
     sequence = imrc.datasets.load("rotated_digits", tasks=6, seed=1)
     settings = RunSettings(
-        n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=3, methods=("imrc", "mer")
+        n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=2, methods=("imrc", "gem")
     )
     whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
     parts = [
         RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r], threads=1)))
-        for r in range(3)
+        for r in range(2)
     ]
     joined = join_repetitions(parts, settings)
     for name in ("error_tables", "risk_tables", "ess_tables"):
@@ -304,11 +299,3 @@ def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
         join_repetitions([result, other], RunSettings(repetitions=6))
     with pytest.raises(ValueError, match="only is empty"):
         next(iter_run(sequence, RunSettings(n=8), only=[]))
-
-
-def test_a_result_survives_as_bytes(result):
-    again = RunResult.from_bytes(result.to_bytes())
-    assert again.settings == result.settings
-    np.testing.assert_array_equal(again.errors["forward"], result.errors["forward"])
-    with pytest.raises(ValueError, match="This content is not a result saved by imrc"):
-        RunResult.from_bytes(result.to_bytes()[:300])

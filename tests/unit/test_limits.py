@@ -56,8 +56,8 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks of memory are read from /proc")
-@pytest.mark.timeout(400)
 def test_no_run_takes_much_more_memory_than_is_counted():
     cases = [(dataset, tasks, one.to_json()) for dataset, tasks, one in CASES]
     command = [sys.executable, "-c", MEASURE, json.dumps(cases)]
