@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private, upkeep
+from pages.ui import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private
 from pages.ui.registry import PAGES
 
 SIDEBAR_PX = 320
@@ -20,6 +22,8 @@ if __name__ != "__main__":
         on_script_error=crash.was_shown,
         middleware=[Middleware(guard.Guard)],
     )
+    # After every run of a page Streamlit searches all objects for garbage. Libraries are none, and nobody is here yet.
+    gc.freeze()
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
     st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide")
@@ -78,4 +82,3 @@ else:
         if entry.runs:
             with pinned:
                 bar.pinned()
-    upkeep.settle()

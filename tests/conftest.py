@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+QUICK = {"unit", "oracle", "golden", "property"}
 GOLDEN_HERE = Path(__file__).parent / "golden"
 
 # Real data are not ours to redistribute: tests read them from this folder and skip, with a reason, without it.
@@ -26,6 +27,22 @@ def golden_files() -> list[Path]:
 @pytest.fixture(scope="session")
 def compiled() -> None:
     """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile once before there are several processes: side by side each would compile for itself."""
+    from imrc.solvers import warm_up
+
+    warm_up()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as quick what needs no page, no process and hardly a second."""
+    for item in items:
+        if item.path.parent.name in QUICK and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

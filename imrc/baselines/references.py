@@ -13,7 +13,9 @@ from imrc._types import Floats
 from imrc.baselines._logistic import fit_multinomial
 from imrc.baselines._settings import Settings, choice, real, whole
 from imrc.baselines.base import Baseline, Labels
-from imrc.core.selection import fold_masks, log_loss
+from imrc.core.rules_log import POOLED, LogLossLearner, half, log_loss
+from imrc.core.settings import resolve_settings
+from imrc.solvers._api import with_intercept
 
 _COX = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
 
@@ -27,8 +29,8 @@ STRENGTHS = (1.0, 0.25, 4.0)
 class LogisticSettings(Settings):
     """Hyper-parameters of logistic regression: C, the inverse strength of the L2 penalty, 1 as in scikit-learn.
 
-    Penalty "cv": C times the factor of `STRENGTHS` with the smallest log loss on held-out samples of the tasks so far,
-    as IMRC weighs its own, see `imrc.core.selection`.
+    Penalty "cv": C times the factor of `STRENGTHS` with the smallest log loss on the halves of the tasks so far that
+    were held back once, as the recommended learner judges its candidates.
     """
 
     C: float = real(1.0, 0.0, above=True)
@@ -48,14 +50,13 @@ class _Strength:
 
     def next(self, step: int, before: tuple[Floats, Labels], X: Floats, y: Labels) -> float:
         """Return C for a rule learnt from the samples `before` and those of the newest task."""
-        for held in fold_masks(len(y), y, step) if len(self._losses) > 1 else []:
+        if len(self._losses) > 1 and len(y) > 1:
+            held = half(y, step)
             known, labels = np.vstack([before[0], X[~held]]), np.append(before[1], y[~held])
             for factor in self._losses:
                 C = self._settings.C * factor
                 rule = self._rules[factor] = fit_multinomial(known, labels, self._n_classes, C, self._rules[factor])
-                scores = X[held] @ rule[:, :-1].T + rule[:, -1]
-                # A class that no sample was learnt of has score -inf: it costs the same whatever the strength.
-                self._losses[factor] += log_loss(np.maximum(scores, scores.max(axis=1, keepdims=True) - 20.0), y[held])
+                self._losses[factor] += log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
         return self._settings.C * min(self._losses, key=self._losses.__getitem__)
 
 
@@ -90,6 +91,34 @@ class MajorityClass(Baseline):
     def state_size(self) -> int:
         """Return C."""
         return self.n_classes
+
+
+class Pooled(Baseline):
+    """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike.
+
+    >>> pooled = Pooled(n_classes=2, n_features=1)
+    >>> for step in range(2):
+    ...     _ = pooled.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
+    >>> pooled.predict([[2.0], [-1.0]]).tolist()
+    [1, 0]
+    """
+
+    title = "One rule for all tasks"
+    paper = ""
+    kind = "reference"
+
+    def _start(self) -> None:
+        self._learner = LogLossLearner(resolve_settings("recommended", b=0), self.n_classes, (POOLED,))
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        self.rule = self._learner.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        return np.asarray((with_intercept(X) @ self.rule.T).argmax(axis=1), dtype=np.int64)
+
+    def state_size(self) -> int:
+        """Return the numbers of the rule and of the stored samples."""
+        return self.rule.size + self._learner.size()
 
 
 class _RulePerTask(Baseline):

@@ -15,7 +15,14 @@ from imrc.baselines.ewc import EWC
 from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
 from imrc.baselines.own import PREFIX, OwnClassifier
-from imrc.baselines.references import MajorityClass, OracleLogistic, RecentLogistic, SeenLogistic, SingleTaskLogistic
+from imrc.baselines.references import (
+    MajorityClass,
+    OracleLogistic,
+    Pooled,
+    RecentLogistic,
+    SeenLogistic,
+    SingleTaskLogistic,
+)
 
 registry: Mapping[str, type[Baseline]] = MappingProxyType(
     {
@@ -27,6 +34,7 @@ registry: Mapping[str, type[Baseline]] = MappingProxyType(
         "driftsurf": DriftSurf,
         "aue": AUE,
         "majority": MajorityClass,
+        "pooled": Pooled,
         "logistic_single": SingleTaskLogistic,
         "logistic_recent": RecentLogistic,
         "logistic_seen": SeenLogistic,

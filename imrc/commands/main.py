@@ -23,9 +23,6 @@ from imrc.evaluation.limits import RunLimits
 
 BAD_INPUT = 2
 FAILURE = 1
-# For the server: blocks of 1 MB and more go back to the system when they are free, in place of lying about between
-# small ones that stay, and threads share two heaps (`tests/benchmarks/server_memory.py`). Read by glibc alone.
-ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(16 << 20), "MALLOC_ARENA_MAX": "2"}
 _COMMANDS = {
     "run": run,
     "assess": assess,
@@ -77,8 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         "--limit",
         metavar="GB,MINUTES",
         type=_limit,
-        help="memory and time above which a run waits for a click (default: 1,2); four times the memory or thirty "
-        "times the time is refused, and runs at the same time share half the memory",
+        help="memory and time above which a run is refused (default: 2,60)",
     )
     app.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     for command in _COMMANDS.values():
@@ -155,8 +151,6 @@ def _start_app(options: argparse.Namespace) -> int:
     os.environ["IMRC_HOSTS"] = ",".join(hosts)
     if options.limit is not None:
         os.environ["IMRC_LIMIT"] = options.limit
-    for name, value in ALLOCATOR.items():
-        os.environ.setdefault(name, value)
     # Streamlit reads its configuration from the folder it is started in.
     os.chdir(script.parent)
     if os.name == "posix":

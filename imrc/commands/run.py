@@ -8,8 +8,7 @@ from typing import Any
 
 from imrc.commands.arguments import add_sequence, sequence_of
 from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
-from imrc.core.orders import ORDERS
-from imrc.core.settings import CHANGES, INSTANCES, PRESETS, SOLVERS, check_order, own_features
+from imrc.core.settings import CHANGES, INSTANCES, LOSSES, PRESETS, SOLVERS, own_features
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
 from imrc.evaluation.effective import effective_samples
 from imrc.evaluation.measures import definitions, measure_columns
@@ -23,7 +22,7 @@ from imrc.features import KINDS, FeatureSpec
 from imrc.wording import decimal, with_spread
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
-CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change", "order")
+CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change", "loss", "rate")
 SHOWN: dict[HeadlineKind, str] = {"average": "average", "newest": "newest", "lag": "lag b"}
 """Errors in the table for people."""
 
@@ -65,11 +64,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
     custom.add_argument("--max-iter", type=_iterations, metavar="K", help="iterations (paper: 2000), or by_n")
     custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
+    custom.add_argument("--loss", choices=LOSSES, help="rule of preset recommended: log (default) or 0-1, with bounds")
     custom.add_argument(
-        "--order",
-        choices=list(map(str, ORDERS)),
-        help="how tasks change: a random walk (1, the default), a level with a slope (2), pulled back to a mean (ar), "
-        "in a wave (seasonal), not at all (none), once and abruptly (restart), or as the tasks so far suggest (auto)",
+        "--rate", type=float, help="only this rate of change d²/sigma² for preset recommended, 0 to 100"
     )
     custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
     custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
@@ -82,8 +79,6 @@ def settings_of(options: argparse.Namespace) -> RunSettings:
     spec = {name: getattr(options, name) for name in ("frequencies", "sigma2") if getattr(options, name) is not None}
     features = own_features(options.preset) if options.features is None else FeatureSpec(options.features)
     overrides = {name: getattr(options, name) for name in CUSTOM if getattr(options, name) is not None}
-    if "order" in overrides:
-        overrides["order"] = check_order(overrides["order"])
     return RunSettings(
         preset=options.preset,
         features=replace(features, **spec),

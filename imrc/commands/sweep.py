@@ -15,7 +15,6 @@ from imrc._checks import InputError
 from imrc._folders import default_store_path
 from imrc.baselines import registry
 from imrc.commands.output import ProgressLine, add_formats, print_table
-from imrc.core.orders import ORDERS
 from imrc.core.settings import PRESETS
 from imrc.evaluation import PARAMETERS, SCENARIOS
 from imrc.evaluation.settings import window_argument
@@ -82,9 +81,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc.")
     what.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
     what.add_argument("--scenario", choices=SCENARIOS, help="what is judged, see imrc run --help. Default: continual.")
-    what.add_argument(
-        "--order", choices=list(map(str, ORDERS)), help="how tasks change, see imrc run --help. Default: 1."
-    )
     limits = PARAMETERS["repetitions"]
     what.add_argument(
         "--repetitions",
@@ -111,7 +107,7 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
     given = {
         name: getattr(options, name)
-        for name in (*FACTORS, "repetitions", "scenario", "order")
+        for name in (*FACTORS, "repetitions", "scenario")
         if getattr(options, name) is not None
     }
     if options.file is None and "datasets" not in given:

@@ -18,7 +18,6 @@ from imrc.evaluation.comparison import SCORE_KINDS
 from imrc.evaluation.settings import window_argument
 from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
-from imrc.paper import kept
 from imrc.paper.measure import (
     GROUPS,
     KINDS,
@@ -76,11 +75,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
     parser.add_argument("--features", choices=FEATURES, default="paper", help="representation (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="default: %(default)s; the paper has 50")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
-    parser.add_argument(
-        "--keep",
-        action="store_true",
-        help="also show the results on page The paper, in place of the shipped ones",
-    )
     add_formats(parser)
 
 
@@ -114,9 +108,6 @@ def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, t
 def run(options: argparse.Namespace) -> int:
     """Measure and print the tables."""
     requests = [request_of(options, kind) for kind in dict.fromkeys(options.kind)]
-    if options.keep:
-        for request, _ in requests:
-            kept.check(request)
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes one table: give one --kind, or take --json.")
     runs, found = Runs(), []
@@ -125,9 +116,6 @@ def run(options: argparse.Namespace) -> int:
         warm_up(lambda _share, text: line.show(text))
         for request, missing in requests:
             table = measure(request, progress=line.show, announce=line.say, runs=runs)
-            if options.keep:
-                file = kept.keep(table, "errors" if request.kind == "errors" else "settings")
-                line.say(f"Kept in {file}; page The paper shows them.")
             found.append((table, request, missing))
     if options.json:
         told = [_told(*one) for one in found]

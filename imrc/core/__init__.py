@@ -32,7 +32,7 @@ Symbols used in this package (ASCII names, the same everywhere)
 ``k``    number of tasks seen; ``b`` backward steps; ``W`` window of the change estimate
 ======== ==================================================================================
 
-Beyond the paper: `imrc.core.higher_order` has the models of other kinds of change, `imrc.core.orders` chooses.
+Beyond the paper: `imrc.core.rules_log` is the recommended learner.
 
 Suffixes ``_fwd``, ``_bwd``, ``_fb`` (forward and backward) and ``_smooth``. Tasks count from 0 in code.
 """

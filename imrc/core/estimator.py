@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
-from imrc.core.learner import RULES, Learner, TaskEstimate, unknown_task
-from imrc.core.orders import Order
+from imrc.core.learner import RULES, Learner, unknown_task
 from imrc.core.prediction import probabilities, scores
+from imrc.core.rules import TaskEstimate
 from imrc.core.settings import (
     Change,
     Confidence,
@@ -24,7 +24,6 @@ from imrc.core.settings import (
     Instances,
     Loss,
     Preset,
-    Selection,
     Solver,
     Tracking,
     own_features,
@@ -61,16 +60,16 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Backward steps, 0 to 2000. 0: forward learning only.
     W : int, "all" or None, default None
         The number of recent changes from which the size of a change is estimated, 1 to 100: preset "paper" averages
-        the last W squared differences, eq. (7); the recommended presets use the innovations of the last W steps, or
-        of "all" so far. None: the preset's, 2 for "paper" and "all" for the others.
-    preset : {"recommended", "recommended_01", "recommended_2023", "paper"}, default "recommended"
+        the last W squared differences, eq. (7); preset "recommended" sums what was predicted of the last W tasks when
+        they arrived, or of "all" so far. None: the preset's, 2 for "paper" and "all" for "recommended".
+    preset : {"recommended", "paper"}, default "recommended"
         Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
         authors' code.
     solver : {"subgradient", "exact"} or None
         Method for problem (3); None: the preset's.
     features : str, FeatureSpec, Representation or None
-        Representation of the instances, see `imrc.features`; None: the preset's, "blended" for recommended,
-        "automatic" for others. "identity": instances as they are given. Columns are binary or numeric, as the first
+        Representation of the instances, see `imrc.features`; None: the preset's, "blended" for "recommended",
+        "automatic" for "paper". "identity": instances as they are given. Columns are binary or numeric, as the first
         task shows them; where more is known of them (pixels, or columns as they were read, with words and gaps),
         `Representation.of` takes it from a sequence.
     random_state : int, SeedSequence, RandomState instance or None, default 0
@@ -87,20 +86,14 @@ class IMRC(ClassifierMixin, BaseEstimator):
     tracking : {"component", "rate"} or None
         One gain per component, or one rate of change for all; None: the preset's.
     rate : float or None
-        That rate of change, d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood.
+        The only rate of change, d^2 / sigma^2 per task, 0 to 100; None: four of them side by side.
     loss : {"0-1", "log"} or None
         What the rule minimises in the worst case; None: the preset's.
     confidence : {"root_mse", "over_ess"} or None
         Scale of lambda; None: the preset's.
-    selection : {"none", "penalty", "transfer", "cv", "averaged"} or None
-        What is chosen or averaged by log loss on past data; None: the preset's.
     change : {"released", "printed"} or None
         Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
         the preset's ("released").
-    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"} or None
-        How tasks change: as a random walk (1, the paper's), as a level with a slope (2), pulled back to a mean, in a
-        wave ("seasonal"), not at all ("none"), once and abruptly ("restart"), or as the tasks so far suggest
-        ("auto"). None: the preset's (1).
 
     Attributes
     ----------
@@ -116,7 +109,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Tasks seen so far.
     n_iter_ : int
         Iterations of the solver for the rule of the newest task: of the subgradient or the exact method for 0-1 loss,
-        of the quasi-Newton method for log loss.
+        of the quasi-Newton method for log loss, all rates of change together.
     mean_, mse_, coef_ : dict of str to ndarray of shape (n_tasks_, m)
         For "single", "forward", "forward_backward" and "predicted": mean vectors, their mean squared errors and
         classifier parameters, newest estimate of each task; m = n_classes * (D + 1), one block per class, intercept
@@ -124,13 +117,14 @@ class IMRC(ClassifierMixin, BaseEstimator):
         any of its samples; NaN for the first task. So is "single" for a task without labels, but for its mean squared
         error, which is infinite.
     risk_, ess_ : dict of str to ndarray of shape (n_tasks_,)
-        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule) and effective
-        sample sizes (Theorems 1 and 3; of averaged rules their mean by shares, see `imrc.evaluation.effective`).
+        Minimax risks (objective of (3) at `coef_`; minimax log loss in nats for that rule, NaN for "predicted", an
+        average of rules) and effective sample sizes (Theorems 1 and 3; with several rates their geometric mean by
+        shares).
 
     Notes
     -----
-    Memory is O((b + k) m) for k tasks. For log loss up to 2,000 samples and the last 30 tasks are stored besides. Once
-    they are full, the time of a step grows with b and not with k.
+    Memory is O((b + k) m) for k tasks. For log loss the last tasks are stored besides: six, or as
+    many as hold 2,000 samples. Once they are full, the time of a step grows with b and not with k.
 
     Examples
     --------
@@ -166,9 +160,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         rate: float | None = None,
         loss: Loss | None = None,
         confidence: Confidence | None = None,
-        selection: Selection | None = None,
         change: Change | None = None,
-        order: Order | None = None,
     ) -> None:
         self.b = b
         self.W = W
@@ -183,9 +175,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         self.rate = rate
         self.loss = loss
         self.confidence = confidence
-        self.selection = selection
         self.change = change
-        self.order = order
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
         """Forget everything and learn one task.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.log_loss_rules import MAX_STORED_TASKS, LogLossRules
-from imrc.core.rules import Fit
+from imrc.core.rules import TaskEstimate
+from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
-from imrc.core.trackers import ComponentTracker, OrderTracker, RateTracker, Tracked, Tracker
+from imrc.core.trackers import ComponentTracker, Tracked
 from imrc.core.zero_one_rules import ZeroOneRules
 
 RULES = ("single", "forward", "forward_backward")
@@ -26,25 +26,11 @@ RULES = ("single", "forward", "forward_backward")
 
 
 @dataclass(frozen=True, eq=False)
-class TaskEstimate:
-    """What is known about one task under one rule."""
-
-    mean: Floats  # tau, (m,)
-    mse: Floats  # its mean squared error s, (m,)
-    coef: Floats  # mu, (m,)
-    risk: float  # objective of (3) at `coef`: the minimax risk up to the accuracy of the solver
-    nu: float  # the max term of (3) at `coef`, which the randomised rule needs
-    # by the recursions of Theorems 1 and 3; the task's own samples where its rule does not use the other tasks
-    ess: float
-    iterations: int = 0  # of the solver that found `coef`; 0 where none ran
-
-
-@dataclass(frozen=True, eq=False)
 class StepUpdate:
     """What one step learnt: the newest task under all rules, and the b tasks before it again.
 
-    `choices` is what was chosen or averaged from past data: "rate" (rho), "order" (its place in `imrc.core.orders`),
-    "transfer" and "pooled" (shares, 0 to 1), "penalty"; empty if nothing.
+    `choices` is what past data decided: the share (0 to 1) of each rate of change in the rules of tasks at hand, "rate
+    0" (all tasks alike) to "rate inf" (the task alone), and "penalty", its factor; empty if nothing.
     """
 
     step: int  # number of the newest task, from 0
@@ -75,7 +61,7 @@ class Learner:
         Raised by every change that alters numbers; results kept under another version are not taken for current ones.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     def __init__(
         self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1
@@ -84,10 +70,13 @@ class Learner:
         self.n_classes = n_classes
         self.rules = tuple(rules)
         self.steps = 0
-        self._tracker: Tracker | None = None
-        self._rules: ZeroOneRules | LogLossRules = (
-            ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else LogLossRules(settings, n_classes)
+        # One gain per component, or rates of change side by side, which also give rules for log loss.
+        self._tracker = (
+            ComponentTracker(n_classes, settings.b, int(settings.W), settings.change)
+            if settings.tracking == "component"
+            else LogLossLearner(settings, n_classes)
         )
+        self._rules = ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else None
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> StepUpdate:
         """Learn the next task.
@@ -107,21 +96,23 @@ class Learner:
         -------
         StepUpdate
         """
-        tracker = self._tracker = self._tracker or self._make_tracker()
-        tracker.update(X1, y, gap)
-        single, forward = tracker.single(), tracker.forward()
-        revised = tracker.revised() if revise and "forward_backward" in self.rules else []
-        wanted = single if "single" in self.rules and y is not None else None
-        alone, fit, fits = self._rules.step(X1, y, wanted, forward, revised)
+        revise = revise and "forward_backward" in self.rules
         k = self.steps
         self.steps += 1
-        return StepUpdate(
-            k,
-            _estimate(single, alone),
-            _estimate(forward, fit),
-            {k - back: _estimate(*pair) for back, pair in enumerate(zip(revised, fits, strict=True), start=1)},
-            {**tracker.choices(), **self._rules.choices()},
-        )
+        self._width = self.n_classes * X1.shape[1]
+        if isinstance(self._tracker, LogLossLearner):
+            single, forward, revised = self._tracker.step(X1, y, gap, revise=revise)
+            choices = self._tracker.choices()
+            known = [Tracked(one.mean, one.mse, one.ess) for one in (single, forward, *revised)]
+        else:
+            self._tracker.update(X1, y, gap)
+            choices = {}
+            known = [self._tracker.single(), self._tracker.forward(), *(self._tracker.revised() if revise else [])]
+        if self._rules is not None:
+            wanted = known[0] if "single" in self.rules and y is not None else None
+            alone, forward, revised = self._rules.step(X1, y, wanted, known[1], known[2:])
+            single = alone or _without_rule(known[0])
+        return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return what is known of the task to come before any of its samples: its forward estimate, with its change.
@@ -142,25 +133,22 @@ class Learner:
         ValueError
             Before the first task.
         """
-        if self._tracker is None:
+        if not self.steps:
             raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")
         task = self._tracker.predicted(gap)
-        return _estimate(task, self._rules.predicted(task))
+        return task if isinstance(task, TaskEstimate) and self._rules is None else self._of_problem(task)
+
+    def _of_problem(self, task: Tracked | TaskEstimate) -> TaskEstimate:
+        """Solve problem (3) for the task to come."""
+        assert self._rules is not None  # noqa: S101 - only log loss does without
+        return self._rules.predicted(Tracked(task.mean, task.mse, task.ess))
 
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
-        if self._tracker is None:
+        if not self.steps:
             return 0
-        settled = max(self.steps - self.settings.b - 1, 0) * self._tracker.single().mean.size
-        return self._rules.size() + self._tracker.size() + settled
-
-    def _make_tracker(self) -> Tracker:
-        s = self.settings
-        if s.tracking == "component":
-            return ComponentTracker(self.n_classes, s.b, int(s.W), s.change)
-        if s.order != 1:
-            return OrderTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.order, s.W)
-        return RateTracker(self.n_classes, s.b, MAX_STORED_TASKS, s.rate, s.W)
+        rules = 0 if self._rules is None else self._rules.size()
+        return int(rules + self._tracker.size() + max(self.steps - self.settings.b - 1, 0) * self._width)
 
 
 def unknown_task(size: int) -> TaskEstimate:
@@ -169,7 +157,6 @@ def unknown_task(size: int) -> TaskEstimate:
     return TaskEstimate(nothing, nothing, nothing, float("nan"), float("nan"), float("nan"))
 
 
-def _estimate(tracked: Tracked, fit: Fit | None) -> TaskEstimate:
-    if fit is None:
-        fit = Fit(np.full_like(tracked.mean, np.nan), float("nan"), float("nan"), tracked.ess)
-    return TaskEstimate(tracked.mean, tracked.mse, fit.mu, fit.value, fit.nu, fit.ess, fit.iterations)
+def _without_rule(task: Tracked) -> TaskEstimate:
+    unknown = float("nan")
+    return TaskEstimate(task.mean, task.mse, np.full_like(task.mean, unknown), unknown, unknown, task.ess)

@@ -34,3 +34,28 @@ def sample_moments(
             deviations = ((rows - blocks[c]) ** 2).sum(axis=0) + (n - len(rows)) * blocks[c] ** 2
             spread[c] = deviations / (n - 1) / n
     return blocks.ravel(), spread.ravel()
+
+
+def smoothed_variance(X1: Floats, y: NDArray[np.int64], n_classes: int) -> Floats:
+    """Per-sample variance of Phi(x, y), (C * (D + 1),), that stays positive for a class that did not appear.
+
+    Each class gets one pseudo-sample with the first two moments of all samples together, and class shares are smoothed
+    by half a count.
+
+    The intercept of a class is an indicator with smoothed share 1/4 and 3/4:
+
+    >>> smoothed_variance(np.array([[1.0, 2.0]]), np.array([1]), 2).reshape(2, 2)[:, 0]
+    array([0.1875, 0.1875])
+    """
+    n = len(X1)
+    squares = X1**2
+    mean, mean_square = X1.mean(axis=0), squares.mean(axis=0)
+    variance = np.empty((n_classes, X1.shape[1]))
+    for c in range(n_classes):
+        rows = y == c
+        count = int(rows.sum())
+        share = (count + 0.5) / (n + 0.5 * n_classes)
+        first = (X1[rows].sum(axis=0) + mean) / (count + 1)
+        second = (squares[rows].sum(axis=0) + mean_square) / (count + 1)
+        variance[c] = share * second - (share * first) ** 2
+    return variance.ravel()

@@ -146,44 +146,11 @@ def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
     return tau_fwd, s_fwd
 
 
-def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Backward mean and MSE vectors, by `forward_step` from the last task to the first.
-
-    Parameters and results as in `track_forward`.
-
-    >>> tau = np.array([[0.0], [3.0], [6.0]])
-    >>> track_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
-    array([3. , 4.5, 6. ])
-    """
-    tau_bwd, s_bwd = tau.copy(), s.copy()
-    for j in range(len(tau) - 2, -1, -1):
-        tau_bwd[j], s_bwd[j] = forward_step(tau[j], s[j], tau_bwd[j + 1], s_bwd[j + 1], d[j + 1])
-    return tau_bwd, s_bwd
-
-
-def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
-    """Forward and backward mean and MSE vectors of all tasks at the last step, by `track_forward` and `revise`.
-
-    Tasks k-1-b, ..., k-1 are updated, earlier ones keep their forward value; b None: all.
-
-    >>> tau = np.array([[0.0], [3.0], [6.0]])
-    >>> track_forward_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
-    array([3., 3., 3.])
-    """
-    tau_fb, s_fb = track_forward(tau, s, d)
-    k = len(tau)
-    reach = range(k - 2, (-1 if b is None else max(-1, k - 2 - b)), -1)
-    earlier = ((tau[j], s[j], tau_fb[j], s_fb[j]) for j in reach)
-    for j, (mean, mse) in zip(reach, revise((tau[-1], s[-1]), earlier, (d[j + 1] for j in reach)), strict=True):
-        tau_fb[j], s_fb[j] = mean, mse
-    return tau_fb, s_fb
-
-
 def smooth(tau_fwd: Floats, s_fwd: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
     """Rauch-Tung-Striebel form (appendix of the paper): from forward vectors alone.
 
-    Gives the same numbers as `track_forward_backward` when both use the same `d`, and needs neither the sample
-    averages nor a backward pass of its own.
+    Gives the same numbers as `revise` over all tasks when both use the same `d`, and needs neither the sample averages
+    nor a backward pass of its own.
 
     Parameters
     ----------

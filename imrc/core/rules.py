@@ -1,8 +1,4 @@
-"""What all rules share: the result of a fit, and how many tasks are kept.
-
-Their `step` gives the rules of the newest task alone (if asked for, and if it has labels), forward, and of the revised
-tasks; `predicted` that of the task to come, on the instances of those before it, and changes nothing.
-"""
+"""What all rules share: what is known about a task under one of them, and how many tasks are kept."""
 
 from __future__ import annotations
 
@@ -13,29 +9,29 @@ from imrc._types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """A rule and the value of its problem."""
+class TaskEstimate:
+    """What is known about one task under one rule."""
 
-    mu: Floats  # (m,)
-    value: float  # of the problem at mu: minimax risk (0-1 loss) or minimax log loss in nats
-    nu: float  # the max term of problem (3); NaN for log loss
-    ess: float  # effective samples the task is worth
-    iterations: int = 0  # of the solver; 0 where none ran
+    mean: Floats  # tau, (m,)
+    mse: Floats  # its mean squared error s, (m,)
+    coef: Floats  # mu, (m,)
+    risk: float  # value of the problem at `coef`: minimax risk (0-1 loss) or log loss in nats; NaN: an average of rules
+    nu: float  # the max term of (3) at `coef`, which the randomised rule needs; NaN for log loss
+    ess: float  # effective samples, by the recursions of Theorems 1 and 3
+    iterations: int = 0  # of the solver that found `coef`; 0 where none ran
+    weights: Floats | None = None  # (stored,): of the last tasks, oldest first, where all components have the same
 
 
-def surplus(sizes: Sequence[int], least: int, samples: int, most: int | None = None) -> int:
+def surplus(sizes: Sequence[int], least: int, samples: int) -> int:
     """Return how many of the oldest stored tasks can go, given their samples, oldest first.
 
-    Those that are left are at least `least` tasks, at most `most` if that is more, and beyond `least` just enough to
-    hold `samples` samples.
+    Those that are left are at least `least` tasks, and beyond them just enough to hold `samples` samples.
 
-    >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100), surplus([200, 5, 5], 1, 100, most=2)
-    (1, 0, 1)
+    >>> surplus([10, 10, 10, 10], 1, 25), surplus([200, 5, 5], 1, 100)
+    (1, 0)
     """
     drop, held = 0, sum(sizes)
-    while len(sizes) - drop > least and (
-        held - sizes[drop] >= samples or (most is not None and len(sizes) - drop > most)
-    ):
+    while len(sizes) - drop > least and held - sizes[drop] >= samples:
         held -= sizes[drop]
         drop += 1
     return drop

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from imrc._checks import InputError, check_choice, check_int, check_real
-from imrc.core.orders import ORDERS, Order
 from imrc.features import FeatureSpec
 from imrc.tasks import MAX_TASKS
 
-Preset = Literal["recommended", "recommended_01", "recommended_2023", "paper"]
+Preset = Literal["recommended", "paper"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 Instances = Literal["own", "reach", "recent", "all"]
 INSTANCES: tuple[Instances, ...] = get_args(Instances)
@@ -22,8 +21,6 @@ Confidence = Literal["root_mse", "over_ess"]
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 Loss = Literal["0-1", "log"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
-Selection = Literal["none", "penalty", "transfer", "cv", "averaged"]
-SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 Change = Literal["released", "printed"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Window = int | Literal["all"]
@@ -38,13 +35,9 @@ LIMITS: dict[str, tuple[int, int]] = {
 """Smallest and largest value of each number of `IMRCSettings`; the page and the command line have the same."""
 
 DESCRIPTIONS: dict[Preset, str] = {
-    "recommended": "One rate of change for all components, chosen by likelihood; rule for log loss. Six "
-    "ways to learn are weighted by how well each predicted past data; the use of the past and the penalty are their "
-    "weighted average. Fewest errors on average over 21 sequences, not on every one.",
-    "recommended_01": "One rate of change for all components, chosen by likelihood; the paper's 0-1 rule with a larger "
-    "set of instances and smaller confidence vectors.",
-    "recommended_2023": "What was recommended before version 1.0: as Recommended, but one candidate is chosen by "
-    "cross-validation.",
+    "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "
+    "how well it predicted the tasks so far; a task is learnt by one logistic regression on past samples, weighted "
+    "accordingly. Fewest errors on average, not on every sequence.",
     "paper": "The choices of the authors' code, up to ties that rounding decides.",
 }
 
@@ -61,14 +54,13 @@ class IMRCSettings:
         Backward steps: at each step the b tasks before the newest are learnt again. 0 is forward learning only.
     W : int or "all"
         Window of the change estimate: the number of recent changes from which the size of a change is estimated, 1 to
-        100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" uses the
-        innovations of the last W steps, and "all" (for "rate" only) those of every step so far.
-    preset : {"recommended", "recommended_01", "recommended_2023", "paper"}
+        100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" sums what was
+        predicted of the last W tasks when they arrived, and with "all" (for "rate" only) of every task so far.
+    preset : {"recommended", "paper"}
         Where the other values come from when they are not given; see `DESCRIPTIONS`.
     lambda0 : float
         Size of the uncertainty set: factor of the confidence vector lambda (the paper uses 1), or of the penalty of
-        the rule for log loss, C / (C - 1) lambda0 / ESS |mu|^2 / 2: with 1 on the scale of a logistic regression with
-        C = 1.
+        the rule for log loss.
     instances : {"own", "reach", "recent", "all"}
         The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
         before it, those of the last max(b + 1, 100 / n) tasks, or all seen. "all" keeps every sample in memory. Ten
@@ -81,8 +73,8 @@ class IMRCSettings:
         min(2000, max(500, 40 n)), the same from n = 50 on, to save time.
     tracking : {"component", "rate"}
         Gains of the recursions. "component": each component has its own variance and change, as in the paper.
-        "rate": variances pooled over tasks and one rate of change rho for all components, so a rare word or an
-        absent class is never known "exactly", and sampling noise is not counted as change.
+        "rate": variances pooled over tasks and one rate of change rho for all components, four of them side by side,
+        see `imrc.core.rules_log`: a rare word or an absent class is never known "exactly".
     confidence : {"root_mse", "over_ess"}
         lambda = lambda0 sqrt(s), as in the paper, or lambda0 sqrt(s / ESS) = lambda0 sigma / ESS, which is the scale
         that predicted best. With the latter the minimax risk is evaluated at the same rule with sqrt(s), so that it
@@ -91,27 +83,11 @@ class IMRCSettings:
         What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
         loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`: on the same tracked
         means it uses every sample by its weight.
-    selection : {"none", "penalty", "transfer", "cv", "averaged"}
-        What is chosen by log loss on held-out samples of the tasks so far, see `imrc.core.selection`: the factor of
-        the penalty, whether to transfer at all, or both ("cv"). "averaged" chooses nothing: weights of the past and
-        penalties are averaged over candidates, among them that all stored samples count alike, as with a rate of
-        change of 0; each has a share exp(-log loss), the loss at the best of five factors of its scores, and up to 2000
-        samples are stored. For loss "log" only: it notices what the likelihood of the means cannot, labels that turn
-        round.
     rate : float or None
-        The rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: chosen by likelihood. For tracking "rate".
+        The only rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: four of them. For tracking "rate".
     change : {"released", "printed"}
         Which squared differences the backward change of tracking "component" averages, see
         `imrc.core.change.backward_change`: those of the authors' code, or the W closest ones of eq. (7) as printed.
-    order : {"auto", 1, 2, "ar", "seasonal", "none", "restart"}
-        How tasks change, see `imrc.core.orders`. 1: a random walk, the paper's. 2: a level with a slope. "ar": a level
-        pulled back to a mean. "seasonal": a level with a wave, its period estimated. "none": not at all. "restart":
-        once, abruptly. "auto": the one that predicted the tasks so far best, order 1 being the likeliest beforehand.
-        For tracking "rate". The numbers of a model are estimated with it, from the last 60 tasks; until it has
-        predicted one, order 1 is used. With loss "log", where an estimate needs negative weights, the stored samples
-        are moved along the course of the tasks instead, and keep weights that are not negative. With loss "0-1" the
-        instances X are moved to where the task is expected, and the mean vector is that of samples moved so: one that
-        a distribution on X has, see `tests/benchmarks/README.md`.
 
     Raises
     ------
@@ -129,10 +105,8 @@ class IMRCSettings:
     tracking: Tracking = "component"
     confidence: Confidence = "root_mse"
     loss: Loss = "0-1"
-    selection: Selection = "none"
     rate: float | None = None
     change: Change = "released"
-    order: Order = 1
 
     def __post_init__(self) -> None:
         check_int("b", self.b, *LIMITS["b"])
@@ -146,11 +120,10 @@ class IMRCSettings:
         check_choice("tracking", self.tracking, TRACKINGS)
         check_choice("confidence", self.confidence, CONFIDENCES)
         check_choice("loss", self.loss, LOSSES)
-        check_choice("selection", self.selection, SELECTIONS)
         check_choice("change", self.change, CHANGES)
         if self.W == "all" and self.tracking != "rate":
             raise InputError(
-                "W='all' needs tracking='rate' (the recommended presets): eq. (7) averages W squared "
+                "W='all' needs tracking='rate' (preset recommended): eq. (7) averages W squared "
                 f"differences. Give a number from 1 to {LIMITS['W'][1]}."
             )
         if self.change != "released" and self.tracking != "component":
@@ -161,16 +134,6 @@ class IMRCSettings:
             raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
         if self.rate is not None:
             object.__setattr__(self, "rate", check_real("rate", self.rate, *LIMITS["rate"]))
-        object.__setattr__(self, "order", check_order(self.order))
-        if self.order != 1 and self.tracking != "rate":
-            raise InputError(
-                f"order={self.order!r} needs tracking='rate' (the recommended presets): eq. (7) is for "
-                "changes that are independent."
-            )
-        if self.order != 1 and self.rate is not None:
-            raise InputError(f"rate is the rate of change of order 1; with order={self.order!r} leave it out.")
-        if self.selection != "none" and self.loss != "log":
-            raise InputError(f"selection={self.selection!r} needs loss='log': candidates are compared by log loss.")
 
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples.
@@ -192,29 +155,17 @@ def check_window(W: object) -> Window:
     return "all" if isinstance(W, str) and W == "all" else check_int("W", W, *LIMITS["W"])
 
 
-def check_order(order: object) -> Order:
-    """Return the order, a number also where it is given as text; raise ValueError for one that does not exist.
-
-    >>> check_order("2"), check_order("ar")
-    (2, 'ar')
-    """
-    for known in ORDERS:
-        if not isinstance(order, bool) and str(order) == str(known):
-            return known
-    raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}; got {order!r}.")
-
-
 PRESET_VALUES: dict[Preset, dict[str, Any]] = {
     "paper": {"W": 2},
-    "recommended_01": {
+    # The last three are for loss "0-1".
+    "recommended": {
         "W": "all",
         "tracking": "rate",
+        "loss": "log",
         "confidence": "over_ess",
         "instances": "recent",
         "max_iter": "by_n",
     },
-    "recommended": {"W": "all", "tracking": "rate", "loss": "log", "selection": "averaged"},
-    "recommended_2023": {"W": "all", "tracking": "rate", "loss": "log", "selection": "cv"},
 }
 
 

@@ -1,13 +1,13 @@
-"""Trackers: from samples to mean vectors, task by task, one interface for both kinds of gains.
+"""Tracking with the paper's gains: from samples to mean vectors, task by task.
 
-A tracker takes in the samples of a task, mapped and with the intercept column, `gap` periods after the task before, and
-then gives estimates of the newest task (alone and forward), of the one to come, and of those within reach.
+The tracker takes in the samples of a task, mapped and with the intercept column, `gap` periods after the task before,
+and then gives estimates of the newest task (alone and forward), of the one to come, and of those within reach.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,49 +15,16 @@ from numpy.typing import NDArray
 from imrc._types import Floats
 from imrc.core.change import backward_change, forward_change, printed_change
 from imrc.core.moments import sample_moments
-from imrc.core.orders import (
-    COMPARED_TASKS,
-    KNOWN_ORDERS,
-    Order,
-    OrderFit,
-    OrderWeights,
-    compare_orders,
-    order_weights,
-)
-from imrc.core.rates import NEGLIGIBLE, RATES, RateEstimate, RateFilter, smoothed_variance
 from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
-
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """Estimate of one task's mean vector.
-
-    Where all components have one gain, `weights` (stored,) are those of the stored tasks' sample averages, oldest
-    first, not negative. Where the change has an order whose weights can be negative, `path` (stored, m) are mean
-    vectors of the stored tasks; `weights` are then those of order 1, `mean` is not their average but where the course
-    of `path` leads, and `carried` (m,) is the mean vector of the stored samples with `weights`, those of each task
-    moved along it.
-    """
+    """Estimate of one task's mean vector."""
 
     mean: Floats  # tau, (m,)
     mse: Floats  # its mean squared error s, (m,)
     ess: float  # Theorems 1 and 3
-    weights: Floats | None = None
-    path: Floats | None = None
-    carried: Floats | None = None
-    before: Tracked | None = None  # what an order other than 1 said of the newest task before its samples
-    ess_walk: float = np.inf  # effective samples under order 1, where it was made with another one
-
-    @property
-    def worth(self) -> float:
-        """Effective samples for a rule's penalty or confidence vector: under no order more than order 1 has.
-
-        A course that is known well makes a mean vector worth more samples. Rules with a weaker penalty made more
-        errors: they see no more instances than before.
-        """
-        return min(self.ess, self.ess_walk)
 
 
 @dataclass(eq=False)
@@ -153,10 +120,6 @@ class ComponentTracker:
         """Return how many numbers are kept."""
         return sum(4 * part.tau.size for part in self._past) + sum(row.size for row in self._squared)
 
-    def choices(self) -> dict[str, float]:
-        """Nothing is chosen: each component has its own change."""
-        return {}
-
     def _newest_change(self) -> Floats:
         """Return d^2 of one period, of the newest window; of a single task nothing is known but its own error."""
         if self._count == 1:
@@ -171,171 +134,3 @@ class ComponentTracker:
     def _differences(self) -> tuple[Floats, int]:
         """Return the stored squared differences and the task of the first of them."""
         return np.stack(self._squared), self._count - len(self._squared)
-
-
-class RateTracker:
-    """One rate of change for all components, see `imrc.core.rates`.
-
-    The weights of `keep` tasks are followed. The rate is fixed, or chosen (None) by the likelihood of the innovations
-    of the last W steps.
-    """
-
-    def __init__(self, n_classes: int, b: int, keep: int, rate: float | None = None, W: int | str = "all") -> None:
-        self.n_classes = n_classes
-        self._filter = RateFilter(b, keep, RATES if rate is None else (rate,), None if W == "all" else int(W))
-        self._single = Tracked(np.empty(0), np.empty(0), 0.0)
-
-    @property
-    def rate(self) -> float:
-        """Rate of change rho in use."""
-        return self._filter.rate
-
-    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
-        """Take in the next task."""
-        if y is None:
-            nothing = np.zeros_like(self._single.mean)
-            self._single = Tracked(nothing, np.full_like(nothing, np.inf), 0.0)
-            self._filter.update(nothing, nothing, 0, gap)
-            return
-        tau, s = sample_moments(X1, y, self.n_classes)
-        self._single = Tracked(tau, s, float(len(y)))
-        self._filter.update(tau, smoothed_variance(X1, y, self.n_classes), len(y), gap)
-
-    def single(self) -> Tracked:
-        """Return the sample average with its own variance, as in the paper."""
-        return self._single
-
-    def forward(self) -> Tracked:
-        """Return the forward estimate; mse = P a."""
-        return self._tracked(self._filter.forward())
-
-    def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the task to come; mse = P a."""
-        return self._tracked(self._filter.predicted(gap))
-
-    def revised(self) -> list[Tracked]:
-        """Return the revised estimates; mse = P a."""
-        return [self._tracked(estimate) for estimate in self._filter.revised()]
-
-    def _tracked(self, estimate: RateEstimate) -> Tracked:
-        return Tracked(estimate.mean, self._filter.variance * estimate.a, 1.0 / estimate.a, estimate.weights)
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        return self._filter.size()
-
-    def choices(self) -> dict[str, float]:
-        """Return the rate of change in use, and the one that the likelihood without its prior would choose."""
-        return {"rate": self.rate, "likeliest": self._filter.likeliest}
-
-
-class OrderTracker(RateTracker):
-    """Change of an order other than 1, or of the one that the tasks so far speak for most, see `imrc.core.orders`.
-
-    Until an order has predicted a task, and where "auto" finds order 1, this is the random walk.
-    """
-
-    def __init__(self, n_classes: int, b: int, keep: int, order: Order, W: int | str = "all") -> None:
-        super().__init__(n_classes, b, keep, None, W)
-        self._orders = KNOWN_ORDERS if order == "auto" else (order,)
-        self._window = None if W == "all" else int(W)
-        self._b, self._kept = b, max(keep, b + 1, COMPARED_TASKS)
-        self._averages: list[Floats] = []
-        self._samples: list[int] = []
-        self._gaps: list[float] = []
-        self._fit: OrderFit | None = None
-        self._weights: dict[float, OrderWeights] = {}
-        self._before: Tracked | None = None
-
-    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
-        """Take in the next task, and compare the orders again."""
-        self._before = self.predicted(gap) if self._fit is not None else None
-        super().update(X1, y, gap)
-        self._averages.append(self._single.mean)
-        self._samples.append(0 if y is None else len(y))
-        self._gaps.append(gap)
-        while np.count_nonzero(self._samples) > self._kept:
-            del self._averages[0], self._samples[0], self._gaps[0]
-        self._weights = {}
-        fits = self._compared()
-        self._fit = fits[0] if fits and fits[0].order != 1 else None
-
-    def _compared(self) -> tuple[OrderFit, ...]:
-        last, variance = slice(-COMPARED_TASKS, None), self._filter.variance
-        used = variance > NEGLIGIBLE
-        if not used.any():
-            return ()
-        Z = np.stack(self._averages[last])[:, used] / np.sqrt(variance[used])
-        products, samples, gaps = Z @ Z.T / Z.shape[1], np.array(self._samples[last]), np.array(self._gaps[last])
-        return compare_orders(products, samples, gaps, Z.shape[1], self._orders, self._window)
-
-    def forward(self) -> Tracked:
-        """Return the forward estimate."""
-        if self._fit is None:
-            return replace(super().forward(), before=self._before)
-        weights = self._order_weights(1.0)
-        found = self._ordered(weights.smooth[-1], float(weights.smooth_a[-1]), super().forward(), weights)
-        return replace(found, before=self._before)
-
-    def predicted(self, gap: float = 1.0) -> Tracked:
-        """Return the estimate of the task to come."""
-        usual = super().predicted(gap)
-        if self._fit is None:
-            return usual
-        weights = self._order_weights(gap)
-        return self._ordered(weights.ahead, weights.ahead_a, usual, weights)
-
-    def revised(self) -> list[Tracked]:
-        """Return the revised estimates."""
-        usual = super().revised()
-        if self._fit is None:
-            return usual
-        weights = self._order_weights(1.0)
-        return [
-            self._ordered(weights.smooth[-1 - back], float(weights.smooth_a[-1 - back]), one, weights)
-            for back, one in enumerate(usual, start=1)
-        ]
-
-    def _order_weights(self, gap: float) -> OrderWeights:
-        if gap not in self._weights:
-            assert self._fit is not None  # noqa: S101 - asked by those who have looked
-            compared = min(len(self._samples), COMPARED_TASKS)
-            samples, gaps = np.array(self._samples, dtype=np.float64), np.array(self._gaps)
-            self._weights[gap] = order_weights(self._fit, compared, samples, gaps, gap)
-        return self._weights[gap]
-
-    def _ordered(self, row: Floats, a: float, usual: Tracked, weights: OrderWeights) -> Tracked:
-        """Return an estimate with the weights `row`; `usual` is that of order 1."""
-        averages, labelled = np.stack(self._averages), np.array(self._samples) > 0
-        mean, mse = row @ averages, self._filter.variance * a
-        if row.min() > -_ROUNDING:
-            return Tracked(mean, mse, 1.0 / a, np.maximum(row[labelled], 0.0), ess_walk=usual.ess)
-        path = (weights.smooth @ averages)[labelled]
-        carried = self._carried(mean, path, averages[labelled], usual)
-        return Tracked(mean, mse, 1.0 / a, usual.weights, path, carried, ess_walk=usual.ess)
-
-    def _carried(self, mean: Floats, path: Floats, averages: Floats, usual: Tracked) -> Floats:
-        """Return the mean vector of samples weighted as in order 1, those of task j moved as all of it moves from j.
-
-        A class moves by its share of the move: E[x 1(y = c)] of instances x + v is larger by P(y = c) v.
-        """
-        assert usual.weights is not None  # noqa: S101 - one gain for all components
-        stored = min(len(usual.weights), len(averages))
-        weights = usual.weights[-stored:] / usual.weights[-stored:].sum()
-        blocks = averages[-stored:].reshape(stored, self.n_classes, -1)
-        moves = (mean - path[-stored:]).reshape(stored, self.n_classes, -1).sum(axis=1)
-        moves[:, 0] = 0.0
-        moved = blocks + blocks[:, :, :1] * moves[:, None, :]
-        return np.asarray(weights @ moved.reshape(stored, -1))
-
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        return super().size() + sum(average.size for average in self._averages)
-
-    def choices(self) -> dict[str, float]:
-        """Return the rate of change of order 1, and the place of the order in use in `KNOWN_ORDERS`."""
-        order = 1 if self._fit is None else self._fit.order
-        return {**super().choices(), "order": float(KNOWN_ORDERS.index(order))}
-
-
-Tracker = ComponentTracker | RateTracker

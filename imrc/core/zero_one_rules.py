@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats
-from imrc.core.rules import Fit, surplus
+from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.core.trackers import Tracked
 from imrc.solvers import Instances, Problem, Solution, prepare_instances, solve_many
@@ -31,7 +31,7 @@ class ZeroOneRules:
 
     def step(
         self, X1: Floats, y: NDArray[np.int64] | None, single: Tracked | None, forward: Tracked, revised: list[Tracked]
-    ) -> tuple[Fit | None, Fit, list[Fit]]:
+    ) -> tuple[TaskEstimate | None, TaskEstimate, list[TaskEstimate]]:
         """Solve for the newest task, then for the revised ones from their own forward solutions."""
         own = prepare_instances(X1)
         common = self._common(X1)
@@ -47,7 +47,7 @@ class ZeroOneRules:
         )
         return newest[1][1] if alone else None, newest[0][1], [fit for _, fit in again]
 
-    def predicted(self, task: Tracked) -> Fit:
+    def predicted(self, task: Tracked) -> TaskEstimate:
         """Solve for the task to come on the newest instances, from the newest solution."""
         return self._solved([(self._newest, task, self._solutions[-1])])[0][1]
 
@@ -55,10 +55,6 @@ class ZeroOneRules:
         """Return how many numbers are kept."""
         kept = sum(part.X1.size for part in self._own) + 2 * sum(part.mu.size for part in self._solutions)
         return kept + sum(X1.size for X1 in self._samples)
-
-    def choices(self) -> dict[str, float]:
-        """Nothing is chosen."""
-        return {}
 
     def _common(self, X1: Floats) -> Instances | None:
         """Return the common set X of this step, or None where each task uses its own samples."""
@@ -72,31 +68,17 @@ class ZeroOneRules:
                 self._samples.popleft()
         return prepare_instances(np.concatenate(self._samples))
 
-    def _placed(self, instances: Instances, task: Tracked) -> Instances:
-        """Return X where an order other than 1 expects the task: elsewhere no distribution on X has its mean vector.
-
-        In its first column, which is a one on all instances, nothing moves.
-        """
-        if task.ess_walk == np.inf:
-            return instances
-        move = _centre(task).reshape(self.n_classes, -1).sum(axis=0) - instances.X1.mean(axis=0)
-        move[0] = 0.0
-        return prepare_instances(instances.X1 + move)
-
     def _confidence(self, task: Tracked) -> Floats:
         lam = np.sqrt(task.mse)
-        if task.worth < task.ess:
-            lam *= np.sqrt(task.ess / task.worth)
         if self.settings.confidence == "over_ess":
-            lam /= np.sqrt(task.worth)
+            lam /= np.sqrt(task.ess)
         return np.asarray(self.settings.lambda0 * lam)
 
-    def _solved(self, wanted: Sequence[tuple[Instances, Tracked, Solution | None]]) -> list[tuple[Solution, Fit]]:
+    def _solved(
+        self, wanted: Sequence[tuple[Instances, Tracked, Solution | None]]
+    ) -> list[tuple[Solution, TaskEstimate]]:
         """Solve for tasks on instances, each from a solution or from zeros."""
-        problems = [
-            Problem(self._placed(instances, task), _centre(task), self._confidence(task), start)
-            for instances, task, start in wanted
-        ]
+        problems = [Problem(instances, task.mean, self._confidence(task), start) for instances, task, start in wanted]
         solutions = solve_many(
             problems, self.n_classes, self._iterations, threads=self.threads, method=self.settings.solver
         )
@@ -104,22 +86,10 @@ class ZeroOneRules:
         return [(solution, _fit(task, problem, solution)) for (_, task, _), problem, solution in found]
 
 
-def _centre(task: Tracked) -> Floats:
-    """Return the mean vector that problem (3) takes.
-
-    It has to be one that a distribution on X nearly has: lambda is far smaller than its error. An average of samples
-    is. A course continued with negative weights is not, where there are more components than instances; then the
-    samples themselves are moved along it.
-    """
-    return task.mean if task.carried is None else task.carried
-
-
-def _fit(task: Tracked, problem: Problem, solution: Solution) -> Fit:
+def _fit(task: Tracked, problem: Problem, solution: Solution) -> TaskEstimate:
     linear = 1.0 - problem.tau @ solution.mu + problem.lam @ np.abs(solution.mu)
     nu = solution.value - float(linear)
     # The promise is that of lambda = sqrt(s) at least, whatever confidence vector chose mu.
     slack = np.maximum(np.sqrt(task.mse) - problem.lam, 0.0)
     value = solution.value + float(slack @ np.abs(solution.mu))
-    if task.carried is not None:  # and about the task's own mean vector
-        value += float((task.carried - task.mean) @ solution.mu)
-    return Fit(solution.mu, value, nu, task.ess, solution.iterations)
+    return TaskEstimate(task.mean, task.mse, solution.mu, value, nu, task.ess, solution.iterations)

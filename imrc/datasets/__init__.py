@@ -11,7 +11,6 @@ from typing import Any
 from imrc._checks import check_choice, check_int, check_names
 from imrc.datasets._catalogue import RemoteFile, catalogue, facts
 from imrc.datasets._fetch import download
-from imrc.datasets._images import extract_features
 from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
@@ -48,7 +47,6 @@ __all__ = [
     "cut_table",
     "download",
     "entry",
-    "extract_features",
     "facts",
     "gaussian_tasks",
     "load",

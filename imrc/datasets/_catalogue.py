@@ -65,7 +65,6 @@ class CatalogueEntry:
     citation: str
     licence: str
     note: str
-    images: str
     opens_with: int
     files: tuple[RemoteFile, ...]
 
@@ -119,7 +118,7 @@ def _entry(values: Mapping[str, Any]) -> CatalogueEntry:
     files = tuple(_file(file) for file in values.pop("file"))
     kinds = _kinds(values.pop("columns"), values["features"])
     names = tuple(values.pop("class_names"))
-    texts = {name: values.pop(name, "") for name in ("paper", "note", "images")}
+    texts = {name: values.pop(name, "") for name in ("paper", "note")}
     values.setdefault("opens_with", values["tasks"])
     return CatalogueEntry(files=files, column_kinds=kinds, class_names=names, **texts, **values)
 

@@ -127,10 +127,10 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
         place = folder / file.path
         if file.urls:
             lines.append(f"Download {file.urls[0]} and save it as {place}")
-        elif entry.images:
+        elif file.path.endswith("_resnet18.npz"):
             lines.append(
-                f"Make {place} from the images ({entry.homepage}) with imrc.datasets.extract_features"
-                f"({entry.name!r}, FOLDER), where FOLDER is {entry.images}"
+                f"Make {place} from the images ({entry.homepage}): features of a ResNet18, see Features of images in "
+                "the documentation"
             )
         else:
             lines.append(f"Put the file {place} in place; it cannot be downloaded ({entry.homepage})")

@@ -12,13 +12,10 @@ from imrc.diagnostics._order import OrderTests
 from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
 from imrc.diagnostics._verdict import TITLES, Verdict
 from imrc.diagnostics.changed import Changed, what_changed
-from imrc.diagnostics.power import Power, verdict_power
 
 __all__ = [
     "assess",
     "what_changed",
-    "verdict_power",
-    "Power",
     "Changed",
     "Assessment",
     "partial_autocorrelation",

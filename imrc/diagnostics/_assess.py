@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from imrc._checks import InputError, check_int, check_real
 from imrc._types import Floats
-from imrc.core.orders import COMPARED_TASKS, OrderFit, compare_orders
 from imrc.diagnostics._change import ChangeEstimate, change_estimate, estimate_change
 from imrc.diagnostics._identical import SHUFFLES, WORK_LIMIT, SameMethod, approximate_p_value, exact_p_value
 from imrc.diagnostics._innovations import Innovations, innovations
@@ -112,8 +111,6 @@ class Assessment:
     """Tests on the changes; None below 5 tasks."""
     models: tuple[ModelFit, ...] = ()
     """Competing models, best first; empty below 5 tasks."""
-    orders: tuple[OrderFit, ...] = ()
-    """Change models of the learner, by how well each predicts a task from those before it; empty below 5 tasks."""
     moments: Moments
     """Sample averages and their mean squared errors, all components."""
 
@@ -201,9 +198,6 @@ class Assessment:
             out["changes"] = self.verdict.changes_text
             out |= {"z_mean": tests.z_mean, "z_lags": {str(t): z for t, z in tests.z_lags.items()}}
         out["bic_behind_best"] = {str(group): gap for group, gap in self.gaps.items()}
-        out["orders"] = [
-            {"order": fit.order, "likelihood": fit.likelihood, "probability": fit.probability} for fit in self.orders
-        ]
         out["returns"] = [[i + 1, j + 1] for i, j in self.returns[:20]]
         result: dict[str, Any] = plain(out)
         return result
@@ -332,7 +326,6 @@ def _judge(
         pacf=pacf,
         variogram=curve,
         distance=reduced.distance,
-        orders=_orders(reduced) if reduced.k >= LEAST_TASKS else (),
         **evidence,
         **head,
     )
@@ -377,14 +370,6 @@ def gather(reduced: Reduced, m_noise: float | None, p_same: float | None, orders
         models = fit_models(reduced.scaled, reduced.h, m_eff)
     name, second, p_change = decide(k, p_same, order.p_order if order else None, change, share, models)
     return Evidence(name, second, p_same, method, p_change, order, pairs, share, change, tests, models)
-
-
-def _orders(reduced: Reduced) -> tuple[OrderFit, ...]:
-    """Compare the learner's change models on the last tasks, in its unit: the variance of one sample."""
-    n = 1.0 if reduced.n_ref is None else reduced.n_ref
-    last = slice(-COMPARED_TASKS, None)
-    samples = n / reduced.h[last]
-    return compare_orders(reduced.G[last, last] / n, samples, np.ones(len(samples)), reduced.m)
 
 
 def _pictures(

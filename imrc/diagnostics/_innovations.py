@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.core.orders import effective_components
 from imrc.diagnostics._reduction import Reduced
 
 ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
@@ -97,3 +96,18 @@ def innovations(reduced: Reduced, ratio: float) -> Innovations:
         expected_raw_correlation=-1.0 / (2.0 + ratio),
         m_eff=effective_components(M, reduced.m),
     )
+
+
+def effective_components(M: Floats, m: int) -> float:
+    """Return mean M_tt M_uu / mean M_tu^2 over t != u, clipped to [1, m].
+
+    M (steps, steps) holds products of standardised innovations, averaged over the m components.
+    """
+    steps = len(M)
+    diagonal = np.diag(M)
+    off = steps * (steps - 1)
+    if off == 0:
+        return 1.0
+    top = (diagonal.sum() ** 2 - (diagonal**2).sum()) / off
+    bottom = ((M**2).sum() - (diagonal**2).sum()) / off
+    return float(np.clip(top / bottom if bottom > 0 else m, 1.0, m))

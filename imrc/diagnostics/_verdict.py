@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.core.orders import KnownOrder
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import ChangePattern, Innovations
 from imrc.diagnostics._models import Group, ModelFit, group_gaps
@@ -54,16 +53,6 @@ TITLES: dict[VerdictName, str] = {
     "periodic": "periodic",
 }
 
-
-ORDER_OF: dict[VerdictName, KnownOrder] = {
-    "no_change": "none",
-    "evolving": 1,
-    "mean_reverting": "ar",
-    "trend": 2,
-    "jump": "restart",
-    "periodic": "seasonal",
-}
-"""Order of the change that a verdict is about, see `imrc.core.orders`; of others the learner has no model."""
 
 FINDINGS: dict[VerdictName, str] = {
     "no_change": "no change can be seen",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from imrc.core.orders import ORDER_NAMES, KnownOrder
 from imrc.diagnostics._assess import Assessment
 from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
 from imrc.diagnostics._models import Group
 from imrc.diagnostics._pictures import PartialAutocorrelation
-from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL, ORDER_OF
+from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL
 from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
 from imrc.wording import capital, decimal, listed, number, p_text
 
@@ -145,38 +144,6 @@ def meaning_sentence(result: Assessment, n: float) -> str:
     return f"{size}: {by} {gain} from learning forward and backward{condition}."
 
 
-def _named(order: KnownOrder) -> str:
-    return f"{ORDER_NAMES[order]} (`order={order!r}`)".replace("'", '"')
-
-
-def order_sentence(result: Assessment) -> str:
-    """State the change model that goes with the verdict and the one that predicts best; empty: nothing to compare."""
-    if not result.orders:
-        return ""
-    best, own = result.orders[0], ORDER_OF.get(result.verdict.name)
-    sure = f"(probability {decimal(best.probability, 2)})"
-    chosen = f'predicts these tasks best, so `order="auto"` would use it with all samples {sure}'
-    if own is None:
-        return f"No change model of the learner stands for this verdict; {_named(best.order)} {chosen}."
-    if own == best.order:
-        return f"Change model of this verdict: {_named(own)}; it also {chosen}."
-    return f"Change model of this verdict: {_named(own)}; but {_named(best.order)} {chosen}."
-
-
-def order_rows(result: Assessment) -> list[dict[str, str]]:
-    """Return the change models of the learner as rows to show, the one that predicts best first."""
-    most = max((fit.likelihood for fit in result.orders), default=0.0)
-    return [
-        {
-            "Change": ORDER_NAMES[fit.order],
-            "order": str(fit.order),
-            "Log-likelihood behind the best": decimal(most - fit.likelihood, 1),
-            "Probability": decimal(fit.probability, 2),
-        }
-        for fit in result.orders
-    ]
-
-
 def report(result: Assessment, n: float) -> str:
     """Return verdict and evidence as lines of text, the size of the change for n samples a task."""
     lines = [f"{result.name}: {result.verdict.title}", result.verdict.sentence, *result.verdict.notes]
@@ -201,8 +168,6 @@ def report(result: Assessment, n: float) -> str:
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
-    if result.orders:
-        lines.append(order_sentence(result).replace("`", ""))
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from imrc.evaluation.decision import Decision, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.matrix import ErrorMatrix, error_matrix, read_matrix
+from imrc.evaluation.matrix import ErrorMatrix, error_matrix
 from imrc.evaluation.model import fit_model
 from imrc.evaluation.realised import realised_samples
 from imrc.evaluation.repetitions import join_repetitions
@@ -15,7 +15,6 @@ from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
 from imrc.evaluation.settings import PARAMETERS, RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, largest_n
-from imrc.evaluation.uses import rule_uses
 
 __all__ = [
     "HEADLINES",
@@ -39,9 +38,7 @@ __all__ = [
     "iter_run",
     "join_repetitions",
     "largest_n",
-    "read_matrix",
     "realised_samples",
-    "rule_uses",
     "run_references",
     "theorem_4",
 ]

@@ -1,7 +1,7 @@
 """What a run says a practitioner should do: the strategies at hand, which is best, how sure that is, what it is worth.
 
 Learning forward and backward is not compared with learning each task alone only: the first things anybody would try
-are always answering the most frequent class, and one logistic regression for everything so far.
+are always answering the most frequent class, and one rule for everything so far.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from imrc.evaluation.significance import Headline, holm, mean_interval, paired_d
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest
 
-REFERENCES = {"majority": "majority", "pooled": "logistic_seen"}
+REFERENCES = {"majority": "majority", "pooled": "pooled"}
 """Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
 
 STRATEGIES = {
@@ -42,8 +42,9 @@ _TITLES_IN: dict[str, dict[str, str]] = {
 }
 """Where a scenario calls for other words."""
 
-_OTHER_LEARNER = (
-    "Logistic regression (C = 1) is another learner than the rules beside it, not the same rule on more data."
+_SAME_LEARNER = (
+    "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
+    "same penalties; only what it takes from other tasks differs."
 )
 
 ENOUGH = 5
@@ -191,7 +192,7 @@ def decide(
         Strategy(name, titles[name], tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
         for name, values in errors.items()
     )
-    notes = [_OTHER_LEARNER if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
+    notes = [_SAME_LEARNER if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:

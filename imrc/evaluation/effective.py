@@ -29,8 +29,8 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
     """Return the effective samples a run reached, of the scenario's main rule if None: every page quotes this number.
 
     By the recursions of Theorems 1 and 3 with the variances and changes the run estimated, at the last step; 95 % t
-    interval over repetitions. Where ways to use the past are averaged, their geometric mean by shares. In the scenario
-    "next_task" before any samples of each task.
+    interval over repetitions. Where rates of change are followed side by side, their geometric mean by shares, so it
+    depends on what each predicted. In the scenario "next_task" before any samples of each task.
     """
     rule = check_choice("rule", result.scenario.main if rule is None else rule, result.ess_tables)
     ess, whose = result.ess_tables[rule].final(), rule
@@ -43,9 +43,9 @@ def effective_samples(result: RunResult, rule: str | None = None) -> EffectiveSa
 
 def borrowing(result: RunResult) -> float:
     """Return the share other tasks have, mean over the steps from the second task on: 1 if used throughout."""
-    used = result.choices.get("transfer")
+    alone = result.choices.get("rate inf")
     # The first task has nobody to borrow from, whatever was chosen.
-    return 1.0 if used is None or used.shape[1] < 2 else float(used[:, 1:].mean())
+    return 1.0 if alone is None or alone.shape[1] < 2 else 1.0 - float(alone[:, 1:].mean())
 
 
 def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None) -> EffectiveSamples:

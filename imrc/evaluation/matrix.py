@@ -1,13 +1,9 @@
-"""An error matrix R[step, task] from elsewhere: read, checked, and summed up by the measures of continual learning."""
+"""An error matrix R[step, task] from another program: checked, and summed up by the measures of continual learning."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -24,9 +20,6 @@ Rows = Literal["steps", "tasks"]
 
 MOST_TASKS = 300
 """More tasks than a picture of a matrix could show."""
-MOST_BYTES = 20_000_000
-_LONG = ("training_exp", "eval_exp", "eval_accuracy")
-"""Columns of the long layout that Avalanche writes: experiences from 0, one row per step and task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,94 +114,3 @@ def error_matrix(
     filled = not np.isfinite(ahead).all() or (R[:, lag[:-1], lag[1:]] == 0).all()
     before = None if filled else np.concatenate([np.full((len(R), 1), np.nan), ahead], axis=1)
     return ErrorMatrix(name, LagTable(by_lag), before, tuple(notes))
-
-
-def read_matrix(data: bytes, *, name: str, holds: Holds = "accuracy", rows: Rows = "steps") -> ErrorMatrix:
-    """Read a matrix from a file's content, at most 20 MB: .npy, text with commas, semicolons or tabs, else DataError.
-
-    Text may have names in first row and column; the long layout of Avalanche's `eval_results.csv` is read too.
-    """
-    if len(data) > MOST_BYTES:
-        raise DataError(f"The file has {len(data):,} bytes; a matrix needs at most {MOST_BYTES:,}.")
-    if data[:6] == b"\x93NUMPY":
-        return error_matrix(_array(data), name=name, holds=holds, rows=rows)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError("The file is neither .npy nor text.") from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise DataError("The file is empty.")
-    marks = next((mark for mark in "\t;" if mark in lines[0]), ",")
-    cells = [[cell.strip() for cell in line] for line in csv.reader(lines, delimiter=marks)]
-    head = [cell.casefold() for cell in cells[0]]
-    if set(_LONG) <= set(head):
-        return error_matrix(_from_long(cells[1:], [head.index(one) for one in _LONG]), name=name)
-    return error_matrix(np.array(list(_numbers(cells, comma=marks == ";"))), name=name, holds=holds, rows=rows)
-
-
-def _array(data: bytes) -> Floats:
-    """Return an array as NumPy saved it; what its header promises is checked before anything is made of it."""
-    file = io.BytesIO(data)
-    try:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(file)
-        if dtype.kind not in "fiub" or len(shape) > 3:
-            raise DataError("The array must hold numbers in two or three dimensions.")
-        content = data[file.tell() :]
-        if math.prod(map(int, shape)) * dtype.itemsize != len(content):
-            raise DataError("The array is cut off, or its header does not fit its content.")
-        flat = np.frombuffer(content, dtype=dtype)
-        return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)
-    except DataError:
-        raise
-    except Exception as error:  # a damaged header fails in many ways
-        raise DataError(f"The array cannot be read: {str(error)[:200]}") from None
-
-
-def _number(cell: str, *, comma: bool) -> float | None:
-    """Return a number, NaN for a gap, None for a word."""
-    if cell.casefold() in ("", "nan", "na", "-"):
-        return float("nan")
-    try:
-        return float(cell.rstrip("%").replace(",", ".") if comma else cell.rstrip("%"))
-    except ValueError:
-        return None
-
-
-def _numbers(cells: list[list[str]], *, comma: bool) -> Iterator[list[float]]:
-    """Yield rows of numbers, names in the first row and column left out."""
-    width = max(map(len, cells))
-    rows: list[list[Any]] = [
-        [_number(cell, comma=comma) for cell in row] + [float("nan")] * (width - len(row)) for row in cells
-    ]
-    named = any(value is None for value in rows[0][1:])
-    first = any(row[0] is None for row in rows[named:]) or (named and cells[0][0] == "")
-    for number, row in enumerate(rows[named:], start=1 + named):
-        values = row[first:]
-        if None in values:
-            column = values.index(None) + 1 + first
-            raise DataError(
-                f"Row {number}, column {column} holds {cells[number - 1][column - 1][:40]!r}, not a number."
-            )
-        yield values
-
-
-def _from_long(cells: list[list[str]], places: list[int]) -> Floats:
-    """Return the matrix of the long layout."""
-    found: dict[tuple[int, int], float] = {}
-    for number, row in enumerate(cells, start=2):
-        try:
-            step, task = int(row[places[0]]), int(row[places[1]])
-            value = float(row[places[2]])
-        except (ValueError, IndexError):
-            raise DataError(f"Row {number} does not hold two numbers of experiences and an accuracy.") from None
-        if not (0 <= step < MOST_TASKS and 0 <= task < MOST_TASKS):
-            raise DataError(f"Row {number}: experiences count from 0 to {MOST_TASKS - 1}.")
-        found[step, task] = value
-    size = max((max(place) for place in found), default=-1) + 1
-    R = np.full((size, size), np.nan)
-    for place, value in found.items():
-        R[place] = value
-    return R

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imrc.core.rates import PRIOR_MEDIAN
 from imrc.evaluation.effective import EffectiveSamples, effective_samples
 from imrc.evaluation.words import interval_text, with_error
-from imrc.wording import RULES, capital, decimal
+from imrc.wording import RULES, capital
 
 if TYPE_CHECKING:
     from imrc.diagnostics import Assessment
@@ -19,8 +18,6 @@ _TURNS_BACK = 0.6
 """Neighbours are this much less alike than tasks two apart where every step undoes the one before."""
 _RARELY = 0.6
 """A rule that borrowed in fewer of its steps has judged by itself that neighbours mislead."""
-_BY_PRIOR = 0.5
-"""A prior decided the rate if in this share of repetitions the likelihood alone would have chosen another one."""
 _ALONE = {"adaptation": "the newest task alone", "next_task": "the rule of the last task"}
 
 
@@ -60,7 +57,7 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
 
 
 def worth_sentence(result: RunResult) -> str:
-    """State what the theorems promise for the changes a run estimated, and whether its data decided them."""
+    """State what the theorems promise for the changes a run estimated, in Markdown."""
     worth = effective_samples(result)
     if worth.borrowing == 0:
         return f"**Promised:** no more than each task's own {worth.own:g} samples."
@@ -69,17 +66,8 @@ def worth_sentence(result: RunResult) -> str:
         f"**Promised** by the theorems for the changes this run estimated: each task is worth {worth.mean:,.1f} "
         f"samples {'before any of its labels' if before else f'instead of {worth.own:g}'}"
     )
-    rate, alone = (result.choices.get(name) for name in ("rate", "likeliest"))
-    by_prior = rate is not None and alone is not None and np.mean(rate[:, -1] != alone[:, -1]) >= _BY_PRIOR
-    if rate is None or alone is None or not by_prior:
-        interval = interval_text(worth)
-        return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
-    # The interval would only say how little the data had to do with it.
-    chosen, likeliest = (f"{np.median(values[:, -1]):.2g}".lstrip("0") for values in (rate, alone))
-    return (
-        f"{text}. **A prior decided that more than these data:** the run took ρ = {chosen} for the rate of change, "
-        f"because rates around {decimal(PRIOR_MEDIAN, 1)} are usual; its samples alone speak for {likeliest}."
-    )
+    interval = interval_text(worth)
+    return f"{text} ({'95 % interval ' if ' to ' in interval else ''}{interval})."
 
 
 def next_task_sentence(result: RunResult, ratio: tuple[float, float, float] | None = None) -> str:
@@ -111,7 +99,7 @@ def _reason(worth: EffectiveSamples, diagnosis: Assessment | None) -> str:
             "on each other."
         )
     if worth.borrowing < _RARELY:
-        return f"The rules themselves did without other tasks in {100 * (1 - worth.borrowing):.0f} % of the steps."
+        return f"Each task alone has a share of {100 * (1 - worth.borrowing):.0f} % in the rules themselves."
     if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
         return (
             f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "

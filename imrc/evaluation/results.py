@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     from imrc.evaluation.run import StepResult
 
-_FORMAT = 2
-_FORMATS = (1, 2)
-"""In format 1, preset "recommended" was what is now "recommended_2023"."""
+_FORMAT = 3
 TABLES = {"error": "errors", "risk": "risks", "ess": "ess", "miss": "misses"}
 """Tables that a run holds (with "_tables") and saves, with their names in a step."""
 COLUMNS = ("before", "before_risk", "before_ess", "method_time_s", "state_sizes", "choices")
@@ -87,9 +85,8 @@ class RunResult:
     state_sizes : dict of str to ndarray of shape (repetitions, tasks)
         Per method: numbers kept after each task.
     choices : dict of str to ndarray of shape (repetitions, tasks)
-        What the learner chose from past data at each step: "rate" of change, "order" (its place in
-        `imrc.core.orders.KNOWN_ORDERS`), "transfer" (share of the past, 0 to 1), "pooled"
-        (share of all stored samples alike), "penalty".
+        What past data decided at each step: the share (0 to 1) of each rate of change, "rate 0" (all tasks alike) to
+        "rate inf" (the task alone), and "penalty", its factor.
     miss_tables : dict of str to LagTable
         Per rule: test samples of the rare class given another one. Empty where no class is rare.
     rare_counts : LagTable or None
@@ -635,10 +632,13 @@ class RunResult:
             raise
         except Exception as error:
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
-        if header.get("format") not in _FORMATS:
-            raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 and {_FORMAT}.")
-        if header["format"] == 1 and header["settings"]["preset"] == "recommended":
-            header["settings"]["preset"] = "recommended_2023"
+        if header.get("format") in (1, 2):
+            raise ValueError(
+                f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version or "
+                "run its settings again."
+            )
+        if header.get("format") != _FORMAT:
+            raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
 
         def held(kind: str) -> dict[str, Floats]:
             start = f"{kind}/"

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int, check_names
 from imrc._types import Floats
-from imrc.core.learner import RULES, Learner, StepUpdate, TaskEstimate
+from imrc.core.learner import RULES, Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
+from imrc.core.rules import TaskEstimate
 from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.calibration import counted
@@ -447,7 +448,7 @@ def evaluate(
     W : int, "all" or None
         The number of recent changes from which the size of a change is estimated, see `imrc.IMRC`; None: the
         preset's.
-    preset : {"recommended", "recommended_01", "recommended_2023", "paper"}
+    preset : {"recommended", "paper"}
         Preset of the learner.
     features : str, FeatureSpec or None
         Representation, see `imrc.features`; None: the preset's, "blended" for recommended, "automatic" for others.
@@ -467,7 +468,7 @@ def evaluate(
         "multi_task" are one and the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
-        `max_iter`, `tracking`, `confidence`, `loss`, `selection`, `rate`, `change`, `order`. None: the preset's.
+        `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.
 
     Returns
     -------

@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from imrc.core.orders import KNOWN_ORDERS, ORDER_NAMES
 from imrc.core.settings import own_features
 from imrc.evaluation.effective import EffectiveSamples
 from imrc.evaluation.results import RunResult
@@ -91,10 +88,7 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
     """Compare Theorem 4 at the ratio measured on all samples (`full`: all succeeding tasks) with a run, and explain."""
     learner, n = result.settings.learner, result.settings.n
     estimate = (
-        f"the theorem is about a random walk, and the run expects another change (order {learner.order})"
-        if learner.order != 1
-        else f"the run has to estimate the change while it learns, from the {n} samples drawn of each task so far"
-        + (", and averages ways to use the past" if learner.selection == "averaged" else "")
+        f"the run has to find the rate of change while it learns, from the {n} samples drawn of each task so far"
         if learner.tracking == "rate"
         else f"the run estimates variances and changes by equation (7) from {n} samples of each task, where noise "
         "counts as change, and the component that changes most decides"
@@ -107,24 +101,6 @@ def theorem_4_sentence(run: EffectiveSamples, theorem: EffectiveSamples, full: f
         f"{theorem.high:,.1f}, from that of the ratio). Both are means over the tasks with at most {reach} "
         f"step{'s' * (reach != 1)} back{limit}; they differ because {estimate}{off}."
     )
-
-
-def order_in_use(settings: RunSettings, result: RunResult | None = None) -> str:
-    """Return which order of change the learner uses, and where it chooses itself, how often each.
-
-    >>> order_in_use(RunSettings()), order_in_use(RunSettings(n=50, overrides={"order": "auto"}))
-    ('random walk (1)', 'chosen at each step, from 50 samples a task (auto)')
-    """
-    order = settings.learner.order
-    if order != "auto":
-        return f"{ORDER_NAMES[order]} ({order})"
-    text = f"chosen at each step, from {settings.n} samples a task (auto)"
-    if result is None or "order" not in result.choices:
-        return text
-    places, counts = np.unique(result.choices["order"].astype(int), return_counts=True)
-    ranked = sorted(zip(places, counts / counts.sum(), strict=True), key=lambda pair: -pair[1])
-    shares = listed([f"{ORDER_NAMES[KNOWN_ORDERS[place]]} in {100 * share:.0f} %" for place, share in ranked])
-    return f"{text}: {shares} of the steps"
 
 
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:

@@ -1,1 +1,1 @@
-"""The paper's tables: measured again (`measure`), shipped with the package (`shipped`), kept here (`kept`)."""
+"""The paper's tables: measured again (`measure`), and shipped with the package (`shipped`)."""

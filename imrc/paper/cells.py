@@ -10,7 +10,7 @@ from imrc import datasets
 from imrc.baselines import PUBLISHED
 from imrc.evaluation.comparison import imrc_key, title_of_method
 from imrc.evaluation.significance import half_width
-from imrc.paper import kept, shipped
+from imrc.paper import shipped
 from imrc.paper.measure import BACKWARD_STEPS, SIZES, TOLERANCE, WINDOWS, how_to_get
 from imrc.paper.printed import (
     PRINTED_AVERAGE_N,
@@ -62,7 +62,7 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
     minus printed), why (ours or the printed value is missing, else empty). References have no printed value.
     """
-    return _frame(_error_rows(kept.table("errors"), n, error, methods))
+    return _frame(_error_rows(shipped.table("errors"), n, error, methods))
 
 
 def _error_rows(table: pd.DataFrame, n: int, error: ErrorKind, methods: Sequence[str]) -> list[tuple[object, ...]]:
@@ -85,7 +85,7 @@ def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row 
 
 def setting_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table over W and b for n = 10 or 100, with the columns of `error_cells`."""
-    measured = kept.table("settings").query("n == @n")
+    measured = shipped.table("settings").query("n == @n")
     found = {(row.dataset, row.setting): row for row in measured.itertuples()}
     rows: list[tuple[object, ...]] = []
     for name in datasets_with_settings():
@@ -97,8 +97,8 @@ def setting_cells(n: int) -> pd.DataFrame:
 
 def time_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table of running times for n = 10 or 100: seconds per task in ours and printed."""
-    by_setting = kept.table("settings").query("n == @n")
-    by_method = kept.table("errors").query("n == @n and error_kind == 'average'")
+    by_setting = shipped.table("settings").query("n == @n")
+    by_method = shipped.table("errors").query("n == @n and error_kind == 'average'")
     found = {(row.dataset, row.setting): row for row in by_setting.itertuples()}
     found |= {(row.dataset, row.method): row for row in by_method.itertuples()}
     rows: list[tuple[object, ...]] = []
@@ -197,7 +197,7 @@ def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
     """Return how many cells of all n agree with print, of how many: IMRC's ("imrc") and the other methods'."""
     import pandas as pd
 
-    measured = kept.table("errors")
+    measured = shipped.table("errors")
     rows = [row for n in SIZES for row in _error_rows(measured, n, error, METHODS)]
     table = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
     table = table.assign(gap=table["ours"] - table["printed"]).dropna(subset="gap")
@@ -220,7 +220,7 @@ def headline() -> str:
 
 def not_at_hand() -> str:
     """Say which of the datasets without results can be fetched, and which cannot be had as the paper uses them."""
-    measured = set(kept.table("errors")["dataset"])
+    measured = set(shipped.table("errors")["dataset"])
     absent = [name for name in printed_datasets() if name not in measured]
     titles = {
         fetched: listed([datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched])
@@ -246,7 +246,7 @@ def both_readings() -> str:
 
 def backward_sentence(error: ErrorKind = "average") -> str:
     """Say in how many of the cells measured each step of learning lowers the error of preset ``paper``, over all n."""
-    measured = kept.table("errors").query("error_kind == @error")
+    measured = shipped.table("errors").query("error_kind == @error")
     return transfer_sentence(measured[measured["dataset"].isin(printed_datasets())])
 
 
@@ -352,24 +352,15 @@ def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
     """Return the paper's datasets without results here: title, and how to get the data."""
     import pandas as pd
 
-    measured = set(kept.table(name)["dataset"])
+    measured = set(shipped.table(name)["dataset"])
     names = [other for other in printed_datasets() if other not in measured]
     rows = [(datasets.entry(other).title, datasets.status(other).in_words, how_to_get(other)) for other in names]
     return pd.DataFrame(rows, columns=["Dataset", "On this computer", "How to get it"])
 
 
-def measured_here() -> list[str]:
-    """Return the titles of the datasets with results kept on this computer (`imrc table --keep`), in print's order."""
-    found: set[str] = set()
-    for name in ("errors", "settings"):
-        rows = kept.own(name)
-        found |= set() if rows is None else set(rows["dataset"])
-    return [datasets.entry(name).title for name in printed_datasets() if name in found]
-
-
 def sample_size_curve(dataset: str) -> pd.DataFrame:
     """Return the error of IMRC's rules against n: method, title, x, value, stderr, half, as figures take them."""
-    measured = kept.table("errors").query("dataset == @dataset and error_kind == 'average'")
+    measured = shipped.table("errors").query("dataset == @dataset and error_kind == 'average'")
     part = measured[measured["method"].isin([_PAPER, *_RULES])].sort_values(["method", "n"])
     half = half_width(part["stderr"], part["repetitions"])
     return part.assign(title=part["method"].map(title_of_method), x=part["n"], value=part["error"], half=half)[

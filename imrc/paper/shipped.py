@@ -16,7 +16,7 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings"]
+Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings", "verdicts"]
 
 
 def results_folder() -> Path:

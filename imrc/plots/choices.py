@@ -1,86 +1,55 @@
-"""How the recommended presets use past data, and how they differ from the paper's choices."""
+"""How the recommended preset uses past data, and how it differs from the paper's choices."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.core.rates import RATES
 from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import preset_in
 from imrc.evaluation.words import with_error
 from imrc.plots._panels import Traces, axis, panels
-from imrc.plots._style import COLOURS, SHORT_NAMES
+from imrc.plots._style import SHORT_NAMES
 from imrc.wording import capital
+
+RATES = {
+    "rate 0": ("All tasks alike", "#0072B2"),
+    "rate 0.1": ("Slow change (ρ = .1)", "#56B4E9"),
+    "rate 1": ("Fast change (ρ = 1)", "#E69F00"),
+    "rate inf": ("The task alone", "#D55E00"),
+}
+"""Names and colours of the rates of change that the recommended preset follows side by side."""
 
 
 def choices_table(result: RunResult) -> pd.DataFrame:
-    """Return how past data were used: step (from 1), rate (geometric mean), low, high, transfer, pooled, penalty.
+    """Return step (from 1) and the share of each rate of change in the rules of tasks at hand, mean over repetitions.
 
-    `transfer`: share of repetitions that used the past; `pooled`: in which all stored samples counted alike; `penalty`:
-    geometric mean of its factor. NaN where the preset does not choose.
+    Rates that a run does not follow are left out.
     """
-    steps = np.arange(1, result.n_tasks + 1)
-    blank = np.full((1, result.n_tasks), np.nan)
-    rates = result.choices.get("rate", blank)
-    return pd.DataFrame(
-        {
-            "step": steps,
-            "rate": np.exp(np.log(rates).mean(axis=0)),
-            "low": rates.min(axis=0),
-            "high": rates.max(axis=0),
-            "transfer": result.choices.get("transfer", blank).mean(axis=0),
-            "pooled": result.choices.get("pooled", blank).mean(axis=0),
-            "penalty": np.exp(np.log(result.choices.get("penalty", blank)).mean(axis=0)),
-        }
-    )
+    shares = {name: result.choices[name].mean(axis=0) for name in RATES if name in result.choices}
+    return pd.DataFrame({"step": np.arange(1, result.n_tasks + 1), **shares})
 
 
 def choices_chart(table: pd.DataFrame) -> go.Figure:
-    """Return how past data were used at each step, from `choices_table`: a panel for each choice."""
-    titles = {
-        "rate": "Rate ρ = d² / σ²",
-        "transfer": "Use of the past",
-        "pooled": "All samples alike",
-        "penalty": "Penalty factor",
-    }
-    titles = {name: title for name, title in titles.items() if name == "rate" or table[name].notna().all()}
-    largest = 16 if table["penalty"].max() > 4.0 else 4
-    shares = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1], "ticktext": ["0 %", "50 %", "100 %"]}
-    axes: dict[str, dict[str, Any]] = {
-        "rate": {"type": "log", "tickvals": list(RATES), "range": [-2.2, 0.2]},
-        "transfer": shares,
-        "pooled": shares,
-        "penalty": {
-            "type": "log",
-            "tickvals": [factor for factor in (1, 2, 4, 8, 16) if factor <= largest],
-            "range": [-0.05, np.log10(largest) + 0.05],
-        },
-    }
-    x = table["step"].to_numpy()
-    colour, traces = COLOURS["reference"], Traces()
-    spread = "Smallest to largest over repetitions"
-    traces.band(x, table["low"].to_numpy(), table["high"].to_numpy(), colour, 0.15, name=spread)
-    for panel, name in enumerate(titles, start=1):
+    """Return the shares of the rates of change at each step, from `choices_table`."""
+    x, traces = table["step"].to_numpy(), Traces()
+    for name in table.columns[1:]:
+        title, colour = RATES[name]
         traces.add(
             x=x,
             y=table[name].to_numpy(),
-            name="Mean over repetitions (rate and penalty: geometric)",
-            showlegend=panel == 1,
+            name=title,
             mode="lines+markers" if len(x) <= 40 else "lines",
             line={"color": colour, "width": 2},
-            panel=panel,
         )
     return panels(
         traces,
-        list(titles.values()),
-        [axis("step (tasks learnt)", tickformat="d", nticks=8)] * len(titles),
-        [axis(**axes[name]) for name in titles],
-        gap=0.09,
-        title="How were past data used at each step?",
+        ["Share in the rules, by how well each predicted"],
+        [axis("step (tasks learnt)", tickformat="d", nticks=8)],
+        [axis(range=[-0.05, 1.05], tickvals=[0, 0.5, 1], ticktext=["0 %", "50 %", "100 %"])],
+        gap=0.0,
+        title="How fast were tasks taken to change at each step?",
         height=340,
     )
 

@@ -1,4 +1,4 @@
-"""The paper's curves for any sequence: errors against k and n, running time, and uncertainty sets of one task."""
+"""The paper's curve for any sequence: errors against the number of consecutive tasks k, and against n."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from imrc.plots._axes import decimals, whole_numbers
-from imrc.plots._panels import Traces, axis, band_key, chart, panels
+from imrc.plots._panels import Traces, axis, band_key, panels
 from imrc.plots._style import COLOURS, NAMES
 
 _BY_SIZE = ("solid", "dash", "dot", "dashdot")
 """Line styles of several n: colours are those of the rules everywhere."""
-_STEPS = ("#9ECAE1", "#6BAED6", "#4292C6", "#2171B5", "#084594")
-"""Shades of more backward steps."""
 
 
 def window_curves(table: pd.DataFrame, *, raw: bool = False) -> go.Figure:
@@ -96,87 +94,3 @@ def _line(
 def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
     shown: dict[str, Any] = {"legendgroup": "single", "showlegend": panel == 1, "panel": panel}
     traces.straight(x, [1.0, 1.0], NAMES["single"], COLOURS["single"], dash="dot", **shown)
-
-
-def growth_curves(table: pd.DataFrame) -> go.Figure:
-    """Return running time (`growth_table`) against n, and k at the smallest and largest n, a line per b."""
-    sizes, longest = sorted(table["n"].unique()), int(table["k"].max())
-    traces, titles, x_axes = Traces(), [], []
-    shades = dict(zip(sorted(table["b"].unique()), _STEPS, strict=False))
-    if len(sizes) > 1:
-        titles.append(f"Against n, k = {longest}")
-        x_axes.append(axis("samples n per task", rangemode="tozero"))
-    titles += [f"Against k, n = {n}" for n in dict.fromkeys([sizes[0], sizes[-1]])]
-    x_axes += [axis("tasks k", rangemode="tozero", **whole_numbers(longest, 6))] * (len(titles) - len(x_axes))
-    for b, colour in shades.items():
-        of_b = table[table["b"] == b]
-        parts = [of_b[of_b["k"] == longest].sort_values("n").assign(x=lambda part: part["n"])] if len(sizes) > 1 else []
-        for n in dict.fromkeys([sizes[0], sizes[-1]]):
-            parts.append(of_b[of_b["n"] == n].sort_values("k").assign(x=lambda part: part["k"]))
-        for panel, part in enumerate(parts, start=1):
-            traces.add(
-                x=part["x"],
-                y=part["seconds"],
-                mode="lines+markers",
-                name=f"b = {b}",
-                legendgroup=f"b{b}",
-                showlegend=panel == 1,
-                line={"color": colour, "width": 2},
-                marker={"size": 5},
-                hovertemplate=f"b = {b}, %{{x}}: %{{y:.3g}} s<extra></extra>",
-                panel=panel,
-            )
-    return panels(
-        traces,
-        titles,
-        x_axes,
-        [axis("seconds" if i == 0 else None, rangemode="tozero") for i in range(len(titles))],
-        gap=0.08,
-        title="How does the running time grow?",
-        height=400,
-    )
-
-
-def uncertainty_boxes(table: pd.DataFrame, names: tuple[str, str], label: str) -> go.Figure:
-    """Return the rules' `uncertainty_sets` for one task in two components, and the way of the tasks' own means."""
-    truth = table[table["set"] == "truth"]
-    task = int(table.loc[table["set"] != "truth", "task"].iloc[0])
-    traces = Traces()
-    traces.add(
-        x=truth["x"],
-        y=truth["y"],
-        mode="lines+markers",
-        name="Averages of all samples, task by task",
-        line={"color": COLOURS["reference"], "width": 1},
-        marker={"size": 4},
-        customdata=truth["task"],
-        hovertemplate="task %{customdata}<extra>average of all samples</extra>",
-    )
-    for rule, name in NAMES.items():
-        row = table[table["set"] == rule].iloc[0]
-        x, y = (np.array([row[c] - row[f"{c}_half"], row[c] + row[f"{c}_half"]]) for c in ("x", "y"))
-        area = 4.0 * row["x_half"] * row["y_half"]
-        traces.add(
-            x=[x[0], x[1], x[1], x[0], x[0]],
-            y=[y[0], y[0], y[1], y[1], y[0]],
-            mode="lines",
-            name=f"{name}, area {area:.2g}",
-            line={"color": COLOURS[rule], "width": 2.5},
-            hovertemplate=f"{name}<extra></extra>",
-        )
-    here = truth[truth["task"] == task]
-    traces.add(
-        x=here["x"],
-        y=here["y"],
-        mode="markers",
-        name=f"Task {task}, all samples",
-        marker={"size": 12, "symbol": "x", "color": COLOURS["reference"]},
-        hovertemplate=f"task {task}, all samples<extra></extra>",
-    )
-    return chart(
-        traces,
-        axis(f"{names[0]}, class {label}"),
-        axis(f"{names[1]}, class {label}"),
-        title=f"What is known of task {task}?",
-        height=480,
-    )

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.diagnostics.power import KIND_NAMES, Power
+from imrc.diagnostics.power import KINDS
 from imrc.plots._panels import Traces, axis, chart, names_axis
 
 _ANSWERS = {
     "named": ("this kind", "#0072B2"),
-    "one_of_two": ("this kind or another", "#56B4E9"),
+    "two": ("two kinds", "#56B4E9"),
     "another": ("another kind", "#D55E00"),
     "nothing": ("no change or no order", "#9AA1AC"),
 }
-_WRITTEN = 0.1
-"""Shares below are too narrow for their number."""
+_WRITTEN = 10.0
+"""Percentages below are too narrow for their number."""
 
 
-def power_chart(power: Power) -> go.Figure:
-    """Return a bar for each kind a sequence could be of, divided by what is said of it; the verdict's is bold."""
-    table = power.table
-    here = power.verdict.split(" or ")
-    names = [f"<b>{KIND_NAMES[kind]}</b>" if kind in here else KIND_NAMES[kind] for kind in table["kind"]]
+def power_chart(table: pd.DataFrame, here: Sequence[str | None] = ()) -> go.Figure:
+    """Return one bar for each kind a sequence could be of, divided by what the diagnosis says of it.
+
+    `table` is from `power_table`; kinds named `here` are in bold.
+    """
+    names = [f"<b>{KINDS[kind][1]}</b>" if kind in here else KINDS[kind][1] for kind in table["kind"]]
     traces = Traces()
     for column, (name, colour) in _ANSWERS.items():
-        percent = 100 * table[column]
+        percent = table[column]
         traces.add(
             kind="bar",
             orientation="h",
@@ -32,7 +36,7 @@ def power_chart(power: Power) -> go.Figure:
             y=names,
             name=name,
             marker={"color": colour},
-            text=[f"{value:.0f}" if value >= 100 * _WRITTEN else "" for value in percent],
+            text=[f"{value:.0f}" if value >= _WRITTEN else "" for value in percent],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,

@@ -30,7 +30,6 @@ from imrc.evaluation.words import (
     as_python,
     borrowing_note,
     interval_words,
-    order_in_use,
     plain_errors_note,
     samples_text,
     theorem_4_sentence,
@@ -56,12 +55,11 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Window W": settings.learner.W,
         "Scenario": f"{result.scenario.title} ({result.scenario.field})",
         "Preset": settings.preset,
-        "Order of the change": order_in_use(settings, result),
         "Representation": TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
         "Seed": settings.seed,
     }
-    custom = [f"{name} = {value}" for name, value in settings.overrides if name != "order"]
+    custom = [f"{name} = {value}" for name, value in settings.overrides]
     if custom:
         rows["Custom values"] = ", ".join(custom)
     return rows

@@ -11,14 +11,13 @@ cores.
 
 from __future__ import annotations
 
-from imrc.solvers._api import evaluate_objective, solve
+from imrc.solvers._api import solve
 from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
 from imrc.solvers._solution import Solution
 from imrc.solvers._warm_up import warm_up
 
 __all__ = [
     "Solution",
-    "evaluate_objective",
     "solve",
     "Instances",
     "Problem",

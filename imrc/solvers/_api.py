@@ -12,7 +12,7 @@ from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc._types import Floats
 from imrc.solvers._batch import prepare_instances, run_subgradient
 from imrc.solvers._exact import certified_bound, prepare_exact, solve_exact
-from imrc.solvers._solution import Solution, objective, subset_values
+from imrc.solvers._solution import Solution
 
 Method = Literal["subgradient", "exact"]
 METHODS: tuple[Method, ...] = ("subgradient", "exact")
@@ -72,19 +72,6 @@ def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int)
     if (vectors[1] < 0).any():
         raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
     return X, vectors[0], vectors[1], n_classes
-
-
-def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int) -> float:
-    """Return the objective of (3) at `mu`; shapes as in `solve`, ValueError if one does not fit.
-
-    >>> evaluate_objective([[1.0]], [0.5, 0.5, 0.5, -0.5], [0, 0, 0, 0], [0, 0, 0, 0], n_classes=2)
-    0.5
-    """
-    X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
-    mu = np.ascontiguousarray(mu, dtype=np.float64)
-    if mu.shape != tau.shape:
-        raise ValueError(f"mu must have shape {tau.shape}; got {mu.shape}.")
-    return objective(tau, lam, mu, subset_values(with_intercept(X) @ mu.reshape(n_classes, -1).T).max())
 
 
 def solve(

@@ -21,31 +21,21 @@ Examples
 from __future__ import annotations
 
 from imrc._folders import default_store_path
-from imrc.sweeps.cell import Cell, Failure, Record, cell_key, code_version, run_cell
 from imrc.sweeps.database import StoreError
-from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
-from imrc.sweeps.plan import SweepPlan, make_plan
+from imrc.sweeps.execute import SchedulerError, run_sweep
+from imrc.sweeps.plan import make_plan
 from imrc.sweeps.spec import SweepSpec
-from imrc.sweeps.store import COLUMNS, ResultStore, StoredRun
+from imrc.sweeps.store import COLUMNS, ResultStore
 from imrc.sweeps.summary import summary_table
 
 __all__ = [
     "COLUMNS",
-    "Cell",
-    "Failure",
-    "Record",
     "ResultStore",
     "SchedulerError",
     "StoreError",
-    "StoredRun",
-    "SweepPlan",
-    "SweepReport",
     "SweepSpec",
-    "cell_key",
-    "code_version",
     "default_store_path",
     "make_plan",
-    "run_cell",
     "run_sweep",
     "summary_table",
 ]

@@ -37,13 +37,6 @@ def code_version(method: str) -> str:
     A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
     IMRC); one that alters features raises `imrc.features.VERSION`.
 
-    Parameters
-    ----------
-    method : str
-        "imrc" or the name of a compared method, with or without its profile.
-
-    Examples
-    --------
     >>> code_version("mer") == f"{imrc.__version__}/{FEATURES}/{registry['mer'].version}"
     True
     """
@@ -65,15 +58,13 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     IMRC: everything its preset resolves to, without W where all changes so far count and order 1. Others: what they
     share with IMRC, which for most is nothing.
 
-    Examples
-    --------
     >>> uses(RunSettings(methods=("logistic_recent",))), uses(RunSettings(methods=("mer",)))
     ({'b': 3}, {})
     """
     method = method_of(settings)
     if method != "imrc":
         return {name: getattr(settings, name) for name in registry[parse_method(method)[0]].shared_settings}
-    unsaid = (("W", "all"), ("order", 1), ("preset", settings.learner.preset))
+    unsaid = (("W", "all"), ("preset", settings.learner.preset))
     values = {name: value for name, value in asdict(settings.learner).items() if (name, value) not in unsaid}
     if settings.computed.scenario != "continual":
         # Then every task is within reach.
@@ -93,8 +84,6 @@ def _features_used(features: FeatureSpec) -> dict[str, Any]:
 def features_text(features: FeatureSpec) -> str:
     """Return a representation as one word; numbers that are not the default ones in brackets.
 
-    Examples
-    --------
     >>> features_text(FeatureSpec("rff")), features_text(FeatureSpec("rff", 50))
     ('rff', 'rff(N=50, sigma2=10)')
     """
@@ -108,21 +97,11 @@ def features_text(features: FeatureSpec) -> str:
 
 
 def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str | None = None) -> str:
-    """Return the SHA-256 of everything the numbers of a cell depend on.
+    """Return the SHA-256 of everything the numbers of a cell depend on: data, settings of one method, repetition, code.
 
-    Parameters
-    ----------
-    fingerprint : str
-        Of the sequence, cut to its k tasks.
-    settings : RunSettings
-        With one method. Values the method does not use do not change the key.
-    repetition : int
-        From 0. How many there are in all does not change the key.
-    code : str, optional
-        Code version; default: of the code that is running.
+    The fingerprint is that of the sequence cut to its k tasks. Values the method does not use and the number of
+    repetitions do not change the key.
 
-    Examples
-    --------
     >>> few, many = RunSettings(repetitions=2), RunSettings(repetitions=9)
     >>> cell_key("data", few, 0) == cell_key("data", many, 0), cell_key("data", few, 0) == cell_key("data", few, 1)
     (True, False)
@@ -146,29 +125,13 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of a sweep.
-
-    Attributes
-    ----------
-    dataset : str
-        Name for `imrc.datasets.load`.
-    tasks : int
-        Tasks k.
-    fingerprint : str
-        Of the sequence; a worker that finds other data under the name reports the cell as failed.
-    settings : RunSettings
-        One method, its k None.
-    repetition : int
-        From 0.
-    code : str
-        Code version; a worker with other code reports the cell as failed.
-    """
+    """One piece of a sweep. A worker with other code, or other data under the name, reports it as failed."""
 
     dataset: str
     tasks: int
-    fingerprint: str
-    settings: RunSettings
-    repetition: int
+    fingerprint: str  # of the sequence
+    settings: RunSettings  # one method, its k None
+    repetition: int  # from 0
     code: str
 
     @cached_property
@@ -188,28 +151,20 @@ class Cell:
 class Record:
     """What a finished cell leaves: rows for the table, and its arrays as bytes."""
 
-    rows: tuple[dict[str, Any], ...]
-    """One per rule: its errors, risk and effective sample size."""
-    seconds: float
-    """Processor time of learning."""
-    wall_s: float
-    """Time of everything, loading included."""
-    state: float
-    """Numbers the method keeps at the end."""
-    versions: str
-    """Of Python and the libraries, as JSON."""
-    content: bytes
-    """The run's arrays, as `RunResult.to_bytes` writes them."""
+    rows: tuple[dict[str, Any], ...]  # one per rule: its errors, risk and effective sample size
+    seconds: float  # processor time of learning
+    wall_s: float  # time of everything, loading included
+    state: float  # numbers the method keeps at the end
+    versions: str  # of Python and the libraries, as JSON
+    content: bytes  # the run's arrays, as `RunResult.to_bytes` writes them
 
 
 @dataclass(frozen=True)
 class Failure:
     """A cell that could not be finished, and why."""
 
-    message: str
-    """Kind and text of the error."""
-    details: str = ""
-    """Its traceback."""
+    message: str  # kind and text of the error
+    details: str = ""  # its traceback
 
 
 _lock = threading.Lock()
@@ -251,17 +206,7 @@ def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
 
 
 def run_cell(cell: Cell) -> Record | Failure:
-    """Run a cell in this process; what goes wrong is returned, not raised.
-
-    Parameters
-    ----------
-    cell : Cell
-        What to run.
-
-    Returns
-    -------
-    Record or Failure
-    """
+    """Run a cell in this process; what goes wrong is returned, not raised."""
     try:
         return _run(cell)
     except Exception as error:  # a cell's own fault must not end the others

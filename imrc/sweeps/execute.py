@@ -1,4 +1,7 @@
-"""Running a sweep: cells in this process, in worker processes or on a Dask cluster, and the loop that keeps them."""
+"""Running a sweep: cells in this process, in worker processes or on a Dask cluster, and the loop that keeps them.
+
+A worker that dies costs the cells it had: they are reported, and run again when the sweep is started again.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,43 +26,27 @@ from imrc.sweeps.plan import SweepPlan
 from imrc.sweeps.store import ResultStore
 
 Outcome = Record | Failure
-Workers = tuple[Executor, Callable[[], int]]
-"""What runs cells, and how many may be handed out at a time: per worker one that runs and one that waits."""
+Workers = tuple[Callable[[Callable[[Cell], Outcome], Cell], "Future[Outcome]"], Callable[[], int]]
+"""What hands a cell to a worker, and how many may be handed out: per worker one that runs and one that waits."""
 
 _START_S = 30.0
-_NO_WORKER_S = 60.0
-"""How long a cluster may be without a single worker before the sweep gives up."""
 
 
 class SchedulerError(RuntimeError):
-    """Workers on other machines that cannot be reached or were all lost; finished cells are kept."""
+    """A cluster that cannot be reached, has no workers, or is gone; finished cells are kept."""
 
 
 @dataclass
 class SweepReport:
-    """How far a sweep is, and in the end what it did.
-
-    Attributes
-    ----------
-    total : int
-        Cells of the plan.
-    ran, stored_before, shared : int
-        Cells run now; cells that were there; cells another sweep finished in the meantime.
-    failed : list of (Cell, Failure)
-        Cells that could not be finished.
-    seconds_left : float
-        What the rest takes at the speed since the first cell; NaN before the second.
-    cell : Cell or None
-        The one just finished.
-    """
+    """How far a sweep is, and in the end what it did: numbers of cells."""
 
     total: int
     ran: int = 0
     stored_before: int = 0
-    shared: int = 0
+    shared: int = 0  # another sweep finished them in the meantime
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
-    seconds_left: float = float("nan")
-    cell: Cell | None = None
+    seconds_left: float = float("nan")  # at the speed since the first cell
+    cell: Cell | None = None  # the one just finished
 
     @property
     def done(self) -> int:
@@ -67,13 +54,11 @@ class SweepReport:
         return self.ran + self.stored_before + self.shared
 
 
-class _Here(Executor):
-    """One cell after another in this process."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - as Executor
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
+def _here(run: Callable[[Cell], Outcome], cell: Cell) -> Future[Outcome]:
+    """Run a cell in this process."""
+    future: Future[Outcome] = Future()
+    future.set_result(run(cell))
+    return future
 
 
 def _start_worker(parent: int) -> None:
@@ -89,39 +74,53 @@ def _start_worker(parent: int) -> None:
         threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
 
 
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Start processes that Ctrl-C does not end before `_start_worker` runs in them; here it takes effect afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
+def _worker() -> Any:  # noqa: ANN401 - joblib has no types
+    """Start one worker process, behind an executor of its own."""
+    from joblib.externals.loky import ProcessPoolExecutor
 
-    resource_tracker.ensure_running()  # with the first worker its start would take the block away again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which children take over
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+    executor = ProcessPoolExecutor(1, initializer=_start_worker, initargs=(os.getpid(),), env=one)
+    # What is ignored here the new process ignores from its first moment on, before it has imported anything.
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     try:
-        yield
+        executor.submit(int)  # the first call starts the process
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if main:
+            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+    return executor
 
 
 @contextmanager
 def _processes(count: int) -> Iterator[Workers]:
-    """Start worker processes on this machine; they end with the block, also in the middle of a cell."""
-    from joblib.externals.loky import ProcessPoolExecutor
+    """Start worker processes on this machine; they end with the block, also in the middle of a cell.
 
-    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
-    executor = ProcessPoolExecutor(count, initializer=_start_worker, initargs=(os.getpid(),), env=one)
+    One that dies takes the cells with it that were handed to it, not those of the others.
+    """
+    workers = [_worker() for _ in range(count)]
+    given: list[list[Future[Outcome]]] = [[] for _ in workers]
+
+    def submit(run: Callable[[Cell], Outcome], cell: Cell) -> Future[Outcome]:
+        for futures in given:
+            futures[:] = [future for future in futures if not future.done()]
+        place = min(range(count), key=lambda i: len(given[i]))
+        try:
+            future: Future[Outcome] = workers[place].submit(run, cell)
+        except BrokenExecutor:
+            workers[place] = _worker()
+            future = workers[place].submit(run, cell)
+        given[place].append(future)
+        return future
+
     try:
-        with _without_ctrl_c():
-            executor.submit(int)  # the first call starts all processes
-        yield executor, lambda: 2 * count
+        yield submit, lambda: 2 * count
     finally:
-        # Told to kill its workers, the executor's thread fails at a cell it has not yet looked at; that takes a moment.
-        unseen, deadline = getattr(executor, "_work_ids", None), time.monotonic() + 1.0
-        while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        executor.shutdown(wait=True, kill_workers=True)
+        for worker in workers:
+            # Told to kill its worker, an executor's thread fails at a cell it has not yet looked at: a moment's wait.
+            unseen, deadline = getattr(worker, "_work_ids", None), time.monotonic() + 1.0
+            while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
+                time.sleep(0.001)
+            worker.shutdown(wait=True, kill_workers=True)
 
 
 @contextmanager
@@ -133,33 +132,24 @@ def _cluster(address: str) -> Iterator[Workers]:
         raise SchedulerError(
             'Sweeps on a cluster need Dask, which is not installed: pip install "imrc[cluster]"'
         ) from None
-    make_client: Any = Client  # Dask has no types
     # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = make_client(address, timeout=_START_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+        client: Any = Client(  # type: ignore[no-untyped-call, unused-ignore]
+            address, timeout=_START_S, set_as_default=False
+        )
+    except (OSError, ValueError) as error:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    seen_at, gone = time.monotonic(), f"The scheduler at {address} is gone."
+    gone = f"The scheduler at {address} is gone."
 
     @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
-    def threads() -> int:
+    def slots() -> int:
         try:
-            return sum(client.nthreads().values())
+            return 2 * max(1, int(sum(client.nthreads().values())))
         except OSError as error:  # before the client itself has noticed
             raise SchedulerError(gone) from error
-
-    def slots() -> int:
-        nonlocal seen_at
-        if client.status != "running":
-            raise SchedulerError(gone)
-        if threads() > 0:
-            seen_at = time.monotonic()
-        elif time.monotonic() > seen_at + _NO_WORKER_S:
-            raise SchedulerError(f"The cluster at {address} has lost all its workers. Start new ones.")
-        return 2 * max(1, threads())
 
     try:
         try:
@@ -169,9 +159,7 @@ def _cluster(address: str) -> Iterator[Workers]:
                 f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
             ) from None
         # Not pure: a cell that is run again is not answered from the scheduler's memory.
-        yield client.get_executor(pure=False), slots
-    except SchedulerError:
-        raise
+        yield client.get_executor(pure=False).submit, slots
     except (OSError, RuntimeError, CancelledError) as error:
         # What the store says is none of the scheduler's business; a cell that nobody here took back is.
         if client.status == "running" and not isinstance(error, CancelledError):
@@ -181,54 +169,38 @@ def _cluster(address: str) -> Iterator[Workers]:
         client.close()
 
 
-def _outcome(future: Future[Outcome]) -> Outcome | None:
-    """Return what a cell gave, None if its worker ended."""
+def _outcome(future: Future[Outcome]) -> Outcome:
+    """Return what a cell gave."""
     try:
         return future.result()
-    except BrokenExecutor:
-        return None
     except CancelledError:
         raise
+    except BrokenExecutor:
+        return Failure("Its worker ended (out of memory, or killed)")
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
         return Failure(f"{type(error).__name__}: {error}")
 
 
 def _finished(
-    queue: deque[Cell], start: Callable[[], contextlib.AbstractContextManager[Workers]],
-    run: Callable[[Cell], Outcome], skip: Callable[[Cell], bool],
-) -> Generator[tuple[Cell, Outcome | None], None, None]:  # fmt: skip
-    """Run cells; yield each with what it gave, in the order in which they finish, or with None if it was skipped.
+    queue: deque[Cell], workers: Workers, run: Callable[[Cell], Outcome], stored: Callable[[str], bool]
+) -> Generator[tuple[Cell, Outcome | None], None, None]:
+    """Run cells; yield each with what it gave, in the order in which they finish, or with None if it is stored by now.
 
     Only a few cells are handed out at a time, and what a cell gave is not kept here, so memory does not depend on how
     many there are. The caller may reorder the queue in the meantime.
     """
-    while queue:
-        lost: list[Cell] = []
-        with start() as (executor, slots):
-            running: dict[Future[Outcome], Cell] = {}
-            while running or (queue and not lost):
-                limit = slots()
-                while queue and not lost and len(running) < limit:
-                    cell = queue.popleft()
-                    if skip(cell):
-                        yield cell, None
-                        continue
-                    try:
-                        running[executor.submit(run, cell)] = cell
-                    except BrokenExecutor:
-                        lost.append(cell)
-                for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
-                    cell, outcome = running.pop(future), _outcome(future)
-                    if outcome is None:
-                        lost.append(cell)
-                    else:
-                        yield cell, outcome
-                    del future, outcome  # what is kept here is an array kept
-        # A dead worker takes all with it, and nobody knows which cell was to blame: each gets a worker of its own.
-        for cell in lost:
-            with _processes(1) as (executor, _):
-                outcome = _outcome(executor.submit(run, cell))
-            yield cell, outcome or Failure("Its worker ended, and so did one of its own (out of memory, or killed)")
+    submit, slots = workers
+    running: dict[Future[Outcome], Cell] = {}
+    while queue or running:
+        limit = slots()
+        while queue and len(running) < limit:
+            cell = queue.popleft()
+            if stored(cell.key):
+                yield cell, None
+            else:
+                running[submit(run, cell)] = cell
+        for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), _outcome(future)
 
 
 def run_sweep(
@@ -274,15 +246,13 @@ def run_sweep(
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     queue = deque(plan.waiting)
-    jobs = min(jobs, len(queue))
-
-    def start() -> contextlib.AbstractContextManager[Workers]:
-        if scheduler is not None:
-            return _cluster(scheduler)
-        return contextlib.nullcontext((_Here(), lambda: 1)) if jobs == 1 else _processes(jobs)
-
     first_at: float | None = None
-    with contextlib.closing(_finished(queue, start, run, lambda cell: cell.key in store)) as outcomes:
+    workers: contextlib.AbstractContextManager[Workers] = contextlib.nullcontext((_here, lambda: 1))
+    if queue and scheduler is not None:
+        workers = _cluster(scheduler)
+    elif queue and jobs > 1:  # also for a single cell: the last time it may have ended its worker
+        workers = _processes(min(jobs, len(queue)))
+    with workers as given, contextlib.closing(_finished(queue, given, run, store.__contains__)) as outcomes:
         for cell, outcome in outcomes:
             if outcome is None:
                 report.shared += 1

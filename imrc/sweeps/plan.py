@@ -20,24 +20,12 @@ from imrc.tasks import TaskSequence
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep will do.
-
-    Attributes
-    ----------
-    spec : SweepSpec
-        What was asked for.
-    cells : tuple of Cell
-        Every cell, once; those of one sequence and representation one after another.
-    done : frozenset of str
-        Keys of cells that are in the store already.
-    notes : tuple of str
-        One sentence for each kind of combination that was left out or merged.
-    """
+    """What a sweep will do."""
 
     spec: SweepSpec
-    cells: tuple[Cell, ...]
-    done: frozenset[str]
-    notes: tuple[str, ...]
+    cells: tuple[Cell, ...]  # each once; those of one sequence and representation one after another
+    done: frozenset[str]  # keys of cells that are in the store already
+    notes: tuple[str, ...]  # one sentence for each kind of combination that was left out or merged
 
     @property
     def waiting(self) -> tuple[Cell, ...]:
@@ -129,10 +117,8 @@ def _settings(
             notes[f"Lowered: b = {wanted} to {b} for {tasks}: no more can be learnt again"] += inner
         for method, preset, W in product(spec.methods, spec.presets, spec.W):
             own = method == "imrc"
-            if own and preset == "paper" and (W == "all" or spec.order != 1):
-                order = f"order = {spec.order} with preset paper, whose changes are independent"
-                many = "W = all with preset paper, which averages a number of changes"
-                notes[f"Left out: {many if W == 'all' else order}"] += spec.repetitions
+            if own and preset == "paper" and W == "all":
+                notes["Left out: W = all with preset paper, which averages a number of changes"] += spec.repetitions
                 continue
             yield RunSettings(
                 n=n,
@@ -144,7 +130,6 @@ def _settings(
                 seed=seed,
                 methods=(method,),
                 scenario=spec.scenario,
-                overrides=(("order", spec.order),) if own and spec.order != 1 else (),
             ).computed
 
 

@@ -12,8 +12,7 @@ from typing import Any
 from imrc import datasets
 from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
 from imrc.baselines import parse_method
-from imrc.core.orders import Order
-from imrc.core.settings import PRESETS, Window, check_order, check_window, own_features
+from imrc.core.settings import PRESETS, Window, check_window, own_features
 from imrc.evaluation import PARAMETERS
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.features import KINDS
@@ -101,8 +100,6 @@ class SweepSpec:
         Splits and draws per seed.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         What is learnt from what, and which error the summary shows. Only "multi_task" has cells of its own.
-    order : {1, 2, "auto", "ar", "seasonal", "none", "restart"}
-        How tasks change, for IMRC's recommended presets, see `imrc.IMRCSettings`.
 
     Raises
     ------
@@ -129,10 +126,8 @@ class SweepSpec:
     seeds: tuple[int, ...] = (PARAMETERS["seed"].default,)
     repetitions: int = PARAMETERS["repetitions"].default
     scenario: ScenarioName = "continual"
-    order: Order = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", check_order(self.order))
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
         for key, check in _CHECKS.items():
             values = _expanded(key, getattr(self, key))

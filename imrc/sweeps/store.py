@@ -28,27 +28,13 @@ COLUMNS = (*_RUN, *_SCORES, *_FACTS)
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run whose first repetitions are in a store, made by the code that is running.
-
-    Attributes
-    ----------
-    dataset : str
-        Name of the dataset.
-    tasks : int
-        Tasks k.
-    fingerprint : str
-        Of the sequence.
-    settings : RunSettings
-        Its `repetitions` is how many are there.
-    finished_at : str
-        When the last of them was finished, ISO 8601, UTC.
-    """
+    """A run whose first repetitions are in a store, made by the code that is running."""
 
     dataset: str
     tasks: int
     fingerprint: str
-    settings: RunSettings
-    finished_at: str
+    settings: RunSettings  # its `repetitions` is how many are there
+    finished_at: str  # the last of them, ISO 8601, UTC
 
 
 def _preset(settings: RunSettings) -> str | None:

@@ -12,7 +12,7 @@ from imrc.diagnostics import Assessment, Changed, assess, what_changed
 from imrc.evaluation.guarantees import PlugIn, plug_in
 from imrc.features import FeatureSpec, make, output_names
 from imrc.features._spec import TITLES
-from pages.ui import data, queue, state
+from pages.ui import data, places, state
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store, shared
 
@@ -24,7 +24,7 @@ _changes: Callable[[], Store[tuple[Hashable, ...], Changed]] = shared("changes")
 
 
 def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assessment:
-    if _assessments().get((sequence.fingerprint, spec, seed)) is None and not queue.may_diagnose(sequence, spec, seed):
+    if _assessments().get((sequence.fingerprint, spec, seed)) is None and not places.may_diagnose(sequence, spec, seed):
         st.stop()
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):

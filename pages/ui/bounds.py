@@ -15,7 +15,7 @@ from imrc.features._spec import TITLES
 from imrc.plots import ess
 from imrc.wording import LOSSES
 from pages.ui import assessing, charts, controls, formulas, links
-from pages.ui.choice import PRESET_TITLES, Choice, order_in_words
+from pages.ui.choice import PRESET_TITLES, Choice, loss_in_words
 from pages.ui.running import guaranteed_result
 
 _LARGEST_KAPPA = 1e9
@@ -75,7 +75,7 @@ def show(
     st.markdown(
         guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
         + f" Risks and errors below are those of the {LOSSES['0-1']}, "
-        + f"preset *{PRESET_TITLES[run.settings.preset]}{order_in_words(run.settings)}*, "
+        + f"preset *{PRESET_TITLES[run.settings.preset]}{loss_in_words(run.settings)}*, "
         f"representation *{TITLES[run.settings.features.kind]}*. " + guarantees.order_sentence(diagnosis.verdict)
     )
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")

@@ -9,16 +9,14 @@ from typing import Any
 
 import imrc
 from imrc import datasets
-from imrc._checks import InputError
-from imrc.core.orders import Order
 from imrc.core.settings import (
     INSTANCES,
     LIMITS,
+    LOSSES,
     PRESET_VALUES,
     PRESETS,
     SOLVERS,
     IMRCSettings,
-    check_order,
     own_features,
 )
 from imrc.evaluation import PARAMETERS, SCENARIOS, RunSettings, largest_n
@@ -31,19 +29,17 @@ OWN = "your_file"
 
 PRESET_TITLES = {
     "recommended": "Recommended",
-    "recommended_01": "Recommended, 0-1 rule",
-    "recommended_2023": "Recommended before 1.0",
     "paper": "As in the paper",
     "custom": "Custom",
 }
 UI_PRESETS = (*PRESETS, "custom")
 CUSTOM = ("lambda0", "instances", "solver", "max_iter")
 """Values that belong to the preset "custom"."""
-WITH_ORDER = ("recommended", "recommended_01", "recommended_2023")
-"""Presets with other kinds of change than the random walk: one gain for all components."""
+RETIRED = {"recommended_01": "0-1", "recommended_2023": "log"}
+"""Presets that links of version 1 may name, and the loss they had; the recommended one is in their place."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
-CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "order", "scenario", *NUMBERS)
+CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "loss", "scenario", *NUMBERS)
 """Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
 
 
@@ -57,14 +53,13 @@ def _exact(value: object) -> str:
     return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
-def order_in_words(settings: RunSettings) -> str:
-    """Return what follows the name of a preset where its order of change is not the usual one.
+def loss_in_words(settings: RunSettings) -> str:
+    """Return what follows the name of a preset whose loss is not its own.
 
-    >>> order_in_words(RunSettings(overrides={"order": "auto"})), order_in_words(RunSettings())
-    (', order auto', '')
+    >>> loss_in_words(RunSettings(overrides={"loss": "0-1"})), loss_in_words(RunSettings())
+    (', 0-1 rule', '')
     """
-    order = settings.learner.order
-    return "" if order == 1 else f", order {order}"
+    return ", 0-1 rule" if dict(settings.overrides).get("loss") == "0-1" else ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ class Choice:
             "instances": learner.instances,
             "solver": learner.solver,
             "max_iter": learner.max_iter,
-            "order": self.settings.learner.order,
+            "loss": "log" if self.preset in ("paper", "custom") else self.settings.learner.loss,
             "scenario": self.settings.scenario,
         }
 
@@ -108,7 +103,7 @@ class Choice:
         parts += [] if window in ("all", 2) else [f"W = {window}"]
         if self.settings.scenario != "continual":
             parts.append(SCENARIOS[self.settings.scenario].title.lower())
-        return " · ".join([*parts, PRESET_TITLES[self.preset] + order_in_words(self.settings)])
+        return " · ".join([*parts, PRESET_TITLES[self.preset] + loss_in_words(self.settings)])
 
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
@@ -119,8 +114,8 @@ class Choice:
             values.pop("sigma2")
         if self.settings.scenario == "continual":
             values.pop("scenario")
-        if values["order"] == 1:
-            values.pop("order")
+        if values["loss"] == "log":
+            values.pop("loss")
         if self.preset != "custom":
             for name in CUSTOM:
                 values.pop(name)
@@ -157,21 +152,6 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         notes[name] = f"{name} = {quoted(raw)} is not known; {default} is used."
         return default
 
-    def order_for(preset: str) -> Order:
-        raw = values.get("order", 1)
-        try:
-            order = check_order(raw)
-        except InputError:
-            notes["order"] = f"order = {quoted(raw)} is not known; 1 is used."
-            return 1
-        if order != 1 and preset not in WITH_ORDER:
-            notes["order"] = (
-                f"order = {quoted(order)} goes with the recommended presets only: the paper's tracking takes changes "
-                "to be independent. 1, the random walk, is used."
-            )
-            return 1
-        return order
-
     dataset = word("dataset", tuple(known), datasets.DEFAULT)
     numbers = {
         name: number(name, PARAMETERS[name].low, PARAMETERS[name].high, PARAMETERS[name].default, int)
@@ -180,7 +160,12 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     }
     if "k" not in values and dataset != OWN:
         numbers["k"] = datasets.entry(dataset).opens_with
-    preset = word("preset", UI_PRESETS, "recommended")
+    usual_loss = "log"
+    if values.get("preset") in RETIRED:
+        usual_loss = RETIRED[values["preset"]]
+        notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."
+        values = {**values, "preset": "recommended"}
+    preset, loss = word("preset", UI_PRESETS, "recommended"), word("loss", LOSSES, usual_loss)
     own_preset = "paper" if preset == "custom" else preset
     features = FeatureSpec(
         kind=word("features", KINDS, own_features(own_preset).kind),  # type: ignore[arg-type]  # one of KINDS
@@ -198,8 +183,8 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
             "solver": word("solver", SOLVERS, IMRCSettings.solver),
             "max_iter": number("max_iter", *LIMITS["max_iter"], int(IMRCSettings.max_iter), int),
         }
-    if (order := order_for(preset)) != 1:
-        overrides["order"] = order
+    if preset == "recommended" and loss != "log":
+        overrides["loss"] = loss
     k = numbers.pop("k")
     settings = RunSettings(
         preset=own_preset,

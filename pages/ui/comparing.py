@@ -18,8 +18,8 @@ from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, default_reference
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
-from pages.ui import data, queue, state
-from pages.ui.choice import WITH_ORDER, order_in_words
+from pages.ui import data, places, state
+from pages.ui.choice import loss_in_words
 from pages.ui.running import ensure_compiled, stoppable, store
 
 LONG_S = 60.0
@@ -56,12 +56,12 @@ def kind_of(settings: RunSettings) -> ScoreKind:
 def imrc_settings(settings: RunSettings) -> list[RunSettings]:
     """Return the runs of IMRC; custom values belong to no method of this comparison, nor does a scenario.
 
-    The order of the change is that of the page where a preset has one, as are b and W.
+    The loss is that of the page where a preset has a choice, as are b and W.
 
     What is averaged is chosen on the page of the comparison, so that one run serves all.
     """
     alone = replace(settings, overrides=(), methods=("imrc",), scenario="continual")
-    return [replace(alone, preset=preset, overrides=_order(settings, preset)) for preset in PRESETS]
+    return [replace(alone, preset=preset, overrides=_loss(settings, preset)) for preset in PRESETS]
 
 
 def _jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
@@ -70,15 +70,14 @@ def _jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
     return [*imrc_settings(settings), *(replace(alone, methods=(name,)) for name in names)]
 
 
-def _order(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
-    order = settings.learner.order
-    return (("order", order),) if order != 1 and preset in WITH_ORDER else ()
+def _loss(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
+    return tuple(pair for pair in settings.overrides if pair[0] == "loss") if preset == "recommended" else ()
 
 
 def rules_sentence(settings: RunSettings) -> str:
-    """Say which rule each preset of IMRC learns, with which order of change, and what was tuned."""
+    """Say which rule each preset of IMRC learns, and what was tuned."""
     rules = [
-        f"{preset_in(job.preset, job.features)}{order_in_words(job)}, {LOSSES[job.learner.loss]}"
+        f"{preset_in(job.preset, job.features)}{loss_in_words(job)}, {LOSSES[job.learner.loss]}"
         for job in imrc_settings(settings)
     ]
     return (
@@ -262,7 +261,7 @@ def compared_results(
         found = [store().get((sequence.fingerprint, job)) for job in jobs]
         return [data.named(result, sequence) for result in found if result is not None]
 
-    allowed = all(queue.may_run(sequence, job) for job in missing)
+    allowed = all(places.may_run(sequence, job) for job in missing)
     if missing and allowed and state.visit().compare_stopped != mine:
         ensure_compiled()
         began = time.monotonic()
@@ -316,10 +315,11 @@ def _run(
             text=f"{_title(settings)} ({position + 1} of {count}): task {max(number, 1)} of {total}{left}",
         )
 
-    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with places.turn() as pace, contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         for step in run:
             steps.append(step)
             if may_stop and step.number == 1 and step.time_s * step.total > LONG_S:
                 return step.time_s * step.total
             show()
+            pace(step.number / step.total)
     return RunResult.from_steps(settings, sequence, steps)

@@ -19,28 +19,34 @@ button {
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 """
+# While a page is drawn, the browser is busy for seconds at a time. A click is answered at once, without waiting for a
+# promise, and the answer stays until the browser had two seconds to show it, whatever is drawn again meanwhile.
 _JS = """
-async function copy(text) {
-  if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
-  // Pages without https have no clipboard of their own.
+function copied(text) {
   const area = Object.assign(document.createElement("textarea"), { value: text });
+  area.style.position = "fixed";
   document.body.append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();
-  if (!done) throw new Error("not copied");
+  return done;
 }
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), words = button.querySelector("span");
-  words.textContent = data.label;
-  let back;
+  button.label = data.label;
+  if (!button.answered) words.textContent = data.label;
   button.onclick = async () => {
-    clearTimeout(back);
-    try { await copy(data.text); words.textContent = "Copied"; }
-    catch { words.textContent = "Not copied: see the code"; }
-    back = setTimeout(() => { words.textContent = data.label; }, 2000);
+    clearTimeout(button.answered);
+    let done = copied(data.text), left = 8;
+    button.focus({ preventScroll: true });
+    if (!done) done = await navigator.clipboard?.writeText(data.text).then(() => true, () => false);
+    words.textContent = done ? "Copied" : "Not copied: see the code";
+    const wait = () => {
+      button.answered = left-- ? setTimeout(wait, 250) : 0;
+      if (!button.answered) words.textContent = button.label;
+    };
+    wait();
   };
-  return () => clearTimeout(back);
 }
 """
 

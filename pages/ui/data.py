@@ -13,12 +13,12 @@ from imrc import datasets
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from pages.ui.choice import OWN, Choice
-from pages.ui.keeping import OneLarge, Store, shared
+from pages.ui.keeping import Store, shared
 
 _LARGE = 10_000_000
 """Numbers (80 MB) above which a sequence counts as large: one of those is kept."""
-_IDLE_S = 120.0
-"""Seconds after which that one is dropped if nobody used it."""
+_LARGE_S = 600.0
+"""Seconds after which that one is loaded again, so that it does not stay for ever."""
 
 T = TypeVar("T", RunResult, Assessment)
 
@@ -30,14 +30,9 @@ def _load(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
     return _sequences().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
 
 
-@st.cache_resource(show_spinner=False)
-def _large() -> OneLarge[tuple[str, int, int], imrc.TaskSequence]:
-    return OneLarge(_IDLE_S)
-
-
+@st.cache_resource(show_spinner="Loading the dataset …", max_entries=1, ttl=_LARGE_S)
 def _load_large(name: str, tasks: int, seed: int) -> imrc.TaskSequence:
-    with st.spinner("Loading the dataset …"):
-        return _large().get_or_make((name, tasks, seed), lambda: datasets.load(name, tasks=tasks, seed=seed))
+    return datasets.load(name, tasks=tasks, seed=seed)
 
 
 def is_large(name: str) -> bool:

@@ -18,7 +18,7 @@ from imrc.plots.reliability import reliability_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
 from imrc.wording import RISKS, RULES
-from pages.ui import charts, controls, links, overview, state, uses, what_if
+from pages.ui import charts, controls, links, overview, state, weights, what_if
 from pages.ui.running import current_result, stored_result
 from pages.ui.words import plain
 
@@ -93,7 +93,7 @@ def tasks(result: RunResult, sequence: imrc.TaskSequence) -> None:
             else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty set. "
             "An early-stopped solver can leave it too low, and a value above 1 promises nothing."
         )
-    uses.show(result, sequence, int(task))
+    weights.show(result, sequence, int(task))
 
 
 def _picture(result: RunResult, quantity: str, marked: int, *, triangle: bool) -> None:

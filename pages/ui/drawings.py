@@ -8,12 +8,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
-import streamlit as st
 from joblib import hash as content_hash
 
 from imrc.plots import describe, on_dark, on_phone
 from imrc.plots.stacking import untitled
-from pages.ui.keeping import Store, server_budget
+from pages.ui.keeping import Store, kept
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,9 @@ class Drawing:
     size: int
 
 
-@st.cache_resource(show_spinner=False)
 def store() -> Store[str, Drawing]:
-    """Return the one store of this server."""
-    return Store(server_budget(), lambda drawing: drawing.size)
+    """Return the charts that this server keeps."""
+    return Store(kept(), "charts", lambda drawing: drawing.size)
 
 
 def _drawing(figure: go.Figure, *, narrow: bool, dark: bool) -> Drawing:

@@ -8,8 +8,7 @@ import streamlit as st
 
 import imrc
 from imrc.diagnostics import Assessment, tracks, words
-from imrc.evaluation import RunResult, RunSettings
-from imrc.evaluation.words import order_in_use
+from imrc.evaluation import RunSettings
 from imrc.features._spec import TITLES
 from imrc.plots import diagnostics as pictures
 from pages.ui import charts, links
@@ -28,13 +27,6 @@ _TESTS = """
    back. The last two count only where the order of the tasks matters.
 """
 
-_ORDERS = """
-Each model predicts every task, all its samples together, from those before it; its likelihood is that of what came. The
-walk has half of the probability beforehand, the others share the rest. With `order="auto"` the learner compares them
-anew at each step, on the samples it is given: with few it stays with the walk for longer. The default is `order=1`;
-*How tasks change*, under *More* in the sidebar, sets it.
-"""
-
 
 def path(result: Assessment, settings: RunSettings) -> None:
     """Show the five questions that lead to the verdict, with their answers and where these would turn."""
@@ -51,16 +43,6 @@ def path(result: Assessment, settings: RunSettings) -> None:
                 f"Rules learn in *{TITLES[settings.features.kind]}*. How often the verdict is wrong was measured in "
                 f"*{TITLES[settings.features.diagnosed.kind]}*, so tasks are judged there."
             )
-
-
-def orders(result: Assessment, settings: RunSettings, run: RunResult | None) -> None:
-    """Show which change model the learner uses, which goes with the verdict, and how well each of them predicts."""
-    st.markdown(f"The learner's change model now: {order_in_use(settings, run)}. {words.order_sentence(result)}")
-    if not result.orders:
-        return
-    with st.expander("Change models of the learner", icon=":material/timeline:"):
-        st.markdown(_ORDERS)
-        st.dataframe(words.order_rows(result), hide_index=True)
 
 
 def component_browser(

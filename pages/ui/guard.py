@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import os
 import re
-from collections import OrderedDict
+from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import streamlit
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pages.ui import documentation
+from pages.ui import documentation, streamlit_private, uploads
 
 HOSTS = "IMRC_HOSTS"
 """Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
 
-_UPLOAD = re.compile(r"(?P<before>.*/_stcore/upload_file/)(?P<session>[^/]+)/(?P<file>[^/]+)")
-_UPLOADS = 2
-"""Files kept of one visitor: the one they have, and the one that comes in its place."""
-_SESSIONS = 10_000
+_UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
+_MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
+"""Of one file, with what is around it in a request."""
+_LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
+"""After so many seconds nobody whose connection ended comes back to the same page."""
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a request, nothing listens there
 
 
 def _inline_scripts() -> list[str]:
     """Return the checksums, as a policy names them, of the scripts that stand in Streamlit's page and in our own."""
-    pages = [Path(streamlit.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
+    pages = [Path(st.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
     found = [
         script
         for page in pages
@@ -83,12 +85,17 @@ def _name(address: str) -> str:
         return ""
 
 
-async def _nothing() -> Message:
-    return {"type": "http.request", "body": b"", "more_body": False}
+async def _without_file(receive: Receive, boundary: str) -> Receive:
+    """Take in a file to its end, keeping nothing, and return a request with an empty one of the kind `NO_ROOM`."""
+    while (await receive()).get("more_body"):
+        pass
+    head = f'Content-Disposition: form-data; name="file"; filename="-"\r\nContent-Type: {uploads.NO_ROOM}'
+    body = f"--{boundary}\r\n{head}\r\n\r\n\r\n--{boundary}--\r\n".encode()
 
+    async def instead() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
 
-async def _ignore(_message: Message) -> None:
-    pass
+    return instead
 
 
 class Guard:
@@ -102,7 +109,7 @@ class Guard:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         names = os.environ.get(HOSTS, "").split(",")
-        self._uploads: OrderedDict[str, list[str]] = OrderedDict()
+        self._coming: Counter[str] = Counter()  # bytes on their way, by session
         self._names = {name.strip().lower() for name in names} - {""}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,9 +131,6 @@ class Guard:
             await self._refuse("This page belongs to another host.\n", scope, receive, send)
             return
 
-        if scope["type"] == "http" and scope["method"] == "PUT" and (upload := _UPLOAD.fullmatch(scope["path"])):
-            await self._drop_older(upload, scope)
-
         said = _FRAMED if scope["path"].endswith(f"/{documentation.ARTICLE}") else HEADERS
 
         async def with_headers(message: Message) -> None:
@@ -134,21 +138,30 @@ class Guard:
                 MutableHeaders(scope=message).update(said)
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            asyncio.get_running_loop().call_later(_LEFT_S, streamlit_private.forget_who_left)
+        elif scope["method"] == "PUT" and (upload := _UPLOAD.fullmatch(scope["path"])):
+            await self._take(upload["session"], scope, receive, with_headers)
+        else:
+            await self._app(scope, receive, with_headers)
 
-    async def _drop_older(self, upload: re.Match[str], scope: Scope) -> None:
-        """Let go of what a visitor sent before the last file: a page shows one, and Streamlit would keep them all."""
-        session = upload["session"]
-        sent = self._uploads.setdefault(session, [])
-        self._uploads.move_to_end(session)
-        if len(self._uploads) > _SESSIONS:
-            self._uploads.popitem(last=False)
-        sent.append(upload["file"])
-        while len(sent) > _UPLOADS:
-            path = f"{upload['before']}{session}/{sent.pop(0)}"
-            # With the visitor's own headers: it is they who may delete it, if they may send another.
-            removal = {**scope, "method": "DELETE", "path": path, "raw_path": path.encode()}
-            await self._app(removal, _nothing, _ignore)
+    async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a file in, or, where there is no room for it, one in its place that says so."""
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        size = int(length) if length.isdecimal() else _MOST_BYTES
+        boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
+        waiting = Counter(streamlit_private.waiting_bytes()) + self._coming
+        room = min(uploads.BYTES - uploads.open_bytes() - waiting.total(), uploads.BYTES // 2 - waiting[session])
+        if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
+            receive, size = await _without_file(receive, boundary[1]), 0
+        self._coming[session] += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming[session] -= size
+            self._coming += Counter()  # without those that are 0
 
     @staticmethod
     async def _refuse(why: str, scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,7 +17,7 @@ from imrc.plots.scenarios import pictogram
 from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
 from imrc.wording import LOSSES
 from pages.ui import charts, comparing, state
-from pages.ui.choice import PRESET_TITLES, order_in_words
+from pages.ui.choice import PRESET_TITLES, loss_in_words
 from pages.ui.running import current_result
 from pages.ui.words import plain
 
@@ -163,7 +163,7 @@ def against_the_paper(result: RunResult) -> None:
     paper = current_result(preset="paper", overrides=())
     if paper is None:
         return
-    name = PRESET_TITLES[preset].split(",")[0] + order_in_words(result.settings)  # the rule is said beside it
+    name = PRESET_TITLES[preset].split(",")[0] + loss_in_words(result.settings)
     st.caption(
         f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws and representation."
     )
@@ -173,6 +173,5 @@ def against_the_paper(result: RunResult) -> None:
         run_choices,
         result,
         name="choices",
-        alt="Rate of change chosen by likelihood at each step, the share of the past, that of all stored samples alike "
-        "where it can be chosen, and the factor of the penalty.",
+        alt="Share of each rate of change at each step, from all tasks alike to each task alone.",
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
-from weakref import WeakValueDictionary
 
 import pandas as pd
 import streamlit as st
@@ -14,26 +13,12 @@ from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
 from imrc.tables._cut import CATEGORIES, SMALLEST_TASK
 from imrc.tasks import TaskSequence
-from pages.ui import state, streamlit_private
+from pages.ui import state, streamlit_private, uploads
 from pages.ui.words import plain
 
 SAMPLE = "pumps.csv"
 _MOST_N = 100
 """Training samples a task that are suggested at most; more is slow and rarely tells more."""
-
-
-@st.cache_resource(show_spinner=False)
-def _in_use() -> WeakValueDictionary[Hashable, Any]:
-    """Return the tables and their cuts some visitor has open: a class that opens one file holds it once.
-
-    Who has the same bytes learns nothing by it; when the last of them leaves, it is gone.
-    """
-    return WeakValueDictionary()
-
-
-def _shared(key: Hashable, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - a table or a cut
-    held = _in_use().get(key)
-    return _in_use().setdefault(key, make()) if held is None else held
 
 
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
@@ -45,7 +30,7 @@ def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
             with st.spinner("Reading the table …"):
                 content = read()
                 place = hashlib.sha256(content).digest(), name
-                kept = (key, _shared(place, lambda: datasets.open_upload(content, name=name)))
+                kept = (key, uploads.shared(place, lambda: datasets.open_upload(content, name=name), len(content)))
         except DataError as error:
             kept = (key, error)
         visit.own_table, visit.own_cut, visit.own_choices = kept, None, {}
@@ -109,7 +94,9 @@ def choose() -> Table | None:
     ):
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
-    if uploaded is not None:
+    if uploaded is not None and uploaded.type == uploads.NO_ROOM:
+        st.error(uploads.FULL, icon=":material/hourglass_empty:")
+    elif uploaded is not None:
         visit.own_file = uploaded.name
         table = _opened(uploaded.file_id, uploaded.name, uploaded.getvalue)
         streamlit_private.drop_uploads()
@@ -145,7 +132,7 @@ def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     kept = visit.own_cut
     if kept is None or kept[0] != key:
         try:
-            kept = (key, _shared(key, lambda: datasets.cut_table(table, **options)))
+            kept = (key, uploads.shared(key, lambda: datasets.cut_table(table, **options)))
         except DataError as error:
             kept = (key, error)
         visit.own_cut = kept

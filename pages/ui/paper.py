@@ -15,9 +15,7 @@ from pages.ui import charts, controls
 def made_by(name: str, command: str = "") -> None:
     """Say what the numbers are and which command gives them."""
     about = shipped.index()[name]
-    own = cells.measured_here() if name in ("errors", "settings") else []
-    here = f" Measured on this computer: {', '.join(own)}." if own else ""
-    st.caption(f"{about['what']}.{here} {shipped.measured_when(name)} Made by:")
+    st.caption(f"{about['what']}. {shipped.measured_when(name)} Made by:")
     st.code(command or about["command"], language="bash", wrap_lines=True)
 
 
@@ -46,9 +44,7 @@ def _grey(table: pd.DataFrame) -> None:
         icon=":material/info:",
     ):
         st.dataframe(reasons, hide_index=True, height="content")
-        st.caption(
-            "With the files in place, the commands above measure them too, and with `--keep` this page shows them."
-        )
+        st.caption("With the files in place, the commands above measure them too.")
 
 
 def errors() -> None:

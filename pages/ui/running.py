@@ -14,8 +14,9 @@ import streamlit as st
 import imrc
 from imrc.datasets import DataError
 from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from imrc.evaluation.limits import run_cells
 from imrc.solvers import warm_up
-from pages.ui import data, queue, state, stored
+from pages.ui import data, places, state, stored
 from pages.ui.choice import Choice
 from pages.ui.keeping import Store, shared
 from pages.ui.words import plain
@@ -106,16 +107,15 @@ def run_if_short() -> None:
             if elapsed > _TRIAL_S and (not steps or elapsed * len(sequence) / len(steps) > _SHORT_S):
                 raise _TooLongError
 
-        def busy(first: int) -> None:
+        def busy(_slot: object) -> None:
             raise _TooLongError
 
-        needs = queue.run_needs(sequence, settings)
-        if queue.limits().asks(needs):
-            visit.slow = held, needs.seconds
+        if run_cells(sequence, settings) > places.limits().cells:
+            visit.slow = held, 0.0
             return
         try:
             trial = iter_run(sequence, settings, tick=give_up_if_long)
-            with queue.line().turn(queue.visitor(), needs.bytes, busy), contextlib.closing(trial) as run:
+            with places.turn(busy), contextlib.closing(trial) as run:
                 for step in run:
                     steps.append(step)
                     give_up_if_long()
@@ -159,7 +159,7 @@ def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN4
             else:
                 # What `imrc sweep` has kept is read, not computed.
                 kept = stored.lookup(sequence, settings)
-                if kept is None and not queue.may_run(sequence, settings):
+                if kept is None and not places.may_run(sequence, settings):
                     return None
                 result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
     return None if result is None else data.named(_judged(result, asked), sequence)
@@ -207,22 +207,19 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with queue.turn(sequence, settings), contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    with places.turn() as pace, contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
         started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
             show()
+            pace(step.number / step.total)
     slot.empty()
     state.visit().partial = None
     return RunResult.from_steps(settings, sequence, steps)
 
 
 def guaranteed_result() -> RunResult | None:
-    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it.
-
-    What a preset with log loss may have in place of its own, the order of the change, goes with the 0-1 rule as well.
-    """
+    """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
     if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
-    other = state.visit().choice.settings.with_preset("recommended_01")
-    return current_result(preset=other.preset, features=other.features)
+    return current_result(overrides=(("loss", "0-1"),))

@@ -9,14 +9,13 @@ import streamlit as st
 
 import imrc
 from imrc import datasets
-from imrc.core.orders import KNOWN_ORDERS, ORDER_NAMES, Order
 from imrc.core.settings import DESCRIPTIONS as PRESET_DESCRIPTIONS
 from imrc.core.settings import INSTANCES, LIMITS, SOLVERS
 from imrc.evaluation import PARAMETERS
 from imrc.features import FREQUENCIES, KINDS, SIGMA2, WITH_FREQUENCIES
 from imrc.features._spec import DESCRIPTIONS, TITLES
 from pages.ui import bar, cards, copying, data, documentation, exporting, running, screen, state
-from pages.ui.choice import OWN, PRESET_TITLES, WITH_ORDER
+from pages.ui.choice import OWN, PRESET_TITLES
 
 _INSTANCE_TITLES = {
     "own": "the task's own samples (paper)",
@@ -27,12 +26,6 @@ _INSTANCE_TITLES = {
 _HALF_PX = 122
 """Two numbers stand beside each other, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
-_SWITCH_TITLES = {**PRESET_TITLES, "recommended_01": "Recommended (0-1)"}
-_ORDER_TITLES: dict[Order, str] = {
-    1: "Random walk (1, paper)",
-    "auto": "As tasks suggest (auto)",
-    **{order: f"{ORDER_NAMES[order].capitalize()} ({order})" for order in KNOWN_ORDERS if order != 1},
-}
 _SOLVER_TITLES = {"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
@@ -84,29 +77,27 @@ def _dataset(visit: state.Visit) -> None:
 
 
 def _preset() -> None:
-    """Draw the presets as a switch; the rule for 0-1 loss is a variant of the recommended one."""
-    variant = st.session_state["preset"] if st.session_state["preset"] in WITH_ORDER else "recommended"
-    # Older numbers are asked for in a link only; from there the way back is beside it.
-    names = ("paper", *dict.fromkeys((variant, "recommended" if variant == "recommended_2023" else variant)), "custom")
+    """Draw the presets as a switch."""
+    names = ("paper", "recommended", "custom")
     st.radio(
         "Preset",
         names,
         index=_index("preset", names),
         horizontal=True,
-        format_func=_SWITCH_TITLES.__getitem__,
+        format_func=PRESET_TITLES.__getitem__,
         key="preset",
         help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in PRESET_DESCRIPTIONS.items())
         + "  \n**Custom**: the paper's choices with the values under *More* in place.",
     )
 
 
-def _rule_changed() -> None:
-    st.session_state["preset"] = "recommended_01" if st.session_state["rule_01"] else "recommended"
+def _loss_changed() -> None:
+    st.session_state["loss"] = "0-1" if st.session_state["rule_01"] else "log"
 
 
 def _more() -> None:
     """Draw what few visitors change; what has no effect now is left out and kept."""
-    state.keep_widgets(("frequencies", "sigma2", "max_iter", "order"))
+    state.keep_widgets(("frequencies", "sigma2", "max_iter", "loss"))
     st.selectbox(
         "Representation",
         KINDS,
@@ -135,24 +126,14 @@ def _more() -> None:
         )
     _number("repetitions")
     _number("seed")
-    if st.session_state["preset"] in WITH_ORDER:
-        orders = tuple(_ORDER_TITLES)
-        st.selectbox(
-            "How tasks change",
-            orders,
-            index=_index("order", orders),
-            format_func=_ORDER_TITLES.__getitem__,
-            key="order",
-            help="The kind of change the learner expects. **Random walk**: each change is independent of those before. "
-            "**As tasks suggest**: at each step the one that predicted them best, the walk being the "
-            "likeliest beforehand; helps most on the next task. Page *Is it evolving?* compares them.",
-        )
-        st.session_state["rule_01"] = st.session_state["preset"] == "recommended_01"
+    if st.session_state["preset"] == "recommended":
+        st.session_state["rule_01"] = st.session_state["loss"] == "0-1"
         st.toggle(
             "Rule for 0-1 loss, with guarantees",
             key="rule_01",
-            on_change=_rule_changed,
-            help=f"{PRESET_DESCRIPTIONS['recommended_01']} Off: {PRESET_DESCRIPTIONS['recommended']}",
+            on_change=_loss_changed,
+            help="The paper's rule, problem (3), on the same tracked mean vectors, with more instances and smaller "
+            "confidence vectors. Off: one logistic regression a task; fewer errors on average.",
         )
     _custom_values()
 

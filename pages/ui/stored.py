@@ -10,9 +10,10 @@ import streamlit as st
 import imrc
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings
 from imrc.features._spec import TITLES
-from imrc.sweeps import ResultStore, StoredRun, StoreError, default_store_path
+from imrc.sweeps import ResultStore, StoreError, default_store_path
+from imrc.sweeps.store import StoredRun
 from pages.ui import data, state
-from pages.ui.choice import Choice, order_in_words
+from pages.ui.choice import Choice, loss_in_words
 from pages.ui.words import plain
 
 _BROKEN = (StoreError, OSError, RuntimeError)
@@ -47,7 +48,7 @@ def _title(run: StoredRun) -> str:
     many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
     return (
         f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · "
-        f"{s.preset}{order_in_words(s)} · {TITLES[s.features.kind]} · seed {s.seed}, {many}"
+        f"{s.preset}{loss_in_words(s)} · {TITLES[s.features.kind]} · seed {s.seed}, {many}"
     )
 
 
@@ -85,7 +86,7 @@ def picker() -> None:
     known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:
-        if run.dataset in known and set(dict(run.settings.overrides)) <= {"order"} and len(runs) < _LISTED:
+        if run.dataset in known and set(dict(run.settings.overrides)) <= {"loss"} and len(runs) < _LISTED:
             runs.setdefault(_title(run), run)
     if runs:
         st.selectbox(

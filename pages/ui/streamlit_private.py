@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+
+from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -24,3 +27,18 @@ def drop_uploads() -> None:
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
+
+
+def waiting_bytes() -> dict[str, int]:
+    """Return the bytes of the files that wait to be read, by session."""
+    files = Runtime.instance().uploaded_file_mgr.file_storage
+    return {session: sum(len(file.data) for file in list(own.values())) for session, own in list(files.items())}
+
+
+def forget_who_left() -> None:
+    """Let go of what visitors held who left longer ago than `server.disconnectedSessionTTL`.
+
+    Streamlit looks for them only when the next one leaves, and what they held are cycles.
+    """
+    Runtime.instance()._session_mgr._session_storage._cache.expire()
+    gc.collect()

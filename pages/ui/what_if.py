@@ -11,7 +11,7 @@ import imrc
 from imrc.evaluation import RunResult, RunSettings
 from imrc.evaluation import what_if as asked
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
-from pages.ui import charts, controls, links, queue, running
+from pages.ui import charts, controls, links, places, running
 from pages.ui.keeping import Store, shared
 
 QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
@@ -48,12 +48,17 @@ def _found(
             )
         return None
     with slot.container():
-        if not queue.may_run(sequence, settings):
+        if not places.may_run(sequence, settings):
             return None
         running.ensure_compiled()
-        with queue.turn(sequence, settings):
+        with places.turn() as pace:
             bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
-            made = make(lambda share: bar.progress(share, text=f"Running … {100 * share:.0f} %"))
+
+            def tick(share: float) -> None:
+                bar.progress(share, text=f"Running … {100 * share:.0f} %")
+                pace(share)
+
+            made = make(tick)
     slot.empty()
     return _kept().put(key, made)
 

@@ -17,7 +17,6 @@ result = assessing.assessment(choice)
 verdict = result.verdict
 
 # Places that are always there: Play, further down, is a fragment, and must not move.
-reliable = None
 head, path, ranked, watched = (st.container() for _ in range(4))
 with path:
     hidden = guessing.ask(result, (sequence.fingerprint, choice.settings.features))
@@ -35,8 +34,7 @@ with head:
 if not hidden:
     with path:
         evidence.path(result, choice.settings)
-        reliable = st.container() if power.asked(result) else None
-        evidence.orders(result, choice.settings, running.stored_result(choice))
+        power.show(result)
 with ranked:
     changes.what_changed(choice)
 with watched:
@@ -119,6 +117,3 @@ if not hidden:
         on_click="ignore",
         help="The verdict and every number behind it, for programs.",
     )
-if reliable is not None:  # last, because it takes longest
-    with reliable:
-        power.show(result, choice)

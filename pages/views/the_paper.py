@@ -18,7 +18,7 @@ st.markdown(f"# {cells.headline()}")
 st.caption(
     "V. Álvarez, S. Mazuelas, J. A. Lozano: *Minimax Forward and Backward Learning of Evolving Tasks with Performance "
     "Guarantees*, NeurIPS 2023. Our numbers come with this program and were made by the commands shown; nothing is "
-    f"computed on this page unless you ask for it. {cells.both_readings()} {cells.not_at_hand()}"
+    f"computed on this page. {cells.both_readings()} {cells.not_at_hand()}"
 )
 part = st.radio(
     "Show",

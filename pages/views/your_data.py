@@ -4,12 +4,10 @@ import streamlit as st
 
 from imrc.evaluation import largest_n
 from imrc.plots import class_balance
-from pages.ui import charts, matrix, own_file, state
+from pages.ui import charts, own_file, state
 from pages.ui.words import plain
 
 st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
-if matrix.offered():
-    st.stop()
 visit = state.visit()
 table = own_file.choose()
 if table is None:

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc.evaluation.decision import STRATEGIES
 from imrc.wording import RULES
-from pages.ui import power, running
+from pages.ui import running
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
@@ -33,16 +33,28 @@ CHROMIUM_FLAGS = [
 
 
 @pytest.fixture
-def app(compiled, monkeypatch) -> Callable[..., AppTest]:
-    """Return a function that opens the app, with query parameters as keywords."""
+def nothing_kept() -> Iterator[None]:
+    """A server that has computed nothing yet, and leaves nothing: for tests of computing, waiting and keeping."""
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def app(request, compiled) -> Callable[..., AppTest]:
+    """Return a function that opens the app, with query parameters as keywords.
+
+    What an earlier test computed is there, as on a server. A test that replaces something begins with nothing and
+    leaves nothing; others ask for `nothing_kept`.
+    """
+    if "monkeypatch" in request.fixturenames:
+        request.getfixturevalue("nothing_kept")
+    monkeypatch = request.getfixturevalue("monkeypatch")
     # What counts as a short run must not depend on what else this machine does.
     monkeypatch.setattr(running, "_SHORT_S", 60.0)
-    monkeypatch.setattr(power, "SIMULATIONS", 5)
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
     def open_app(**query: str) -> AppTest:
-        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
         for name, value in query.items():
             test.query_params[name] = value
         return test.run()
@@ -87,7 +99,7 @@ def running_server(*start: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def server(compiled) -> Iterator[str]:
-    """Address of a freshly started server."""
+    """Address of the one server of this process of tests; every test has a page of its own in it."""
     with running_server() as url:
         yield url
 
@@ -111,8 +123,8 @@ def browser():
         pytest.skip(message)
     from playwright.sync_api import expect, sync_playwright
 
-    # The first run on a machine compiles the solver.
-    expect.set_options(timeout=60_000)
+    # Others may compute on this machine.
+    expect.set_options(timeout=180_000)
     with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield instance
@@ -126,7 +138,7 @@ def new_page(browser) -> Iterator[Callable]:
 
     def open_page(width: int = 1440, height: int = 1000, **options: object):
         opened.append(browser.new_page(viewport={"width": width, "height": height}, **options))
-        opened[-1].set_default_timeout(60_000)
+        opened[-1].set_default_timeout(180_000)
         return opened[-1]
 
     yield open_page
@@ -140,7 +152,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-            item.add_marker(pytest.mark.timeout(180))
             for warning in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning"):
                 item.add_marker(pytest.mark.filterwarnings(f"ignore::{warning}"))
 

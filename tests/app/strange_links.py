@@ -6,9 +6,9 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from imrc import datasets
-from imrc.core.orders import ORDERS
+from imrc.core.settings import LOSSES
 from imrc.features import KINDS
-from pages.ui.choice import UI_PRESETS, Choice, from_values
+from pages.ui.choice import RETIRED, UI_PRESETS, Choice, from_values
 
 HTML = "<img src=x onerror=alert(1)>"
 STRANGE = (
@@ -38,8 +38,8 @@ def _valid(rng: np.random.Generator, name: str) -> str:
     words = {
         "dataset": list(datasets.names()),
         "features": list(KINDS),
-        "preset": list(UI_PRESETS),
-        "order": list(ORDERS),
+        "preset": [*UI_PRESETS, *RETIRED],
+        "loss": list(LOSSES),
     }
     if name in words:
         return str(words[name][rng.integers(len(words[name]))])
@@ -49,7 +49,7 @@ def _valid(rng: np.random.Generator, name: str) -> str:
 def keys() -> list[str]:
     """Return every key a link of this app can have."""
     custom, _ = from_values({"preset": "custom", "features": "rff"}, set(datasets.names()))
-    other, _ = from_values({"order": "auto", "scenario": "next_task"}, set(datasets.names()))
+    other, _ = from_values({"loss": "0-1", "scenario": "next_task"}, set(datasets.names()))
     return list(dict.fromkeys([*Choice().to_query(), *custom.to_query(), *other.to_query()]))
 
 

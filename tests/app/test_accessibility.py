@@ -65,7 +65,7 @@ def settle(page) -> None:
 def opened(request, browser, server):
     """One page, opened once for all tests of this file; the last one with a file chosen."""
     page = browser.new_page(viewport={"width": 1440, "height": 1000}, color_scheme="light")
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(180_000)
     page.goto(server + PAGES[request.param])
     page.wait_for_selector("h1")
     if request.param == "your data":

@@ -39,7 +39,6 @@ def unpacked(tmp_path_factory) -> Path:
     return folder / "installed"
 
 
-@pytest.mark.timeout(180)
 def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(unpacked))
     home = subprocess.run(
@@ -51,7 +50,6 @@ def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
         assert b"What neighbours know" in urllib.request.urlopen(f"{url}/documentation/article.html").read()
 
 
-@pytest.mark.timeout(180)
 def test_a_run_works_from_the_archive(unpacked, tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "--repetitions", "2"],

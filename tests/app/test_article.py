@@ -9,10 +9,11 @@ from playwright.sync_api import expect
 from scipy.special import ndtr
 
 from imrc.core.change import forward_change, printed_change, squared_differences
-from imrc.core.recursions import borrowed_samples, revise, track_forward, track_forward_backward
+from imrc.core.recursions import borrowed_samples, revise, track_forward
 from imrc.core.theory import ess_forward, ess_forward_backward
 from imrc.solvers import solve
 from tests.app.conftest import ROOT
+from tests.whole_sequences import track_forward_backward
 
 ARTICLE = ROOT / "docs" / "article" / "article.html"
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -143,6 +144,22 @@ def test_the_minimax_rule_is_that_of_the_library(article, rng, n):
         assert found["value"] == pytest.approx(expected.value, abs=SOLVED)
 
 
+def test_corners_alone_give_the_rule_of_all_instances(article, rng):
+    for n, digits in ((1, 3), (2, 3), (3, 3), (8, 0), (160, 1), (40, 3)):  # rounded, some coincide or lie on one line
+        X = np.round(rng.normal(size=(n, 2)), digits) + rng.normal(size=2)
+        tau, lam = np.concatenate([[0.5], X[0] / 2, [0.5], X[-1] / 2 + 0.3]), [0, 0.1, 0.1, 0, 0.1, 0.1]
+        few, *rules = article.evaluate(
+            "([X, ...box]) => [corners(X), solveRule(X, ...box), solveRule(corners(X), ...box)]",
+            [X.tolist(), tau.tolist(), lam],
+        )
+        assert rules[0] == rules[1]
+        assert few[0] == X[0].tolist()
+        # No direction has an instance that lies farther out.
+        away = np.stack([np.cos(np.arange(60) / 9), np.sin(np.arange(60) / 9)])
+        np.testing.assert_allclose((np.array(few) @ away).max(axis=0), (X @ away).max(axis=0), **CLOSE)
+    assert len(few) < 20
+
+
 def test_errors_of_lines_are_exact(article, rng):
     z = np.concatenate([np.linspace(-39, 39, 400), [0.0, 3.0, -3.0, 2.9999999, 1e-9]])
     found = np.array(article.evaluate("(z) => z.map(normalBelow)", z.tolist()))
@@ -176,12 +193,13 @@ def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, worl
     told = {"forward": track_forward(flat, s, d), "both": revised_last(flat, s, d, b)}
     for knows, believed in (("true", told), ("false", estimated(flat, s, b))):
         found = article.evaluate(f"study('{world}', {n}, {rho}, {b}, {knows}, 3)")
+        covered = article.evaluate(f"coverage('{world}', {n}, {rho}, {b}, {knows}, 3)")
         for rule, (mean, mse) in {"alone": (flat, s), **believed}.items():
             mean, mse = mean.reshape(tau.shape), mse.reshape(tau.shape)
             avoidable = line_error(halfway(mean), truth) - BEST
             np.testing.assert_allclose(found[rule]["avoidable"], avoidable.mean(axis=1), **CLOSE)
             np.testing.assert_allclose(found[rule]["squared"], ((mean - truth) ** 2).mean(axis=(1, 2)), **CLOSE)
-            for half, share in zip((1, 2), found[rule]["inside"], strict=True):
+            for half, share in zip((1, 2), covered[rule], strict=True):
                 holds = (mean - truth) ** 2 <= half**2 * mse
                 assert share == pytest.approx(holds.mean(), abs=1e-9)
 
@@ -219,7 +237,7 @@ def test_what_is_counted_of_one_task_is_what_theory_promises(article):
 
 def test_told_boxes_keep_their_word_and_estimated_ones_do_not(article):
     shares = {
-        told: article.evaluate(f"STRATEGIES.map((rule) => study('walk', 10, 0.3, 3, {told}, 0)[rule].inside)")
+        told: article.evaluate(f"STRATEGIES.map((rule) => coverage('walk', 10, 0.3, 3, {told}, 0)[rule])")
         for told in ("true", "false")
     }
     error = np.sqrt(0.68 * 0.32 / (200 * 4))
@@ -264,7 +282,7 @@ def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
     s, d = np.full_like(tau, 1 / n), np.full_like(tau, rho)
     believed = {"alone": (tau, s), "forward": track_forward(tau, s, d), "both": revised_last(tau, s, d, b)}
     says = article.locator("#rule .says").inner_text()
-    shown = article.evaluate("scenes.rule.errors")
+    shown = article.evaluate("scenes.rule.rules.found")
     for rule, (mean, mse) in believed.items():
         for j in (3, 6):
             X = np.concatenate([task["points"] for task in tasks[max(0, j - b) : j + 1]])
@@ -272,8 +290,8 @@ def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
             vector = np.array([0.5, *(mean[j, :2] / 2), 0.5, *(mean[j, 2:] / 2)])
             mu = solve(X, vector, [0, half, half, 0, half, half], n_classes=2).mu.reshape(2, 3)
             error = line_error(mu[1] - mu[0], np.array(tasks[j]["truth"]))
-            assert shown[j][rule] == pytest.approx(error, abs=SOLVED)
-        assert f"{100 * shown[3][rule]:.1f}" in says
+            assert shown[j][rule]["error"] == pytest.approx(error, abs=SOLVED)
+        assert f"{100 * shown[3][rule]['error']:.1f}" in says
     assert f"{100 * BEST:.1f}" in says
 
 
@@ -282,8 +300,8 @@ def test_the_sequence_in_the_plane_is_typical(article):
       const total = { alone: 0, forward: 0, both: 0 }, { runs } = IN_THE_PLANE;
       for (let seed = 1; seed <= runs; seed++) {
         const state = { ...scenes.rule.start, seed, upto: 12, moved: {} }, tasks = planeTasks(state);
-        const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
-        for (const rule of STRATEGIES) total[rule] += average(errors.map((one) => one[rule])) / runs;
+        const { found } = planeRules(state, tasks, planeEstimates(state, tasks));
+        for (const rule of STRATEGIES) total[rule] += average(found.map((one) => one[rule].error)) / runs;
       }
       return total;
     }""")
@@ -291,8 +309,8 @@ def test_the_sequence_in_the_plane_is_typical(article):
         expect(article.locator(f'#rule .text [data-average="{rule}"]')).to_have_text(f"{100 * mean[rule]:.1f}")
     shown = article.evaluate("""() => {
       const state = { ...scenes.rule.start, upto: 12, moved: {} }, tasks = planeTasks(state);
-      const errors = planeErrors({ state }, tasks, planeEstimates(state, tasks), 0);
-      return STRATEGIES.map((rule) => average(errors.map((one) => one[rule])));
+      const { found } = planeRules(state, tasks, planeEstimates(state, tasks));
+      return STRATEGIES.map((rule) => average(found.map((one) => one[rule].error)));
     }""")
     np.testing.assert_allclose(shown, [mean[rule] for rule in STRATEGIES], atol=0.01)
     assert shown[2] < shown[1] < shown[0]
@@ -455,15 +473,15 @@ def test_a_dragged_sample_moves_its_average(article, name, task, step):
 
 
 def test_a_dragged_sample_moves_box_and_line_and_errors_follow(article):
-    look = "[planeTasks(scenes.rule.state)[11], scenes.rule.errors]"
+    look = "[planeTasks(scenes.rule.state)[11], scenes.rule.rules.found.map((one) => one.alone.error)]"
     before, errors = article.evaluate(look)
     drag(article, "#rule", (60, -50))
     after, now = article.evaluate(look)
     moved = np.array(after["points"]) - np.array(before["points"])
     assert np.flatnonzero(np.abs(moved).sum(axis=1)).size == 1
     assert moved.sum(axis=0)[0] > 0.3 < moved.sum(axis=0)[1]
-    assert now[11]["alone"] != errors[11]["alone"]
-    assert [one["alone"] for one in now[:11]] == pytest.approx([one["alone"] for one in errors[:11]], abs=1e-12)
+    assert now[11] != errors[11]
+    assert now[:11] == pytest.approx(errors[:11], abs=1e-12)
     # Another sequence has other samples, and none of them moved.
     article.locator("#rule").get_by_role("button", name="Other samples").click()
     assert scene(article, "rule")["moved"] == {}
@@ -475,6 +493,93 @@ def test_the_size_of_a_change_is_dragged_along_the_curve(article):
     rho = scene(article, "gain")["rho"]
     assert rho > 0.03
     assert f"ρ = {rho:.2g}" in article.locator("#gain .says").inner_text()
+
+
+TRIALS = {
+    "turn": ({"at": 3}, {"guess": 0, "at": 12}, {"at": 20, "turns": 2}),
+    "average": ({"n": 3}, {"again": 40}, {"guess": 0, "n": 12}),
+    "neighbours": ({"upto": 3}, {"upto": 1}, {"upto": 12, "n": 4}),
+    "rule": ({"look": "old"}, {"upto": 2}, {"rho": 1, "upto": 9, "look": "newest"}),
+    "trust": ({"rho": 0.1}, {"guess": 0}, {"half": 1}),
+    "gain": ({"n": 3}, {"guess": 0}, {"rho": 1, "n": 800}),
+    "repair": ({"upto": 1}, {"upto": 12, "b": 0}, {"b": 3, "n": 30}),
+    "failure": ({"world": "swap"}, {"told": "estimated"}, {"world": "trend", "rho": 1}),
+    "yours": ({"labels": 1}, {"k": 2}, {"b": 0, "rho": 1}),
+}
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article, name):
+    """Elements stay where they are and take new attributes: nothing of what was shown before may be left."""
+    page = open_article("", 390)
+    for values in TRIALS[name]:
+        kept, changed, afresh = page.evaluate(
+            """([name, values]) => {
+              const one = scenes[name], svg = svgOf(one), before = new Set(svg.children);
+              const of = (node) => node.nodeType === 3 ? node.data : [
+                node.nodeName,
+                [...node.attributes].map((each) => [each.name, each.value]).sort(),
+                [...node.childNodes].map(of),
+              ];
+              const shown = () => JSON.stringify([...one.section.querySelectorAll("svg, .says")].map(of));
+              Object.assign(one.state, values);
+              one.draw(one);
+              const kept = [...svg.children].filter((node) => before.has(node)).length, changed = shown();
+              for (const part of one.section.querySelectorAll("svg")) {
+                part.replaceChildren();
+                part.parts = [];
+              }
+              one.said = [];
+              one.draw(one);
+              return [kept, changed, shown()];
+            }""",
+            [name, values],
+        )
+        assert changed == afresh
+        assert kept > 0
+
+
+def test_what_a_slow_processor_shows_of_the_plane_is_true(article):
+    """The task in the picture is solved in every frame; until the others are, lines are pale and no mean is told."""
+    found = article.evaluate("""() => {
+      const state = { ...scenes.rule.start, moved: {} }, frames = [];
+      const at = (rho) => {
+        state.rho = rho;
+        const tasks = planeTasks(state);
+        return [state, tasks, planeEstimates(state, tasks)];
+      };
+      let rules = planeRules(...at(0.05));
+      const exact = planeRules(...at(0.31)).found;
+      for (let frame = 0; frame < 3; frame++) {
+        rules = planeRules(...at(0.31), 7, rules, -1);
+        frames.push([rules.behind, rules.found[7].both.error - exact[7].both.error]);
+      }
+      const last = planeRules(...at(0.31), 7, rules, Infinity);
+      return [frames, last.behind, JSON.stringify(last.found) === JSON.stringify(exact)];
+    }""")
+    frames, behind, alike = found
+    assert [difference for _, difference in frames] == [0, 0, 0]
+    assert all(first is not None for first, _ in frames)
+    assert (behind, alike) == (None, True)
+    slow = """() => {
+      const real = performance.now, clock = { at: 0 };
+      performance.now = () => (clock.at += 1000);
+      scenes.rule.state.rho = 0.31;
+      scenes.rule.draw(scenes.rule);
+      performance.now = real;
+      const lines = [...svgOf(scenes.rule, "errors").querySelectorAll("polyline[stroke-width='2.5']")];
+      const said = scenes.rule.section.querySelector(".says").textContent;
+      return [said, lines.map((line) => line.getAttribute("opacity"))];
+    }"""
+    said, pale = article.evaluate(slow)
+    assert "alone …, forward …, forward and backward …" in said
+    assert pale == ["0.4"] * 3
+    article.wait_for_function("frame === 0")
+    says = article.locator("#rule .says").inner_text()
+    assert "…" not in says
+    assert says.startswith(said[: said.index("Mean")])
+    lines = article.locator("#rule [data-picture=errors] polyline[stroke-width='2.5']")
+    assert lines.evaluate_all("all => all.map((line) => line.getAttribute('opacity'))") == ["1"] * 3
 
 
 def test_samples_move_with_keys(article):

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.conftest import running_server
+
 
 @pytest.fixture
 def page(new_page):
@@ -22,7 +24,7 @@ def test_first_visit_change_b_and_run(page, server):
     page.goto(f"{server}/?quantity=Errors")
     heatmaps = page.locator(".js-plotly-plot .heatmaplayer .hm")
     expect(heatmaps).to_have_count(4)  # three rules, and the pictures of the tasks
-    expect(page.get_by_text("On Rotated digits, logistic regression on everything so far")).to_be_visible()
+    expect(page.get_by_text("On Rotated digits, one rule for all tasks")).to_be_visible()
     before = error_of(page, "Forward and backward")
     page.get_by_role("spinbutton", name="Backward b").fill("0")
     page.get_by_role("button", name="Run", exact=False).first.click()
@@ -63,17 +65,13 @@ def test_a_phone_has_a_list_of_all_pages(new_page, server):
     expect(page).to_have_url(re.compile(r"how-it-works\?(.*&)?n=12(&|$)"))
 
 
-@pytest.mark.parametrize("start", [(), ("-m", "streamlit", "run", "app.py")], ids=["imrc app", "streamlit run"])
-def test_direct_link_on_a_fresh_server_has_the_frame(browser, start):
-    from tests.app.conftest import running_server
-
-    with running_server(*start) as url:
-        page = browser.new_page()
+def test_direct_link_on_a_fresh_server_has_the_frame(page):
+    """A server of its own: started without `imrc app`, and no page has run there before."""
+    with running_server("-m", "streamlit", "run", "app.py") as url:
         page.goto(f"{url}/effective-sample-size?dataset=identical&k=5&n=5")
         expect(page.get_by_role("button", name="Run", exact=False).first).to_be_visible()
         expect(page.get_by_text("How many times its own samples is a task worth?")).to_be_visible()
         expect(page.get_by_text("Page not found")).to_have_count(0)
-        page.close()
 
 
 def test_the_landing_page_answers_to_its_name_too(page, server):

@@ -90,10 +90,6 @@ def test_every_method_has_a_card(compare):
     assert "What are these methods?" in texts(compare())
 
 
-def test_every_preset_is_compared(compare):
-    assert set(shown(compare())["Method"]) >= IMRC
-
-
 def test_results_come_from_the_store_the_second_time(compare, monkeypatch):
     test = compare()
 

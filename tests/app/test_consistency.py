@@ -259,23 +259,6 @@ def test_one_name_is_one_method(app):
     assert overview.PRESET_TITLES["paper"] in texts(own)
 
 
-PLANTED = {
-    "effective samples": ("each task is worth 22.1 samples instead of 10", "this run: 31.4 samples, mean"),
-    "verdict": ("Verdict on the page *Is it evolving?*: trend.", "seen. (Verdict: **evolving**.)"),
-    "error, single": ("(.324 ± .009 against .410 ± .008)", "error: each task alone **.417 ± .013**"),
-    "measure": ("error: each task alone **.41", "balanced error: each task alone **.41"),
-    "main against single": ("learning makes 17 % fewer errors", "learning makes no clear difference to"),
-}
-
-
-@pytest.mark.parametrize("quantity", PLANTED)
-def test_contradictions_are_found(quantity):
-    first, second = PLANTED[quantity]
-    assert contradictions({"explore": first, "ess": first}) == []
-    found = contradictions({"explore": first, "ess": second})
-    assert [line.partition(":")[0] for line in found] == [quantity]
-
-
 @pytest.mark.usefixtures("without_charts")
 def test_a_page_that_counts_for_itself_is_found_out(app):
     """As it was: one page took the errors of tasks as they arrive, whatever the scenario averaged."""

@@ -14,7 +14,7 @@ import streamlit as st
 import imrc
 from imrc.plots import describe, on_phone
 from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
-from pages.ui import drawings
+from pages.ui import drawings, keeping
 from pages.ui.drawings import Drawing, drawing, key_of
 from tests.app.conftest import set_value
 
@@ -46,7 +46,6 @@ CONTROLS = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(180)
 def test_every_control_changes_the_charts_as_if_nothing_were_kept(app):
     test = app(dataset="random_walk", k="5", n="6", repetitions="3", preset="paper")
     before = charts_of(test)
@@ -100,7 +99,7 @@ def test_theme_width_and_options_have_charts_of_their_own():
     ]
     # The name of the risk is not part of a chart of errors, but part of what it was made from.
     assert len({id(chart) for chart in shown}) == 8
-    assert len(drawings.store()) == 8
+    assert len(keeping.kept().entries) == 8
 
 
 def test_one_number_or_the_function_makes_another_key():

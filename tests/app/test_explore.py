@@ -1,5 +1,6 @@
 """The Explore page without a browser: defaults, runs, links, bad values, the store."""
 
+import json
 import math
 import re
 
@@ -8,12 +9,12 @@ import pytest
 import streamlit as st
 
 import imrc
-from imrc.evaluation import RunSettings, rule_uses, what_if
+from imrc.evaluation import RunSettings, what_if
 from imrc.evaluation.measures import measure_rows
-from imrc.evaluation.uses import uses_sentences
+from imrc.evaluation.weights import task_weights, weights_sentence
 from imrc.evaluation.words import with_error
 from pages.ui import running
-from pages.ui.keeping import Store
+from pages.ui.keeping import Kept, Store
 from tests.app.conftest import link, metrics, set_value, texts
 
 
@@ -26,7 +27,7 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "**logistic regression on everything so far is nearly as good as the best** (.192; " in texts(test)
+    assert "**one rule for all tasks is nearly as good as the best** (.201; " in texts(test)
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
@@ -107,14 +108,15 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
-def test_a_link_brings_back_what_was_recommended_and_there_is_a_way_on(app):
-    test = app(dataset="trend", k="5", n="6", preset="recommended_2023")
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, preset="recommended_2023").headline()
-    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
-    assert test.selectbox(key="features").value == "automatic"
-    test = run(test, preset="recommended")
+@pytest.mark.parametrize(("preset", "loss"), [("recommended_01", "0-1"), ("recommended_2023", "log")])
+def test_a_link_to_a_preset_that_is_gone_gets_the_recommended_one_and_says_so(app, preset, loss):
+    test = app(dataset="trend", k="5", n="6", preset=preset)
     assert not test.exception
-    assert link(test)["features"] == "blended"
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, loss=loss).headline()
+    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
+    assert preset in texts(test)
+    assert link(test)["preset"] == "recommended"
+    assert link(test).get("loss", "log") == loss
 
 
 def test_custom_values_reach_the_run_and_the_link(app):
@@ -159,7 +161,7 @@ def test_the_exact_solver_is_a_custom_value(app):
     ],
 )
 def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):
-    test = app(**{"k": "20", **query})
+    test = app(**{"k": "20", "repetitions": "1", **query})
     assert not test.exception
     assert said in texts(test)
     assert metrics(test)["Error, each task alone"]
@@ -249,7 +251,7 @@ def test_the_numbers_have_measures_by_name_with_their_formulas(app):
 
 
 @pytest.mark.parametrize(("dataset", "preset"), [("rotated_digits", "recommended"), ("random_walk", "paper")])
-def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, preset):
+def test_weights_of_tasks_are_shown_on_demand_as_the_library_says(app, dataset, preset):
     query = {"dataset": dataset, "k": "5", "n": "6", "repetitions": "1", "preset": preset}
     test = app(**query)
     assert "of its weight on its own samples" not in texts(test)
@@ -257,10 +259,11 @@ def test_what_a_rule_uses_is_shown_on_demand_as_the_library_says(app, dataset, p
     test = test.number_input(key="story_task").set_value(4).run()
     assert not test.exception
     sequence = imrc.datasets.load(dataset, tasks=5)
-    uses = rule_uses(sequence, RunSettings(n=6, repetitions=1, preset=preset), 3)
-    assert " ".join(uses_sentences(uses)) in texts(test)
-    samples = [frame.value for frame in test.dataframe if "pull" in frame.value]
-    assert [len(frame) for frame in samples] == ([10] if preset == "recommended" else [])
+    table = task_weights(sequence, RunSettings(n=6, repetitions=1, preset=preset), 3)
+    assert weights_sentence(table, 3) in texts(test)
+    (bars,) = [part for part in test.get("plotly_chart") if part.proto.id.endswith("-task-weights")]
+    drawn = [trace["name"] for trace in json.loads(bars.proto.spec)["data"]]
+    assert drawn == ["own samples", "tasks before it", "tasks after it"]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +295,7 @@ def test_what_if_can_be_stopped_and_begun_again(app, monkeypatch):
     asked = {"dataset": "random_walk", "k": "4", "n": "5", "repetitions": "1", "view": "What if?"}
     test = app(**asked, what_if="Another order")
     key = ("order", imrc.datasets.load("random_walk", tasks=4).fingerprint, test.session_state["visit"].choice.settings)
-    empty = Store(10**6)
+    empty = Store(Kept(10**6), "what if")
     monkeypatch.setattr("pages.ui.what_if._kept", lambda: empty)
     test.session_state["what_if_stopped"] = key
     test = test.run()

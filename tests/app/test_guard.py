@@ -5,10 +5,11 @@ import http.server
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -122,13 +123,35 @@ def test_names_that_are_allowed(monkeypatch, names, host, status):
     assert answer_of(scope, names, monkeypatch)[0]["status"] == status
 
 
-def test_uploads_nobody_asked_for_are_not_kept(compiled):
-    with server_process() as (url, process), visiting(url, "your-data") as visitor:
-        visitor.see()
+@pytest.mark.timeout(180)
+def test_a_flood_of_files_leaves_room_for_others_and_is_gone_a_minute_after_its_visitors(compiled):
+    with server_process() as (url, process), visiting(url, "your-data") as other:
+        other.see()
         before = memory_mb(process.pid)
-        assert [visitor.upload(number, bytes(40 << 20)) for number in range(8)] == [204] * 8
-        # Two files of 40 MB, and what passes through while they come in; eight are 320 MB.
-        assert memory_mb(process.pid) - before < 220
+        with ExitStack() as stack:
+            flood = [stack.enter_context(visiting(url, "your-data")) for _ in range(8)]
+            for visitor in flood:
+                visitor.see()
+            # One visitor alone does not take all there is.
+            assert [flood[0].upload(number, bytes(60 << 20)) for number in range(3)] == [204] * 3
+            other.upload(0, b"x,y\n1,2\n" * 20)
+            other.see()
+            assert "as many files as it may" not in other.alerts
+            with ThreadPoolExecutor(16) as pool:
+                sent = [pool.submit(visitor.upload, 3 + i, bytes(60 << 20)) for visitor in flood for i in range(2)]
+            assert {one.result() for one in sent} == {204}
+            assert memory_mb(process.pid) - before < 350  # 16 files of 60 MB are 960
+            flood[-1].see()
+            other.upload(1, b"x,y\n1,2\n" * 8_000_000)
+            other.see()
+            assert "as many files as it may" in other.alerts
+        deadline = time.monotonic() + 60
+        while memory_mb(process.pid) - before > 80:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        other.upload(2, b"x,y\n1,2\n" * 4_000_000)
+        other.see()
+        assert "as many files as it may" not in other.alerts
 
 
 def test_what_is_no_request_passes(monkeypatch):

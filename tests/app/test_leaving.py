@@ -1,9 +1,11 @@
 """Stop, closed tabs and failures on a real server: work ends, others go on."""
 
 import time
+from contextlib import ExitStack
 
 import pytest
 
+from imrc.solvers import cores
 from tests.app.conftest import running_server
 from tests.app.visitor import Visitor, visiting
 
@@ -82,6 +84,42 @@ def test_a_new_run_ends_the_old_one(watched):
         assert wait_for_end(happened, 3) - pressed < SECONDS
         assert visitor.link["seed"] == "4"
         assert visitor.metrics["Error, forward"]
+
+
+def waits(visitor: Visitor) -> bool:
+    return "Waiting for a free place" in visitor.alerts
+
+
+def test_no_more_run_than_there_are_places_and_whoever_leaves_makes_room(watched):
+    url, happened = watched
+    with ExitStack() as stack:
+        first, *others = (stack.enter_context(visiting(url, **LONG, seed=20 + i)) for i in range(cores()))
+        for visitor in (first, *others):
+            visitor.send()
+            visitor.receive(until=under_way)
+        assert "end" not in [what for seed in range(20, 20 + cores()) for _, what in happened(seed)]  # all at once
+        # Two more come; one leaves before its turn and is not waited for.
+        gone, last = (stack.enter_context(visiting(url, **LONG, seed=seed)) for seed in (30, 31))
+        for visitor in (gone, last):
+            visitor.send()
+            visitor.receive(until=waits)
+        # What is kept is there for everybody meanwhile.
+        stack.enter_context(visiting(url, **SHORT)).see(seconds=20)
+        gone.close()
+        first.close()
+        last.receive(until=under_way)
+        assert happened(30) == []
+
+
+def test_pages_of_one_browser_run_one_after_the_other(watched):
+    url, _ = watched
+    with visiting(url, browser="same", **LONG, seed=40) as first, visiting(url, browser="same", **LONG, seed=41) as two:
+        first.send()
+        first.receive(until=under_way)
+        two.send()
+        two.receive(until=waits)
+        first.close()
+        two.receive(until=under_way)
 
 
 def test_a_failure_shows_a_way_on_and_leaves_others_alone(watched):

@@ -68,9 +68,6 @@ CONTROLS = [
     ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
     ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("compare", "compare_sizes", "true", True),
-    ("your-data", "matrix", "true", True),
-    ("your-data", "matrix_holds", "Errors", "error"),
-    ("your-data", "matrix_rows", "Tasks", "tasks"),
     ("the-paper", "paper_part", "Errors", "errors"),
     ("the-paper", "paper_n", "50", 50),
     ("the-paper", "paper_error", "As the authors' script", "released"),
@@ -119,6 +116,7 @@ def silent(test) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("page", list(FILES))
 def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
@@ -133,13 +131,11 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
     # Choosing a stored run sets the controls of the sidebar, which are.
-    everywhere = {*CHANGED, "order", "image_format", "stored_run", "rule_01"}
+    everywhere = {*CHANGED, "image_format", "stored_run", "rule_01"}
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
     assert silent(test) == []
-    if page == "your-data":  # what is there without a matrix, and with a file
-        test.toggle(key="matrix").set_value(False).run()
-        assert silent(test) == []
+    if page == "your-data":  # what is there with a file
         test.button(key="own_sample").click().run()
         assert silent(test) == []
 
@@ -149,14 +145,6 @@ def test_the_view_of_the_result_is_read_from_the_link(app):
     assert not test.exception
     assert held(test)["view"] == "time"
     assert "quantity" not in held(test)
-
-
-def test_what_if_is_read_from_the_link(app):
-    test = app(**SMALL, view="What if?", what_if="A task less", what_if_task="2")
-    assert not test.exception
-    assert (held(test)["view"], held(test)["what_if"], held(test)["what_if_task"]) == ("what_if", "drop", 2)
-    test = app(**SMALL, view="What if?", what_if_labels="n in every block")
-    assert (held(test)["what_if"], held(test)["what_if_labels"]) == ("blocks", "task")
 
 
 def test_another_sequence_has_other_components(app):

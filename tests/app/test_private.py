@@ -49,7 +49,12 @@ def test_private_modules_of_streamlit_are_imported_in_one_file():
             private = {name for name in names if name.startswith("streamlit") and name not in public}
             if private:
                 found.setdefault(file.name, set()).update(private)
-    assert found == {"streamlit_private.py": {"streamlit.runtime.pages_manager", "streamlit.runtime.scriptrunner"}}
+    assert found == {
+        "streamlit_private.py": {
+            "streamlit.runtime",
+            *(f"streamlit.runtime.{name}" for name in ("pages_manager", "scriptrunner")),
+        }
+    }
 
 
 def test_streamlit_still_drops_the_uploads_of_a_visitor():
@@ -60,6 +65,16 @@ def test_streamlit_still_drops_the_uploads_of_a_visitor():
         patch.setattr(streamlit_private, "get_script_run_ctx", lambda: context)
         streamlit_private.drop_uploads()
     assert list(context.uploaded_file_mgr.file_storage) == ["b"]
+
+
+def test_streamlit_still_says_what_waits_to_be_read():
+    files = MemoryUploadedFileManager("/upload")
+    for number in "12":
+        files.add_file("a", UploadedFileRec(number, "x.csv", "text/csv", b"four"))
+    with pytest.MonkeyPatch.context() as patch:
+        runtime = SimpleNamespace(instance=lambda: SimpleNamespace(uploaded_file_mgr=files))
+        patch.setattr(streamlit_private, "Runtime", runtime)
+        assert streamlit_private.waiting_bytes() == {"a": 8}
 
 
 def test_the_helpers_of_the_pages_import_each_other_in_one_direction():

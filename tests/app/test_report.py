@@ -124,13 +124,6 @@ def test_a_script_is_given_only_where_it_repeats_the_run():
     assert "imrc run rotated_digits" in report.to_html(whole, sequence=sequence)
 
 
-@pytest.mark.parametrize("tasks", [3, 8])
-def test_other_first_tasks_are_refused(run, tasks):
-    other = imrc.datasets.load("random_walk", tasks=tasks, seed=4)
-    with pytest.raises(ValueError, match="fingerprints"):
-        report.to_html(run[1], sequence=other)
-
-
 def test_descriptions_give_the_numbers_drawn(run):
     from imrc.plots import error_curves, step_table, task_table
 

@@ -7,7 +7,7 @@ from imrc.evaluation import HEADLINES, SCENARIOS
 from imrc.evaluation.words import with_error
 from pages.ui import running
 from pages.ui.details import VIEWS
-from tests.app.conftest import link, metrics, texts
+from tests.app.conftest import link, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "3"}
 
@@ -53,13 +53,6 @@ def test_three_scenarios_share_one_run(app, monkeypatch):
     test.button(key="scenario_multi_task").click().run()
     assert [settings.scenario for settings in computed] == ["multi_task"]
     assert link(test)["scenario"] == "multi_task"
-
-
-def test_the_first_screen_of_continual_learning_is_what_it_was(app):
-    test = app(**SMALL)
-    assert "Three ways to learn" in texts(test)
-    assert "scenario" not in link(test)
-    assert set(metrics(test)) >= {"Error, each task alone", "Error, forward", "Error, forward and backward"}
 
 
 def test_a_scenario_nobody_knows_is_said(app):

@@ -61,7 +61,7 @@ def test_a_note_about_a_link_shows_it_as_plain_text(value):
 @pytest.fixture(scope="module")
 def visitor() -> AppTest:
     """One visitor for many links: opening the app anew for each would take most of the time."""
-    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
     for name, value in SMALL.items():
         test.query_params[name] = value
     return test.run()

@@ -1,15 +1,10 @@
 """The page of the paper's tables: every part renders from the shipped results, computes nothing, and is quick."""
 
-import io
-import shlex
 import time
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
-from imrc.cli import main
-from imrc.evaluation.windows import window_table
 from imrc.evaluation.words import UNTUNED
 from imrc.paper import cells, method, shipped
 from pages.ui import paper
@@ -108,40 +103,6 @@ def test_every_figure_of_every_run(page):
             assert not test.exception, (name, run)
 
 
-def test_every_figure_of_the_visitors_own_choice_is_measured_on_request(page):
-    test = part(page, "figures")
-    for name in ("curves", "heatmaps", "pacf", "time"):
-        test.radio(key="paper_figure").set_value(name).run()
-        test.radio(key="paper_of").set_value("mine").run()
-        assert not test.exception, name
-        if name in ("curves", "time"):
-            assert not test.get("plotly_chart"), "nothing is measured before somebody asks"
-            assert "Not measured yet" in texts(test)
-            test.button(key="measure").click().run()
-            assert not test.exception, name
-        if name != "pacf":
-            assert len(test.get("plotly_chart")) == 1, name
-    test.radio(key="paper_figure").set_value("sets").run()
-    assert not test.exception
-    assert len(test.get("plotly_chart")) == 1
-
-
-def test_the_curves_of_the_page_are_those_of_the_command(page, capsys):
-    test = part(page, "figures")
-    test.radio(key="paper_figure").set_value("curves").run()
-    test.radio(key="paper_of").set_value("mine").run()
-    test.multiselect(key="paper_my_n").set_value([5]).run()
-    test.button(key="measure").click().run()
-    assert not test.exception
-    command = next(c.value for c in test.code if c.value.startswith("imrc table --kind tasks"))
-    assert main([*shlex.split(command)[1:], "--csv"]) == 0
-    printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    visit = test.session_state["visit"]
-    shown = window_table(visit.sequence(), visit.choice.settings, [5])
-    assert printed["error"].tolist() == pytest.approx(shown["error"].tolist())
-    assert printed["ratio"].tolist() == pytest.approx(shown["ratio"].tolist())
-
-
 def test_page_computes_nothing_and_is_quick(page, monkeypatch):
     def refuse(*_arguments, **_more):
         raise AssertionError("computed on the page")
@@ -156,17 +117,3 @@ def test_page_computes_nothing_and_is_quick(page, monkeypatch):
     assert not page.exception
     # Processor time of the whole script, so that other programs on the machine do not count.
     assert min(spent) < 0.5
-
-
-def test_results_kept_on_this_computer_are_shown_and_named(page, tmp_path, monkeypatch):
-    from imrc.paper import kept
-
-    assert "Measured on this computer" not in texts(page)
-    monkeypatch.setenv("IMRC_STORE", str(tmp_path / "results.sqlite"))
-    rows = shipped.table("errors").query("dataset == 'spam' and n == 10").assign(dataset="yearbook", setting="")
-    kept.keep(rows, "errors")
-    test = page.run()
-    assert not test.exception
-    assert "Measured on this computer: Yearbook." in texts(test)
-    table = test.dataframe[0].value.set_index("Dataset")
-    assert table.loc["Yearbook", "IMRC (paper)"].split(" | ")[0] == table.loc["Spam", "IMRC (paper)"].split(" | ")[0]

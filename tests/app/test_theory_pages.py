@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc import report
-from imrc.cli import main
-from imrc.diagnostics import assess, verdict_power, what_changed, words
-from imrc.diagnostics.power import power_sentences
+from imrc.diagnostics import assess, what_changed, words
+from imrc.diagnostics.power import power_sentences, power_table
 from imrc.evaluation import effective_samples, guarantees, theorem_4
 from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
-from imrc.evaluation.words import interval_text, samples_text, theorem_4_sentence
+from imrc.evaluation.words import samples_text, theorem_4_sentence
 from imrc.features import FeatureSpec
+from imrc.paper import shipped
 from imrc.planning import Rate, advice, make_plan, way_sentence
 from imrc.plots import ess
 from imrc.watch import arrival_sentences, watch_story
@@ -119,38 +118,6 @@ def test_ess_page_can_show_one_ratio_for_all_steps(app):
     assert texts(test).split("Judged on")[0] == shown.split("Judged on")[0]
 
 
-ONE_NUMBER = [
-    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3"},
-    {"dataset": "random_walk", "k": "8", "n": "10", "repetitions": "3", "preset": "paper"},
-    {"dataset": "independent", "k": "10", "n": "5", "repetitions": "4"},
-    {"dataset": "abrupt", "k": "8", "n": "20", "b": "1", "repetitions": "2"},
-    {"dataset": "rotated_digits", "k": "6", "n": "8", "repetitions": "1"},
-]
-
-
-@pytest.mark.parametrize("query", ONE_NUMBER, ids=lambda query: f"{query['dataset']} {query.get('preset', '')}".strip())
-def test_the_effective_sample_size_is_the_same_everywhere(app, query, capsys):
-    test = app(**query)
-    run = page_result(test)
-    found = effective_samples(run)
-    number, interval = f"{found.mean:,.1f}", interval_text(found)
-    assert (" to " in interval) == (f"{found.high - found.low:.1f}" not in ("nan", "0.0"))
-    test = test.switch_page(ESS).run()
-    if found.borrowing > 0:
-        assert f"worth {number} samples instead of {query['n']}" in texts(test)
-        said = f"({'95 % interval ' * (' to ' in interval)}{interval})"
-        assert (said in texts(test)) != ("A prior decided" in texts(test))
-    words_ = [word for name, value in query.items() if name != "dataset" for word in (f"--{name}", value)]
-    words_ = [{"--n": "-n", "--k": "-k", "--b": "-b"}.get(word, word) for word in words_]
-    capsys.readouterr()
-    assert main(["run", query["dataset"], *words_]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Forward and backward"))
-    assert row.rstrip().endswith(samples_text(found))
-    body = report.to_html(run)
-    assert f"<td>{samples_text(found)}</td>" in body
-    assert f"worth {number} samples" in body or found.borrowing == 0
-
-
 def test_the_page_says_when_borrowing_was_switched_off(app, monkeypatch):
     query = {"dataset": "abrupt", "k": "8", "n": "10", "repetitions": "2"}
     test = app(**query).switch_page(ESS).run()
@@ -207,11 +174,6 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
     assert f"| n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
     assert len(titles(test)) == 6
-    # The learner's change model of this verdict, among all.
-    assert any('level and wave (`order="seasonal"`); it also predicts' in text.value for text in test.markdown)
-    table = next(frame.value for frame in test.dataframe if "Probability" in frame.value)
-    assert table["order"].tolist()[0] == "seasonal"
-    assert len(table) == 6
     for compare, panels in (("nothing", 1), ("random_walk", 2), ("independent", 2)):
         test = test.radio(key="evolving_compare").set_value(compare).run()
         assert not test.exception
@@ -311,14 +273,15 @@ def test_the_verdict_is_hidden_until_somebody_has_guessed(app):
     assert "what kind of change is this?" in texts(test)
 
 
-def test_the_power_of_the_diagnosis_is_simulated_on_demand_and_kept(app):
+def test_the_power_of_the_diagnosis_is_shown_on_demand(app):
     query = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "1"}
     test = app(**query).switch_page(EVOLVING).run()
     assert not any(title.startswith("How often") for title in titles(test))
     test = app(**query, power="true").switch_page(EVOLVING).run()
     assert not test.exception
     assert "How often would each kind be recognised?" in titles(test)
-    said = power_sentences(verdict_power(assess(imrc.datasets.load("random_walk", tasks=6)), simulations=5))
+    verdict = assess(imrc.datasets.load("random_walk", tasks=6)).verdict
+    said = power_sentences(power_table(shipped.table("verdicts"), 6), verdict)
     assert all(sentence in texts(test) for sentence in said)
 
 

@@ -26,13 +26,6 @@ def page(app):
     return open_page
 
 
-def test_without_a_file_the_page_says_what_is_needed(page):
-    test = page()
-    assert not test.exception
-    assert "One row per sample" in texts(test)
-    assert not test.metric
-
-
 def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test = page()
     test.button(key="own_sample").click().run()
@@ -274,37 +267,7 @@ def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app,
     assert "Spam is not on this computer; Rotated digits is shown until it is." in texts(test)
 
 
-def test_a_damaged_file_gives_a_message_not_a_failure(app, nothing_here):
-    (nothing_here / "usenet1").mkdir(parents=True)
-    (nothing_here / "usenet1" / "usenet1.csv").write_bytes(b"not the file")
-    test = app(dataset="usenet1")
-    assert not test.exception
-    assert "is not the published file" in texts(test)
-    test.selectbox(key="dataset").set_value("usenet1").run()
-    assert not test.exception
-
-
 def test_a_dataset_of_the_paper_runs_from_a_link(app, real_data):
     test = app(dataset="usenet1", n="5", repetitions="1")
     assert not test.exception
     assert "On *Usenet1*" in texts(test)
-
-
-def test_a_matrix_from_elsewhere_is_shown_with_its_measures_or_a_message(page):
-    test = page()
-    test.toggle(key="matrix").set_value(True).run()
-    assert "R[i, j]" in texts(test)
-    for content, said in (
-        (b"0.9,0.5\n0.7,0.8\n", None),
-        (b"0.9\n", "one row per step"),
-        (b"\x93NUMPY", "cannot be read"),
-    ):
-        test.file_uploader(key="own_matrix").set_value((f"{HTML}.csv", content, "text/csv")).run()
-        assert not test.exception
-        if said is None:
-            assert test.dataframe[0].value["value"].round(3).tolist() == [0.75, -0.2, 0.2, 0.5]
-            assert HTML not in test.get("plotly_chart")[0].proto.spec.replace("\\u003c", "<")
-        else:
-            assert said in texts(test)
-    test.toggle(key="matrix").set_value(False).run()
-    assert "One row per sample" in texts(test)

@@ -17,16 +17,22 @@ from tests.app.conftest import decided
 
 
 class Visitor:
-    """One open page: `elements`, what its last run drew, in order, and `link`, the query of its address."""
+    """One open page, its elements and its link; those of one `browser` share its cookies."""
 
-    def __init__(self, url: str, page: str = "", **query: Any) -> None:
+    def __init__(self, url: str, page: str = "", *, browser: str = "", **query: Any) -> None:
         self._url = url
         self._page = page
         self._hash = ""
         self._stack = ExitStack()
         address = url.replace("http", "ws", 1) + "/_stcore/stream"
         self._socket = self._stack.enter_context(
-            connect(address, subprotocols=["streamlit"], max_size=None, open_timeout=60)
+            connect(
+                address,
+                subprotocols=["streamlit"],
+                max_size=None,
+                open_timeout=60,
+                additional_headers={"Cookie": f"_streamlit_xsrf={browser}"} if browser else None,
+            )
         )
         self.link = {name: str(value) for name, value in query.items()}
         self.elements: list[Any] = []

@@ -23,11 +23,11 @@ import pandas as pd
 
 import imrc
 from imrc.datasets.synthetic import KINDS
-from imrc.evaluation import RunResult, RunSettings, decide, iter_run
+from imrc.evaluation import RunResult, RunSettings, decide, iter_run, largest_n
 from imrc.evaluation.decision import MARGIN, advise, reference_settings
 
 SEQUENCES = (*KINDS, "rotated_digits")
-SIZES = (10, 5, 20)
+SIZES = (10, 5, 20, 50)
 GROUPS = (2, 3, 5, 10)
 ROUND = 20
 RESULTS = Path(__file__).parent / "results"
@@ -37,7 +37,7 @@ ERRORS = RESULTS / "advice_errors.csv"
 def errors_of(name: str, n: int, chosen: range) -> pd.DataFrame:
     """Return the errors of all strategies in some repetitions, one row each."""
     sequence = imrc.datasets.load(name)
-    settings = RunSettings(n=n, repetitions=200)
+    settings = RunSettings(n=min(n, largest_n(sequence)), repetitions=200)
     result, references = (
         RunResult.from_steps(job, sequence, list(iter_run(sequence, job, only=chosen)))
         for job in (settings, reference_settings(settings))

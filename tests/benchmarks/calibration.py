@@ -1,6 +1,6 @@
 """Do the promises hold? Coverage of tau ± 2 sqrt(s), minimax risk against the randomised rule's error, probabilities.
 
-Run: python -m tests.benchmarks.calibration [--streams]        the streams need $IMRC_STREAMS, see default_study.py
+Run: python -m tests.benchmarks.calibration [--streams]        the streams need $IMRC_STREAMS, see sequences.py
 """
 
 import csv
@@ -18,7 +18,7 @@ from imrc.evaluation.measures import measures_of
 from imrc.evaluation.splits import draw_task, largest_n, repetition_seeds, task_seed
 from imrc.features import make
 from imrc.solvers._api import with_intercept
-from tests.benchmarks.default_study import BLENDED, STREAMS, VARIANTS, Setting
+from tests.benchmarks.sequences import SEQUENCES, STREAMS, Setting
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 SEEDS = range(10)
@@ -26,12 +26,16 @@ PROBABILITY_SEEDS = range(600, 604)
 REAL = ("usenet1", "usenet2", "german", "spam", "weather", "power_supply")
 
 
-def coverage(preset: str, n: int) -> tuple[dict[str, float], dict[str, float]]:
+VARIANTS = {"paper": {"preset": "paper"}, "recommended": {}, "recommended 0-1": {"loss": "0-1"}}
+
+
+def coverage(variant: str, n: int) -> tuple[dict[str, float], dict[str, float]]:
     """Share of components with the true mean inside tau ± 2 sqrt(s), and its standard error over seeds."""
     shares: dict[str, list[float]] = {"forward": [], "forward_backward": []}
     for seed in SEEDS:
         sequence = imrc.datasets.load("random_walk", tasks=20, samples=n, seed=seed, change=0.3)
-        learner = Learner(resolve_settings(preset, b=3), 2, rules=("forward", "forward_backward"))
+        settings = resolve_settings(**{"preset": "recommended", **VARIANTS[variant]}, b=3)
+        learner = Learner(settings, 2, rules=("forward", "forward_backward"))
         inside: dict[str, list[float]] = {"forward": [], "forward_backward": []}
         for j, task in enumerate(sequence):
             update = learner.step(with_intercept(task.X), sequence.encoded(j))
@@ -54,8 +58,8 @@ def bounded(name: str, n: int, seeds: range) -> tuple[float, int]:
         sequence = imrc.datasets.load(name, tasks=20, seed=seed) if built_in else imrc.datasets.load(name)
         sequence = sequence.head(min(20, len(sequence)))
         size = min(n, largest_n(sequence))
-        feature_map = make("automatic", sequence, seed)
-        learner = Learner(resolve_settings("recommended_01", b=3), sequence.n_classes)
+        feature_map = make("blended", sequence, seed)
+        learner = Learner(resolve_settings("recommended", b=3, loss="0-1"), sequence.n_classes)
         repetition, tests = repetition_seeds(seed, 1)[0], {}
         for j, task in enumerate(sequence):
             y = sequence.encoded(j)
@@ -81,7 +85,7 @@ def probabilities(setting: Setting, n: int, variant: str) -> list[dict[str, obje
             n=min(n, largest_n(sequence)),
             repetitions=5,
             seed=seed,
-            **{"features": setting.features, **VARIANTS[variant]},
+            **VARIANTS[variant],
         )
         measures = measures_of(result)["forward_backward"]
         for name, values in found.items():
@@ -103,7 +107,7 @@ def probabilities(setting: Setting, n: int, variant: str) -> list[dict[str, obje
 def main() -> None:
     """Print and store the tables."""
     rows: list[dict[str, object]] = []
-    for preset in ("paper", "recommended_01", "recommended"):
+    for preset in VARIANTS:
         for n in (10, 50, 100):
             means, errors = coverage(preset, n)
             for rule in means:
@@ -119,16 +123,15 @@ def main() -> None:
     for name in names:
         for n in (50, 100):
             share, total = bounded(name, n, range(3))
-            row = {"what": "risk bounds error", "on": name, "preset": "recommended_01", "n": n, "rule": "all"}
+            row = {"what": "risk bounds error", "on": name, "preset": "recommended 0-1", "n": n, "rule": "all"}
             rows.append(
                 row | {"value": round(share, 4), "stderr": round(float(np.sqrt(share * (1 - share) / total)), 4)}
             )
-    for setting in BLENDED:
+    for setting in SEQUENCES:
         known = setting.dataset in imrc.datasets.names()[:8] or os.environ.get("IMRC_DATA")
         if "--streams" in sys.argv if setting.dataset in STREAMS else known:
             for n in (10, 50):
-                for variant in ("recommended_2023", "recommended"):
-                    rows += probabilities(setting, n, variant)
+                rows += probabilities(setting, n, "recommended")
     for row in rows:
         print(*row.values(), sep="  ")
     with RESULTS.open("w", newline="") as file:

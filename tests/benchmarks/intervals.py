@@ -1,7 +1,7 @@
 """Does the 95 % interval of an error hold its truth? The t interval over the repetitions of a run, over many seeds.
 
 Run: python -m tests.benchmarks.intervals             power_supply needs $IMRC_DATA, streams $IMRC_STREAMS (see
-                                                      default_study.py); what is not there is left out
+                                                      sequences.py); what is not there is left out
 
 One sequence of 8 tasks per dataset, n = 10, 6 repetitions, 60 seeds: everything random differs between seeds, the data
 do not. The truth for a seed is the mean error over all others. "variance" is that of the error between seeds over what
@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import t
 
 import imrc
-from tests.benchmarks.default_study import Setting
+from tests.benchmarks.sequences import Setting
 
 RESULTS = Path(__file__).parent / "results" / "intervals.csv"
 SEEDS = range(7000, 7060)
@@ -26,7 +26,7 @@ NEEDS = {"random_walk": "", "power_supply": "IMRC_DATA", "sea": "IMRC_STREAMS", 
 
 def coverage(name: str) -> list[dict[str, object]]:
     """Return one row per rule."""
-    sequence = Setting(name, "blended", 8).load(0)
+    sequence = Setting(name, 8).load(0)
     means: dict[str, list[float]] = {}
     spreads: dict[str, list[float]] = {}
     for seed in SEEDS:

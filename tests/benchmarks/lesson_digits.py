@@ -48,10 +48,10 @@ def errors(turns: float) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Return the mean error over the tasks seen, after every task, by strategy; and the standard error of the last."""
     sequence = six_or_nine(turns)
     follows = imrc.evaluate(sequence, b=3, **LEARNT).errors
-    pools = imrc.evaluate(sequence, b=TASKS - 1, order="none", **LEARNT).errors
+    pools = imrc.evaluate(sequence, methods=("pooled",), **LEARNT).errors
     tables = {
         "alone": follows["single"],
-        "pooled": pools["forward_backward"],
+        "pooled": pools["pooled"],
         "forward": follows["forward"],
         "both": follows["forward_backward"],
     }

@@ -9,6 +9,7 @@ Run with IMRC_DATA set to a folder with the data sets (or after ``imrc.datasets.
 """
 
 import argparse
+import itertools
 import math
 import os
 import platform
@@ -23,7 +24,6 @@ import pandas as pd
 
 import imrc
 from imrc import datasets
-from imrc._checks import check_choice, check_int
 from imrc.evaluation import Headline, evaluate
 from imrc.paper.measure import PRINTED_REPETITIONS, SIZES, TOLERANCE
 from imrc.paper.printed import printed_errors
@@ -34,9 +34,6 @@ RESULTS = Path(__file__).parent / "results" / "paper_imrc_column.csv"
 
 SETS = ("usenet1", "usenet2", "german", "spam", "power_supply", "rotated_mnist")
 """Data sets of the paper whose files are published in the form it uses and small enough to run."""
-
-Progress = Callable[[str, int, int], None]
-
 
 MEASURED = (
     ("single", "released"), ("forward", "released"), ("forward_backward", "released"), ("forward_backward", "average"),
@@ -88,66 +85,18 @@ def _row(name: str, n: int, errors: np.ndarray, seeds: list[int]) -> dict[str, o
     }
 
 
-def paper_imrc_column(
-    names: Iterable[str] | None = None,
-    sizes: Iterable[int] = SIZES,
-    *,
-    repetitions: int = 10,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> pd.DataFrame:
-    """Measure the error of the ``paper`` preset beside the values the paper prints for IMRC.
+def paper_imrc_column(names: Iterable[str], sizes: Iterable[int] = SIZES, *, repetitions: int) -> pd.DataFrame:
+    """Measure the error of the ``paper`` preset beside the values the paper prints for IMRC, one row a dataset and n.
 
-    b = 3, W = 2, the paper's representation, 100 test samples per task. The error is the one the authors' code
-    prints: task j after b - 1 further tasks (the last tasks: at the end), averaged over tasks; beside it the one the
-    paper's text defines, the mean over steps of the mean over the tasks seen. Each repetition has a
-    seed of its own, which decides splits, draws, random features and, for Rotated MNIST, images and angles.
-
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Data sets, of `SETS`; default all whose files are on this computer.
-    sizes : iterable of int
-        Training samples per task, of 10, 50, 100, 150.
-    repetitions : int
-        Repetitions, 2 to 50.
-    seed : int
-        First seed; repetition r uses ``seed + r``.
-    progress : callable, optional
-        Called with (data set and n, cells done, cells in all).
-
-    Returns
-    -------
-    DataFrame
-        One row per data set and n: ``error``, ``std``, ``stderr`` over repetitions; ``printed``, ``printed_std``;
-        ``difference`` (ours minus printed); ``two_stderr`` (of the difference); ``reproduced`` (within 0.02 or
-        within two standard errors); the same for the error as the text defines it (``average``); errors of single-task
-        and forward learning; repetitions and seeds.
-
-    Raises
-    ------
-    NotAvailableError
-        If a data set that was named is not on this computer.
-    ValueError
-        For an unknown data set, size or number of repetitions.
+    b = 3, W = 2, the paper's representation, 100 test samples per task. `error` is the one the authors' code prints:
+    task j after b - 1 further tasks (the last tasks: at the end), averaged over tasks; `average` the one the paper's
+    text defines, the mean over steps of the mean over the tasks seen. Each repetition has a seed of its own, which
+    decides splits, draws, random features and, for rotated MNIST, images and angles.
     """
-    repetitions = check_int("repetitions", repetitions, 2, PRINTED_REPETITIONS)
-    seed = check_int("seed", seed, 0)
-    wanted = [name for name in SETS if datasets.status(name).loadable] if names is None else list(names)
-    for name in wanted:
-        check_choice("names", name, SETS)
-    cells = [(name, n) for name in wanted for n in sizes]
-    for _, n in cells:
-        if n not in SIZES:
-            raise ValueError(f"sizes must be among {', '.join(map(str, SIZES))}; got {n}.")
-    seeds = list(range(seed, seed + repetitions))
-    rows = []
-    for done, (name, n) in enumerate(cells):
-        if progress is not None:
-            progress(f"{name}, n = {n}", done, len(cells))
+    rows, seeds = [], list(range(repetitions))
+    for name, n in itertools.product(names, sizes):
+        print(f"{name}, n = {n}", file=sys.stderr, flush=True)
         rows.append(_row(name, n, _errors(_loader(name), n, seeds), seeds))
-    if progress is not None:
-        progress("done", len(cells), len(cells))
     return pd.DataFrame(rows)
 
 
@@ -158,23 +107,19 @@ def _loader(name: str) -> Callable[[int], TaskSequence]:
     return lambda _seed: sequence
 
 
-def show(what: str, done: int, total: int) -> None:
-    print(f"[{done}/{total}] {what}", file=sys.stderr, flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--repetitions", type=int, default=50)
     options = parser.parse_args()
     if options.quick:
-        print(paper_imrc_column(["usenet1", "usenet2", "german"], [10], repetitions=2, progress=show).to_string())
+        print(paper_imrc_column(["usenet1", "usenet2", "german"], [10], repetitions=2).to_string())
         return
     tables = ["usenet1", "usenet2", "german", "spam", "power_supply"]
     frames = [
-        paper_imrc_column(tables, repetitions=options.repetitions, progress=show),
+        paper_imrc_column(tables, repetitions=options.repetitions),
         # 60 tasks of 784 pixels take longer: fewer repetitions.
-        paper_imrc_column(["rotated_mnist"], repetitions=5, progress=show),
+        paper_imrc_column(["rotated_mnist"], repetitions=5),
     ]
     table = pd.concat(frames, ignore_index=True)
     table["versions"] = (

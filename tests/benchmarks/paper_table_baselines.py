@@ -31,7 +31,7 @@ import imrc  # noqa: E402
 from imrc.baselines.condor import Condor, CondorSettings  # noqa: E402
 from imrc.evaluation import RunSettings  # noqa: E402
 from imrc.evaluation.compared import run_methods, tables_by_cell  # noqa: E402
-from imrc.evaluation.comparison import average_ranks, score_table  # noqa: E402
+from imrc.evaluation.comparison import score_table  # noqa: E402
 from imrc.paper.measure import TOLERANCE  # noqa: E402
 from imrc.paper.printed import printed_errors, with_printed  # noqa: E402
 from imrc.wording import decimal, with_spread  # noqa: E402
@@ -111,7 +111,7 @@ def run_cell(dataset: str, n: int, method: str, repetitions: int, features: str)
 
 
 def build_table(features: str) -> None:
-    """Write the table of all finished cells; print errors and average ranks as Markdown."""
+    """Write the table of all finished cells; print errors as Markdown."""
     scores = pd.read_csv(records(features))
     order = {method: position for position, method in enumerate(METHODS)}
     scores = scores.sort_values("run", key=lambda runs: runs.map(order), kind="stable")
@@ -125,12 +125,6 @@ def build_table(features: str) -> None:
     print("\nReferences and other profiles\n")
     print(paper_markdown(table, extra))
     print_agreement(table, methods)
-    for kind in ("average", "newest"):
-        tabular = scores[scores["dataset"].isin(TABULAR)]
-        ranks = average_ranks(tabular, kind=kind)
-        print(f"\nAverage ranks over {ranks.datasets} datasets ({kind}), Friedman p = {ranks.friedman_p:.3g}, "
-              f"critical difference {ranks.critical_difference:.2f}")  # fmt: skip
-        print(ranks.table.round(2).to_string(index=False))
 
 
 def paper_markdown(tables: pd.DataFrame, methods: list[str]) -> str:

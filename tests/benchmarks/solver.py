@@ -1,6 +1,6 @@
 """Speed of the solvers against plain NumPy and scipy, of whole runs, and how it grows with n, k and b.
 
-Run: python -m tests.benchmarks.solver [--only subgradient exact classes runs growth]
+Run: python -m tests.benchmarks.solver [--only subgradient exact runs growth]
 
 Every ratio compares two programs timed in turns in one process and one thread, in processor seconds: other programs on
 the machine then hardly matter. Whole runs are wall-clock seconds. Results go to results/solver_*.csv.
@@ -116,23 +116,6 @@ def subgradient() -> None:
             }
         )
     save("subgradient", rows)
-
-
-def classes() -> None:
-    """Growth with the number of classes: the search for the worst subset against C log C."""
-    rows = []
-    for n_classes in (2, 4, 8, 10, 16, 17, 32, 64, 128, 256):
-        X1, tau, lam = random_problem(40, 10, n_classes, SEED)
-        zeros = np.zeros(tau.size)
-        instances = prepare_instances(X1)
-
-        def ours(instances=instances, tau=tau, lam=lam, zeros=zeros):
-            return run_subgradient(instances, tau.ravel(), lam.ravel(), len(tau), K, zeros, zeros)
-
-        ours()
-        (fast,) = fastest(ours, repeats=8)
-        rows.append({"C": n_classes, "imrc_ms": fast, "us_per_C_log2_C": 1e3 * fast / (n_classes * np.log2(n_classes))})
-    save("classes", rows)
 
 
 def program(X1, tau, lam):
@@ -300,7 +283,7 @@ def growth() -> None:
 
 def main() -> None:
     """Run the parts asked for."""
-    every = {"subgradient": subgradient, "classes": classes, "exact": exact, "runs": runs, "growth": growth}
+    every = {"subgradient": subgradient, "exact": exact, "runs": runs, "growth": growth}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(every), default=list(every))
     parser.add_argument("--one-run", nargs=4, type=int, help=argparse.SUPPRESS)

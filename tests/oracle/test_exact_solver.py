@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from imrc.solvers import Problem, _exact, evaluate_objective, prepare_instances, solve, solve_many
+from imrc.solvers import Problem, _exact, prepare_instances, solve, solve_many
 from tests.benchmarks.problems import random_problem
 from tests.conftest import golden_files
+from tests.objective import evaluate_objective
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -5,9 +5,12 @@ import pytest
 
 import imrc
 from imrc import IMRC
-from imrc.core.rates import RateFilter
-from imrc.core.recursions import predict, track_forward, track_forward_backward
-from imrc.core.settings import PRESETS
+from imrc.core import rules_log
+from imrc.core.moments import sample_moments
+from imrc.core.recursions import predict, track_forward
+from imrc.core.rules_log import LogLossLearner
+from imrc.core.settings import PRESETS, resolve_settings
+from tests.whole_sequences import track_forward_backward
 
 
 def posterior(tau, s, d, seen, wanted):
@@ -58,27 +61,32 @@ def test_every_estimate_is_the_exact_posterior(block):
 @pytest.mark.parametrize("seed", range(20))
 def test_one_rate_with_gaps_and_tasks_without_labels(seed):
     generator = np.random.default_rng(seed)
-    k, m, rho = 9, 4, 0.2
-    averages, samples = generator.normal(size=(k, m)), generator.integers(0, 4, size=k) * 10
+    k, rho = 9, 0.2
+    samples = generator.integers(0, 4, size=k) * 10
     samples[0], gaps = 20, generator.integers(1, 4, size=k).astype(float)
-    tracker = RateFilter(20, 40, (rho,))
-    for average, n, gap in zip(averages, samples, gaps, strict=True):
-        tracker.update(average, np.ones(m), int(n), gap)
+    learner = LogLossLearner(resolve_settings("recommended", b=k, rate=rho), 2)
+    averages = np.zeros((k, 2 * 3))
+    for j, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
+        X1, y = np.insert(generator.normal(size=(30, 2)), 0, 1.0, axis=1), generator.integers(2, size=30)
+        if n:
+            averages[j] = sample_moments(X1[:n], y[:n], 2)[0]
+        step = learner.step(X1[:n], y[:n] if n else None, gap)
     with np.errstate(divide="ignore"):
-        s = np.tile(1.0 / samples[:, None], (1, m))
-    tau, d = np.where(np.isinf(s), 0.0, averages), np.tile(rho * gaps[:, None], (1, m))
-    tau_fwd, s_fwd = track_forward(tau, s, d)
-    tau_fb, s_fb = track_forward_backward(tau, s, d)
+        s = np.tile(1.0 / samples[:, None], (1, 6))
+    d = np.tile(rho * gaps[:, None], (1, 6))
+    tau_fwd, s_fwd = track_forward(averages, s, d)
+    tau_fb, s_fb = track_forward_backward(averages, s, d)
     for estimate, mean, mse in [
-        (tracker.forward(), tau_fwd[-1], s_fwd[-1]),
-        (tracker.predicted(3.0), tau_fwd[-1], s_fwd[-1] + 3 * rho),
-        *zip(tracker.revised(), tau_fb[-2::-1], s_fb[-2::-1], strict=True),
+        (step.forward, tau_fwd[-1], s_fwd[-1]),
+        (learner.predicted(3.0), tau_fwd[-1], s_fwd[-1] + 3 * rho),
+        *zip(step.revised, tau_fb[-2::-1], s_fb[-2::-1], strict=True),
     ]:
         np.testing.assert_allclose(estimate.mean, mean, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(np.full(m, estimate.a), mse, rtol=1e-12)
+        # A task of which hardly anything is known is as good as one sample.
+        np.testing.assert_allclose(np.full(6, 1.0 / estimate.ess), np.minimum(mse, 1.0), rtol=1e-12)
         # Weights belong to the tasks with labels, and make the mean.
-        assert len(estimate.weights) == (samples > 0).sum()
-        np.testing.assert_allclose(estimate.weights @ averages[samples > 0], mean, rtol=1e-10, atol=1e-12)
+        assert (estimate.weights[samples == 0] == 0.0).all()
+        np.testing.assert_allclose(estimate.weights @ averages, mean, rtol=1e-10, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +94,10 @@ def walk():
     return imrc.datasets.load("random_walk", tasks=7, samples=20, features=3, seed=3)
 
 
-def learn(tasks, preset, **kwargs):
-    model = IMRC(preset=preset, features="identity", max_iter=200, b=2)
+def learn(tasks, preset, **options):
+    model = IMRC(preset=preset, features="identity", max_iter=200, b=2, **options)
     for X, y in tasks:
-        model.partial_fit(X, y, classes=[0, 1], **kwargs)
+        model.partial_fit(X, y, classes=[0, 1])
     return model
 
 
@@ -125,21 +133,28 @@ def test_asking_changes_nothing(walk, preset):
     np.testing.assert_array_equal(asked.coef_["forward_backward"], silent.coef_["forward_backward"])
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_further_ahead_the_less_is_known(walk, preset):
-    model = learn([(task.X, task.y) for task in walk], preset)
+EVERY = [{"preset": "paper"}, {"preset": "recommended"}, {"preset": "recommended", "rate": 0.1}]
+ONE_RULE = EVERY[::2]
+"""With rates side by side the task to come has shares of its own, so that its rule is not that of the newest task."""
+
+
+@pytest.mark.parametrize("options", EVERY)
+def test_the_further_ahead_the_less_is_known(walk, options):
+    model = learn([(task.X, task.y) for task in walk], **options)
     ess = [model._estimate(("next", h), "forward").ess for h in (0.0, 1.0, 2.0, 5.0)]
     assert ess == sorted(ess, reverse=True)
-    assert ess[0] == pytest.approx(model.ess_["forward"][-1], rel=1e-9)
     assert ess[3] < 0.9 * ess[0]
+    if options in ONE_RULE:
+        assert ess[0] == pytest.approx(model.ess_["forward"][-1], rel=1e-9)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, preset):
+@pytest.mark.parametrize("options", EVERY)
+def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, options):
     tasks = [(task.X, task.y) for task in walk]
-    model = learn([*tasks[:3], (tasks[3][0], None), *tasks[4:6]], preset)
-    for values in (model.mean_, model.mse_, model.ess_):
-        np.testing.assert_allclose(values["forward"][3], values["predicted"][3], rtol=1e-12)
+    model = learn([*tasks[:3], (tasks[3][0], None), *tasks[4:6]], **options)
+    if options in ONE_RULE:
+        for values in (model.mean_, model.mse_, model.ess_):
+            np.testing.assert_allclose(values["forward"][3], values["predicted"][3], rtol=1e-12)
     assert np.isnan(model.coef_["single"][3]).all()
     assert np.isinf(model.mse_["single"][3]).all()
     assert np.isfinite(model.coef_["forward_backward"]).all()
@@ -147,14 +162,24 @@ def test_a_task_without_labels_is_the_prediction_and_is_revised(walk, preset):
     assert (model.predict(tasks[3][0], task=3) >= 0).all()
 
 
-@pytest.mark.parametrize("preset", ["recommended", "recommended_01"])
-def test_labels_that_come_later_belong_to_the_same_task(walk, preset):
-    """A task labelled later is as good; not for preset "paper", whose step, eq. (7), uses the task's own labels."""
+@pytest.mark.parametrize("loss", ["log", "0-1"])
+@pytest.mark.parametrize("rate", [None, 0.1])
+def test_labels_that_come_later_belong_to_the_same_task(monkeypatch, walk, loss, rate):
+    """A task announced without labels and labelled with no period between is as good as one that came at once.
+
+    Not for preset "paper": the step into a task uses a change that its own labels helped to estimate, eq. (7).
+    """
+    # Where rates are compared, solvers that begin elsewhere end elsewhere within their tolerance.
+    monkeypatch.setattr(rules_log, "SCORING_TOLERANCE", 1e-6)
+    close = {"rtol": 1e-9 if rate else 1e-5, "atol": 1e-12 if rate else 1e-6}
     tasks = [(task.X, task.y) for task in walk]
-    at_once, later = learn(tasks[:4], preset), learn([*tasks[:3], (tasks[3][0], None)], preset)
+    at_once, later = (
+        learn(sequence, "recommended", loss=loss, rate=rate)
+        for sequence in (tasks[:4], [*tasks[:3], (tasks[3][0], None)])
+    )
     later.partial_fit(*tasks[3], gap=0)
-    np.testing.assert_allclose(later.mean_["forward"][-1], at_once.mean_["forward"][-1], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(later.ess_["forward"][-1], at_once.ess_["forward"][-1], rtol=1e-9)
+    np.testing.assert_allclose(later.mean_["forward"][-1], at_once.mean_["forward"][-1], **close)
+    np.testing.assert_allclose(later.ess_["forward"][-1], at_once.ess_["forward"][-1], **close)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -167,14 +192,16 @@ def test_many_tasks_without_labels(walk, preset):
     assert (np.diff(ess) <= 1e-9).all()
 
 
-def test_a_long_gap_leaves_less_to_borrow(walk):
+@pytest.mark.parametrize("options", [{}, {"rate": 0.1}])
+def test_a_long_gap_leaves_less_to_borrow(walk, options):
     ess = {}
     for gap in (1.0, 10.0, 1e9):
-        model = learn([(task.X, task.y) for task in walk.tasks[:3]], "recommended")
+        model = learn([(task.X, task.y) for task in walk.tasks[:3]], "recommended", **options)
         model.partial_fit(walk[3].X, walk[3].y, gap=gap)
         ess[gap] = model.ess_["forward"][-1]
     assert ess[1.0] > ess[10.0] > ess[1e9]
-    assert ess[1e9] == pytest.approx(20, rel=1e-3)
+    if options:  # side by side, a rate of zero keeps its share whatever the gap
+        assert ess[1e9] == pytest.approx(20, rel=1e-3)
 
 
 @pytest.mark.parametrize(

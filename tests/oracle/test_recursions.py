@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from imrc.core.recursions import smooth, track_backward, track_forward, track_forward_backward
+from imrc.core.recursions import smooth, track_forward
+from tests.whole_sequences import track_backward, track_forward_backward
 
 
 def instance(seed: int, k: int = 12, m: int = 7):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from imrc.core import theory
-from imrc.core.recursions import track_forward, track_forward_backward
+from imrc.core.recursions import track_forward
+from tests.whole_sequences import track_forward_backward
 
 
 def test_closed_forms_equal_recursions_on_a_grid():
@@ -16,7 +17,7 @@ def test_closed_forms_equal_recursions_on_a_grid():
         forward, backward, both = theory.ess_recursion(np.ones(k), 1.0, x)
         j = np.arange(1, k + 1)
         np.testing.assert_allclose(theory.ess_forward(j, 1, x), forward, rtol=1e-12)
-        np.testing.assert_allclose(theory.ess_backward(j, k, 1, x), backward, rtol=1e-12)
+        np.testing.assert_allclose(theory.ess_forward(k - j + 1, 1, x), backward, rtol=1e-12)
         np.testing.assert_allclose(theory.ess_forward_backward(j, k, 1, x), both, rtol=1e-12)
         compared += k
     assert compared >= 10_000

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from imrc.core.recursions import smooth, track_backward, track_forward, track_forward_backward
+from imrc.core.recursions import smooth, track_forward
+from tests.whole_sequences import track_backward, track_forward_backward
 
 SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 4))
 MEANS = st.floats(-1e3, 1e3, allow_subnormal=False)

@@ -29,8 +29,10 @@ OPTIONS = st.one_of(
     st.fixed_dictionaries({"preset": st.just("paper"), "change": st.sampled_from(CHANGES), "W": st.integers(1, 5)}),
     st.fixed_dictionaries({"preset": st.just("paper"), "instances": st.sampled_from(["reach", "recent", "all"])}),
     st.fixed_dictionaries({"preset": st.just("recommended"), "W": st.integers(1, 5)}),
-    st.fixed_dictionaries({"preset": st.just("recommended"), "selection": st.sampled_from(["none", "penalty"])}),
-    st.fixed_dictionaries({"preset": st.just("recommended_01"), "rate": st.sampled_from([0.0, 0.3])}),
+    st.fixed_dictionaries({"preset": st.just("recommended"), "rate": st.sampled_from([0.0, 0.3, 100.0])}),
+    st.fixed_dictionaries(
+        {"preset": st.just("recommended"), "loss": st.just("0-1"), "rate": st.sampled_from([None, 0.3])}
+    ),
 )
 
 
@@ -57,10 +59,19 @@ def learnt(model):
 )  # fmt: skip
 @example(counts=[200, 5, 5, 5, 5], n_classes=2, features=3, b=3, options={"preset": "recommended"}, seed=0)
 @example(counts=[200, 5, 5, 5, 5], n_classes=2, features=400, b=1, options={"preset": "recommended"}, seed=0)
-@example(counts=[1, 300, 1, 300], n_classes=5, features=40, b=0, options={"preset": "recommended_01"}, seed=1)
+@example(
+    counts=[1, 300, 1, 300], n_classes=5, features=40, b=0, options={"preset": "recommended", "loss": "0-1"}, seed=1
+)
 # Linear programs of this size take seconds where hypothesis tries many: two are enough.
 @example(counts=[30, 1, 9], n_classes=4, features=3, b=2, options={"preset": "paper", "solver": "exact"}, seed=2)
-@example(counts=[2, 40], n_classes=2, features=3, b=1, options={"preset": "recommended_01", "solver": "exact"}, seed=3)
+@example(
+    counts=[2, 40],
+    n_classes=2,
+    features=3,
+    b=1,
+    options={"preset": "recommended", "loss": "0-1", "solver": "exact"},
+    seed=3,
+)
 def test_any_sizes_give_finite_repeatable_rules(counts, n_classes, features, b, options, seed):
     tasks = list(tasks_of(counts, n_classes, features, seed))
     model, again = imrc.IMRC(b=b, max_iter=50, **options), imrc.IMRC(b=b, max_iter=50, **options)

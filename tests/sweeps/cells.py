@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from imrc.evaluation import RunResult
-from imrc.sweeps import Cell, Failure, Record, ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps.cell import Cell, Failure, Record
 
 TIMES = {"time_s", "method_time_s/imrc"}
 """Arrays that are measurements of time and differ from run to run."""
@@ -69,13 +70,6 @@ def assert_same_stores(one: ResultStore, other: ResultStore) -> None:
 def deadly(cell: Cell) -> bool:
     """Whether a cell ends its worker in the functions below."""
     return cell.settings.n == 6 and cell.repetition == 0
-
-
-def killed_always(cell: Cell) -> Record | Failure:
-    """End the worker at every attempt of a deadly cell."""
-    if deadly(cell):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return trivial(cell)
 
 
 def killed_once(marks: str, cell: Cell) -> Record | Failure:

@@ -8,15 +8,13 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from imrc.sweeps import ResultStore, make_plan
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-# Several processes import everything: far below a minute on a free machine, not on one that does ten other things.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("compiled")]
+pytestmark = pytest.mark.usefixtures("compiled")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 FLAGS = ["--datasets", "identical", "-k", "4", "-n", "5", "6", "--presets", "recommended", "paper"]
 
@@ -146,47 +144,3 @@ def test_two_sweeps_at_once_share_one_store(tmp_path):
     assert {row["cells"] for row in rows[0]} == {15}
     with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=15)) as expected:
         assert_same_stores(store, expected)
-
-
-WRITER = """
-import sys
-from imrc.sweeps import ResultStore, make_plan
-from dataclasses import replace
-from tests.sweeps import cells
-
-path, offset = sys.argv[1], int(sys.argv[2])
-cell = make_plan(cells.small_spec()).cells[0]
-print("ready", flush=True)
-sys.stdin.readline()
-with ResultStore(path) as store:
-    for i in range(400):
-        # Every second cell is written by both.
-        mine = replace(cell, repetition=i if i % 2 else 1000 * (offset + 1) + i)
-        store.put(mine, cells.trivial(mine))
-"""
-
-
-def test_many_small_writes_of_two_processes_at_once(tmp_path):
-    path = tmp_path / "r.sqlite"
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(i)],
-            cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for i in range(2)
-    ]  # fmt: skip
-    for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
-    for writer in writers:  # both make the file at the same moment
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    for writer in writers:
-        _, error = writer.communicate(timeout=150)
-        assert writer.returncode == 0, error
-    with ResultStore(path, read_only=True) as store:
-        assert len(store) == 200 + 2 * 200
-        assert np.unique(store.frame()["repetition"]).size == 600
-        assert (
-            store._execute("SELECT count(*) FROM scores") == store._execute("SELECT count(*) FROM arrays") == [(600,)]
-        )
-        assert store._execute("PRAGMA integrity_check") == [("ok",)]

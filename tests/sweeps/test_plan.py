@@ -125,14 +125,3 @@ def test_a_dataset_that_is_not_here_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("IMRC_CACHE", str(tmp_path))
     with pytest.raises(imrc.datasets.NotAvailableError, match="usenet1"):
         make_plan(SweepSpec(datasets="usenet1", n=5))
-
-
-def test_an_order_of_change_is_for_the_recommended_presets():
-    plan = make_plan(small_spec(presets=("recommended", "paper"), methods=("imrc", "majority"), order="auto"))
-    overrides = {(cell.settings.methods[0], cell.settings.overrides) for cell in plan.cells}
-    assert overrides == {("imrc", (("order", "auto"),)), ("majority", ())}
-    assert any(note.startswith("Left out: order = auto with preset paper") for note in plan.notes)
-    usual = make_plan(small_spec(presets="recommended", methods="imrc", order="1"))
-    assert usual.cells == make_plan(small_spec(presets="recommended", methods="imrc")).cells
-    with pytest.raises(ValueError, match="order must be one of"):
-        small_spec(order="linear")

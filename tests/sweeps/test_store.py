@@ -15,16 +15,8 @@ import pytest
 
 import imrc
 from imrc.evaluation import RunSettings, evaluate
-from imrc.sweeps import (
-    COLUMNS,
-    ResultStore,
-    StoreError,
-    cell_key,
-    code_version,
-    default_store_path,
-    make_plan,
-    run_sweep,
-)
+from imrc.sweeps import COLUMNS, ResultStore, StoreError, default_store_path, make_plan, run_sweep
+from imrc.sweeps.cell import cell_key, code_version, run_cell
 from imrc.sweeps.database import APPLICATION_ID
 from tests.sweeps.cells import assert_same_result, contents, serial, small_spec, trivial
 
@@ -275,7 +267,7 @@ def test_a_full_disk_keeps_what_is_there(filled, tmp_path):
 def test_a_cell_is_written_as_a_whole_or_not_at_all(tmp_path):
     with ResultStore(tmp_path / "r.sqlite") as store:
         cell = make_plan(small_spec()).cells[0]
-        record = imrc.sweeps.run_cell(cell)
+        record = run_cell(cell)
         with pytest.raises(StoreError, match="NOT NULL"):  # of the arrays, which are written last
             store.put(cell, replace(record, content=None))
         assert len(store) == 0

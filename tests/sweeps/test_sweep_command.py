@@ -153,7 +153,6 @@ def test_help_names_every_flag(capsys):
     assert "Range 1 to 10000" in shown
 
 
-@pytest.mark.timeout(240)
 def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from imrc._folders import replacing
 from imrc.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow  # a process each
 
 # What a service's user, or a container that is read only, meets: nothing may be written but in the folder for
 # temporary files. As root, as tests may run, permissions alone would stop nothing.
@@ -47,7 +48,6 @@ def run_python(
     )  # fmt: skip
 
 
-@pytest.mark.timeout(180)
 def test_it_computes_where_nothing_may_be_written_and_says_so_once(tmp_path):
     done = run_python(NOTHING_MAY_BE_WRITTEN + RUN, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr

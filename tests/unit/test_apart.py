@@ -1,8 +1,6 @@
 """Files of strangers are read in a process of their own: same table, and no file ends or blocks anything else."""
 
 import os
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -40,38 +38,6 @@ def test_a_file_that_needs_more_memory_ends_with_a_sentence():
     assert open_upload(CSV, name="a.csv").n_rows == 600
 
 
-def test_a_file_that_takes_too_long_ends_with_a_sentence_and_others_are_read_meanwhile(monkeypatch):
-    # A process that never answers stands for a file that takes for ever.
-    sleeping = [_apart.sys.executable, "-c", "import time; time.sleep(600)"]
-    start, first = _apart.subprocess.Popen, []
-
-    def popen(command, **options):
-        if threading.current_thread() is not threading.main_thread():
-            first.append(command)
-            command = sleeping
-        return start(command, **options)
-
-    monkeypatch.setattr(_apart.subprocess, "Popen", popen)
-    said = []
-
-    def slow():
-        try:
-            open_upload(CSV, name="slow.csv", seconds=3)
-        except DataError as error:
-            said.append(str(error))
-
-    thread = threading.Thread(target=slow)
-    thread.start()
-    begin = time.monotonic()
-    while not first and time.monotonic() < begin + 20:
-        time.sleep(0.01)
-    assert open_upload(CSV, name="a.csv").n_rows == 600
-    assert thread.is_alive()
-    thread.join(30)
-    assert said
-    assert "slow.csv took longer than 3 seconds" in said[0]
-
-
 def test_a_file_that_keeps_a_processor_busy_ends_with_a_sentence():
     if os.name != "posix":
         pytest.skip("this system knows no limit on processor time")
@@ -79,26 +45,8 @@ def test_a_file_that_keeps_a_processor_busy_ends_with_a_sentence():
         open_upload(b"a,b,c\n" + b"31.12.2020,1.234,yes\n" * 1_900_000, name="busy.csv", seconds=1)
 
 
-def test_a_process_that_dies_is_a_message_and_the_next_file_is_read():
+def test_a_process_that_died_while_it_waited_is_replaced():
     prepare_reading()
     _apart._spare.kill()
     _apart._spare.wait()
     assert open_upload(CSV, name="a.csv").n_rows == 600
-    prepare_reading()
-    waiting = _apart._spare
-    prepare_reading()
-    assert _apart._spare is waiting
-    taken = []
-
-    def dies(*arguments):
-        taken.append(arguments[0])
-        arguments[0].kill()
-        return exchanged(*arguments)
-
-    exchanged = _apart._exchanged
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_apart, "_exchanged", dies)
-        with pytest.raises(DataError, match=r"a\.csv is damaged, or needs more"):
-            open_upload(CSV, name="a.csv")
-    assert taken == [waiting]
-    assert waiting.returncode is not None

@@ -105,24 +105,6 @@ def plain_sgd(cls, data, rate, seed, batch=10):
 
 
 class TestGEM:
-    @pytest.mark.parametrize(("margin", "v", "projected"), [(0.0, 0.2, (0.8, 0.4)), (0.5, 0.5, (0.5, 1.0))])
-    def test_one_constraint(self, margin, v, projected):
-        row = np.array([[-1.0, 2.0]])
-        got, multipliers = project_gradient(np.array([1.0, 0.0]), row, margin=margin, ridge=0.0)
-        np.testing.assert_allclose(multipliers, [v], rtol=1e-12)
-        np.testing.assert_allclose(got, projected, rtol=1e-12)
-        np.testing.assert_allclose(row @ got, [0.0 if margin == 0 else 1.5], atol=1e-12)
-
-    def test_three_constraints(self):
-        g = np.array([1.0, 1.0, 0.0])
-        G = np.array([[-1.0, 0.0, 1.0], [0.0, -1.0, 1.0], [1.0, 1.0, 1.0]])
-        got, v = project_gradient(g, G, ridge=1e-3)
-        np.testing.assert_allclose(v, [0.333222, 0.333222, 0.0], atol=5e-7)
-        np.testing.assert_allclose(got, [0.666778, 0.666778, 0.666445], atol=5e-7)
-        got, v = project_gradient(g, G, margin=0.5, ridge=1e-3)
-        np.testing.assert_allclose(v, [0.5, 0.5, 0.5], atol=1e-9)
-        np.testing.assert_allclose(got, [1.0, 1.0, 1.5], atol=1e-9)
-
     @pytest.mark.parametrize("seed", range(8))
     @pytest.mark.parametrize("margin", [0.0, 0.5])
     def test_guarantee_and_optimality(self, seed, margin):
@@ -145,12 +127,6 @@ class TestGEM:
         )
         assert 0.5 * v @ P @ v + q @ v <= other.fun + 1e-9
 
-    def test_nothing_violated_changes_nothing(self):
-        g = np.array([1.0, 2.0])
-        got, v = project_gradient(g, np.array([[1.0, 0.0], [0.0, 0.3]]), margin=0.5, ridge=1e-3)
-        assert got is g
-        assert not v.any()
-
     def test_first_task_is_plain_sgd(self):
         data = train(35)
         gem = GEM(n_classes=2, n_features=3, random_state=4).partial_fit_task(0, *data[0])
@@ -164,15 +140,6 @@ class TestGEM:
             gem.partial_fit_task(step, *train(n, seed=step)[0])
             sizes.append(gem.state_size() - gem.theta.size)
         assert sizes == [8 * 4, 13 * 4, 21 * 4]
-
-    def test_memories_of_different_size_do_not_mix(self):
-        """The gradient of a small memory does not see the padding of a larger one."""
-        gem = GEM(n_classes=2, n_features=3, random_state=0, margin=0.0, ridge=0.0, learning_rate=1e-3)
-        small, large = train(3, seed=1)[0], train(30, seed=2)[0]
-        gem.partial_fit_task(0, *small).partial_fit_task(1, *large)
-        got = group_gradients(gem._layout, gem.theta, gem._memory_X, gem._memory_y, gem._counts)
-        np.testing.assert_allclose(got[0], loss_gradient(gem._layout, gem.theta, *small), rtol=1e-10, atol=1e-15)
-        np.testing.assert_allclose(got[1], loss_gradient(gem._layout, gem.theta, *large), rtol=1e-10, atol=1e-15)
 
     def test_old_losses_fall_less_badly_than_with_plain_sgd(self):
         """Contradicting tasks: the projection keeps the first task's loss lower than fine-tuning does."""
@@ -219,22 +186,6 @@ class TestMER:
                 memory.append((X[i], y[i]))
         np.testing.assert_allclose(got.theta, theta, rtol=1e-10, atol=1e-13)
 
-    @pytest.mark.parametrize("frozen", [{"within": 0.0}, {"across": 0.0}])
-    def test_no_interpolation_weight_no_change(self, frozen):
-        start = MER(**MER_OPTIONS).theta.copy()
-        np.testing.assert_array_equal(self.fitted(train(6), batches=2, replay=3, **frozen).theta, start)
-
-    def test_one_batch_needs_only_the_product_of_the_weights(self):
-        data = train(10)
-        first = self.fitted(data, within=0.3, across=0.5, batches=1, replay=4)
-        second = self.fitted(data, within=0.15, across=1.0, batches=1, replay=4)
-        np.testing.assert_allclose(first.theta, second.theta, rtol=1e-9, atol=1e-13)
-
-    def test_without_replay_it_is_a_step_of_alpha_gamma_per_sample(self):
-        data = train(12)
-        got = self.fitted(data, replay=0, batches=1, within=1.0, across=0.4)
-        np.testing.assert_allclose(got.theta, plain_sgd(MER, data, 0.05 * 0.4, 0, batch=1), rtol=1e-10, atol=1e-13)
-
     def test_reservoir_keeps_every_sample_with_the_same_chance(self):
         rng = np.random.default_rng(1)
         runs, stream, slots = 600, 1000, 100
@@ -257,11 +208,6 @@ class TestMER:
         rng = np.random.default_rng(0)
         share = [np.mean([reservoir_slot(2, 1, 1, rng, extra=extra) == 0 for _ in range(20_000)]) for extra in (0, 1)]
         np.testing.assert_allclose(share, [1 / 2, 1 / 3], atol=0.015)  # 4 standard errors
-
-    def test_buffer_never_exceeds_its_size(self):
-        mer = self.fitted(train(30, steps=3), memory=25, batches=1, replay=2)
-        assert mer.filled == 25
-        assert mer.state_size() == mer.theta.size + 25 * 4
 
     def test_algorithm_6_trains_on_the_current_sample_last(self):
         """One stored sample: the order of the two steps is what differs, and the step size is alpha gamma."""
@@ -344,25 +290,6 @@ class TestEWC:
         np.testing.assert_allclose(
             got.fisher_sum, importance + loss_gradient(layout, got.theta, *data[1]) ** 2, rtol=1e-9, atol=1e-20
         )
-
-    def test_three_definitions_agree_on_one_sample(self, rng):
-        """All weights 1 up to the last layer, which is 0: output probability 1/2, gradient -1 and importance 1."""
-        layout = Layout(1, 1, 2)
-        theta = np.array([1.0, 0, 1, 0, 0, 0, 0, 0])
-        X, y = np.array([[2.0]]), np.array([1])
-        gradient = loss_gradient(layout, theta, X, y)
-        assert gradient[5] == -1.0  # weight from the unit with activity 2 to the true class: (1/2 - 1) * 2
-        assert (gradient**2)[5] == 1.0
-        assert mean_squared_gradient(layout, theta, X, y)[5] == 1.0
-        assert mean_squared_gradient(layout, theta, X, None, rng)[5] == 1.0
-
-    def test_square_of_the_mean_is_no_mean_of_squares(self):
-        """Two samples with opposite gradients: importance 0 by the usual code, not by the definition."""
-        layout = Layout(1, 1, 2)
-        theta = np.array([1.0, 0, 1, 0, 0, 0, 0, 0])
-        X, y = np.array([[2.0], [2.0]]), np.array([0, 1])
-        assert loss_gradient(layout, theta, X, y)[5] ** 2 == 0.0
-        assert mean_squared_gradient(layout, theta, X, y)[5] == 1.0
 
     def test_proximal_step_holds_what_matters(self, rng):
         F = np.where(np.arange(20) < 10, 0.5, 0.0)

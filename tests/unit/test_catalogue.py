@@ -118,6 +118,7 @@ def test_german_and_weather_equal_an_independent_reader(real_data):
     np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), weather[:18000, :-1])
 
 
+@pytest.mark.slow
 def test_covertype_with_either_reading_of_its_two_classes(real_data):
     if not datasets.status("covertype").loadable:
         pytest.skip("all of Covertype is not on this computer")
@@ -159,6 +160,7 @@ def test_covertype_with_all_types(real_data):
         datasets.load("covertype_excerpt", labels="all")
 
 
+@pytest.mark.slow
 def test_rotated_mnist(real_data):
     from imrc.datasets._mnist import _images
     from imrc.datasets._rotation import rotate_images
@@ -197,6 +199,7 @@ def test_rotated_mnist(real_data):
         datasets.load("rotated_mnist", angles="step")
 
 
+@pytest.mark.slow
 def test_faces_go_by_age(real_data):
     if not datasets.status("utkfaces_grey").loadable:
         pytest.skip("the small grey images are not here")
@@ -370,7 +373,7 @@ def test_missing_data_say_how_to_get_them(two_places):
         datasets.load("spam")
     for part in ("Spam is not on this computer", "download('spam')", "https://", str(data / "spam" / "Spam.zip")):
         assert part in str(caught.value)
-    with pytest.raises(NotAvailableError, match="extract_features"):
+    with pytest.raises(NotAvailableError, match=r"utkfaces_resnet18.npz from the images .* see Features of images"):
         datasets.load("utkfaces")
     status = datasets.status("power_supply")
     assert (status.loadable, status.downloadable, status.size_bytes) == (False, True, 397055)
@@ -460,18 +463,10 @@ def test_interrupted_download_leaves_nothing(two_places):
 
 
 def test_data_without_addresses_cannot_be_downloaded(two_places):
-    with pytest.raises(DownloadError, match=r"cannot be downloaded.*extract_features"):
+    with pytest.raises(DownloadError, match=r"cannot be downloaded.*see Features of images"):
         datasets.download("imagenet_noise")
     with pytest.raises(ValueError, match="must be one of"):
         datasets.download("nothing")
-
-
-def test_second_set_is_tried_when_the_first_fails(two_places):
-    asked: list[str] = []
-    spam = datasets.facts("spam")
-    with pytest.raises(DownloadError):
-        datasets.download("spam", downloader=_serving({}, asked))
-    assert asked == [spam.files[0].urls[0], spam.files[1].urls[0]]
 
 
 def test_real_downloader_reports_progress(two_places, tmp_path):

@@ -10,7 +10,6 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.commands.main import app_file
 from imrc.evaluation import decide, run_references
 from imrc.evaluation.decision import usual_answer
 
@@ -64,11 +63,6 @@ def test_unreadable_arguments_end_with_status_2(capsys, arguments):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
-
-
-def test_app_is_found():
-    assert app_file().name == "app.py"
-    assert app_file().with_name("pages").is_dir()
 
 
 @pytest.fixture
@@ -150,10 +144,7 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
     ("place", "arguments", "error"),
     [
         ("imrc.core.learner.Learner.step", RUN, ValueError("no such axis")),
-        ("imrc.evaluation.splits.np.random.default_rng", RUN, TypeError("not iterable")),
         ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"], KeyError("mean")),
-        ("imrc.diagnostics._assess.reduce_moments", ["assess", "identical", "-k", "4"], ValueError("no such axis")),
-        ("imrc.commands.datasets.datasets.status", ["datasets"], TypeError("not iterable")),
         (
             "imrc.sweeps.plan.largest_n",
             ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"],

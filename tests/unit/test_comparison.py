@@ -14,7 +14,6 @@ from imrc.baselines import registry
 from imrc.baselines._logistic import fit_multinomial
 from imrc.evaluation import RunResult, RunSettings, iter_run
 from imrc.evaluation.comparison import (
-    average_ranks,
     comparison_table,
     curve_table,
     own_kind,
@@ -22,7 +21,7 @@ from imrc.evaluation.comparison import (
     score_table,
     title_of_method,
 )
-from imrc.evaluation.significance import holm, paired_differences
+from imrc.evaluation.significance import paired_differences
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from imrc.evaluation.words import comparison_summary, comparison_view, significance_note
 from imrc.paper.printed import printed_errors, with_printed
@@ -95,19 +94,6 @@ class TestRunLoop:
         """The rule of step 0 before any batch differs by hyper-parameters only: same seed, same permutation."""
         made = imrc.evaluate(sequence, n=8, repetitions=2, methods=("ewc", "ewc:empirical"))
         np.testing.assert_array_equal(made.errors["ewc"][:, 0], made.errors["ewc:empirical"][:, 0])
-
-    def test_future_tasks_change_nothing(self, result, sequence):
-        shorter = imrc.evaluate(sequence.head(3), n=8, b=1, repetitions=3, methods=FAST, features="automatic")
-        for name in FAST:
-            np.testing.assert_array_equal(shorter.errors[name], result.errors[name][:, :3, :3])
-
-    def test_string_labels(self):
-        plain = imrc.datasets.load("identical", tasks=3, samples=40)
-        named = imrc.TaskSequence(
-            tuple(imrc.Task(t.X, np.array(["no", "yes"])[plain.encoded(j)]) for j, t in enumerate(plain)), "named"
-        )
-        one, two = (imrc.evaluate(s, n=6, repetitions=2, methods=("condor",)) for s in (plain, named))
-        np.testing.assert_array_equal(one.errors["condor"], two.errors["condor"])
 
     def test_names_are_checked(self):
         with pytest.raises(ValueError, match="method must be one of 'aue'"):
@@ -203,11 +189,6 @@ class TestPairedDifferences:
         gap = stats.ttest_1samp(result.per_repetition("gem") - result.per_repetition("single"), 0.0)
         assert other.low <= gap.confidence_interval(0.95).low
         assert not result.difference("single").clear
-
-    def test_holm_by_hand(self):
-        np.testing.assert_allclose(holm([0.01, math.nan, 0.04, 0.03]), [0.03, math.nan, 0.06, 0.06], rtol=1e-12)
-        np.testing.assert_allclose(holm([0.6, 0.5]), [1.0, 1.0])
-        assert np.isnan(holm([math.nan, math.nan])).all()
 
 
 def scores_of(errors: dict[str, list[float]], dataset: str = "toy", n: int = 10) -> pd.DataFrame:
@@ -317,22 +298,6 @@ class TestTables:
         assert "the others among the 2 are corrected" in significance_note(table, 3)
         assert title_of_method("imrc:recommended") == "IMRC (recommended)"
 
-    def test_average_ranks(self):
-        rng = np.random.default_rng(0)
-        frames = []
-        for dataset in "abcd":
-            for n in (10, 50):
-                base = {"gem": 0.3, "mer": 0.2, "ewc": 0.4}
-                frames.append(scores_of({m: list(v + 0.01 * rng.random(3)) for m, v in base.items()}, dataset, n))
-        frames.append(scores_of({"aue": [0.1]}, "a", 10))  # not run everywhere: left out
-        ranks = average_ranks(pd.concat(frames))
-        assert dict(zip(ranks.table["method"], ranks.table["rank"], strict=True)) == {"mer": 1, "gem": 2, "ewc": 3}
-        assert ranks.datasets == 4
-        assert ranks.friedman_p == pytest.approx(stats.friedmanchisquare([1] * 4, [2] * 4, [3] * 4).pvalue)
-        # Demsar (2006), table 5: q = 2.343 for three methods at level .05.
-        assert ranks.critical_difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)
-        assert math.isnan(average_ranks(scores_of({"gem": [0.1], "mer": [0.2]})).friedman_p)
-
     def test_curve_against_k_is_that_of_shorter_runs(self, result, sequence):
         curve = curve_table([result], by="k").set_index(["method", "x"])["value"]
         for k in (1, 3):
@@ -354,13 +319,6 @@ class TestFigures:
         np.testing.assert_allclose(sorted(errors.data[0].x), sorted(table["error"]))
         drawn = [title for trace in method_differences(table).data for title in trace.y]
         assert set(drawn) == set(table["title"]) - {"IMRC (paper)"}
-
-    def test_noise_is_hollow(self):
-        table = comparison_table(
-            scores_of({"imrc:paper": [0.3, 0.31, 0.3], "gem": [0.31, 0.3, 0.3], "mer": [0.1, 0.12, 0.1]})
-        )
-        looks = {trace.name: trace.marker.symbol for trace in method_differences(table).data}
-        assert looks == {"Fewer errors": "circle", "May be noise: the interval holds 0": "circle-open"}
 
     @pytest.mark.parametrize("seed", range(5))
     def test_exactly_the_drawn_intervals_that_hold_zero_are_hollow(self, seed):

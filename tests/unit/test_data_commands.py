@@ -99,12 +99,6 @@ def test_check_finds_what_is_ok_damaged_and_missing(capsys, nothing_here, real_d
     assert "Delete it" in rows[file.name]["message"]
 
 
-def test_check_of_the_published_file(capsys, real_data):
-    assert main(["datasets", "check", "german", "--csv"]) == 0
-    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert row["state"] == "ok"
-
-
 def test_sample_is_written_once(capsys, tmp_path):
     path = tmp_path / "pumps.csv"
     assert main(["datasets", "sample", str(path)]) == 0

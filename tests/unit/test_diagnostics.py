@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc._checks import InputError
-from imrc.diagnostics import partial_autocorrelation, variogram, verdict_power
+from imrc.diagnostics import partial_autocorrelation, variogram
 from imrc.diagnostics import words as words_
 from imrc.diagnostics._change import ChangeEstimate
 from imrc.diagnostics._innovations import Innovations
@@ -50,6 +49,7 @@ def test_shuffled_rows_show_no_change():
     assert quiet >= 16
 
 
+@pytest.mark.slow
 def test_order_of_shuffled_tasks_gives_uniform_p_values():
     from scipy.stats import kstest
 
@@ -83,6 +83,7 @@ def test_kinds_are_recognised_in_most_sequences(kind, expected):
     assert hits >= 4
 
 
+@pytest.mark.slow
 def test_rho_of_the_truth_lies_in_most_intervals():
     inside, ratios = 0, []
     for seed in range(20):
@@ -99,6 +100,7 @@ def test_rho_of_the_truth_lies_in_most_intervals():
     assert 0.8 < np.median(ratios) < 1.25
 
 
+@pytest.mark.slow
 def test_exact_test_of_identical_tasks_keeps_its_level():
     p_values = np.array([assess(gaussian("identical", k=6, n=12, seed=seed), seed=seed).p_same for seed in range(100)])
     # 5 expected at 5 %; 12 or more have probability .004.
@@ -126,20 +128,6 @@ def test_exact_and_approximate_tests_agree():
         m_noise = noise_components(reading, reduced)
         exact = exact_p_value(reading.rows, [sequence.encoded(j) for j in range(8)], 2, generator, shuffles=999)
         assert approximate_p_value(reduced, m_noise, 1.0)[0] == pytest.approx(exact, abs=0.08)
-
-
-def test_noise_components_of_independent_and_copied_features():
-    from imrc.diagnostics._reading import noise_components, read_sequence
-    from imrc.diagnostics._reduction import reduce_moments
-
-    generator = np.random.default_rng(0)
-    X = generator.standard_normal((4000, 30))
-    for data, low, high in ((X, 26, 32), (np.repeat(X[:, :5], 6, axis=1), 4.5, 6.5)):
-        sequence = cut(data, np.zeros(4000, dtype=int), [400] * 10)
-        reading = read_sequence(sequence, lambda X: X, np.random.default_rng(1))
-        assert reading.rows is None
-        found = noise_components(reading, reduce_moments(reading.moments))
-        assert low < found < high
 
 
 # -- unequal and degenerate input ------------------------------------------------------------------------------
@@ -286,11 +274,6 @@ def test_rules_of_the_verdict(k, p_same, p_order, high, share, expected):
     assert decide(k, p_same, p_order, change_of(high), share, FITS)[:2] == expected
 
 
-def test_clear_lead_gives_one_name():
-    far = tuple(ModelFit(f.name, f.group, 0.0, 3 * f.bic, f.parameters) for f in FITS)
-    assert decide(12, 0.9, 0.001, change_of(5.0), 0.0, far)[:2] == ("evolving", None)
-
-
 def word(name, second=None, k=30, tests=None, is_bounded=False, pairs=(), share=0.0, high=0.5, fits=FITS):
     return word_verdict(
         name,
@@ -411,28 +394,6 @@ def test_command_line_prints_verdict_and_json(capsys):
     assert "tasks" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("ratio", "low", "high", "text"),
-    [
-        (0.1, 0.05, 0.2, "promise a large gain"),
-        (0.5, 0.3, 0.8, "promise a clear gain"),
-        (0.8, 0.3, 2.0, "a gain that may be small"),
-        (2.0, 1.5, 3.0, "promise only a little"),
-        (9.0, 7.0, 11.0, "promise hardly anything"),
-    ],
-)
-def test_what_the_size_of_the_change_means(ratio, low, high, text):
-    result = assess(gaussian("random_walk", k=12, n=60))
-    assert text in words_.meaning_sentence(with_change(result, ratio, low, high), 60)
-
-
-def test_too_few_gives_no_forecast():
-    result = assess(gaussian("random_walk", k=2, n=4, change=0.1))
-    assert result.verdict.name == "too_few"
-    assert "cannot be predicted" in words_.meaning_sentence(result, 4)
-    assert "not testable" in words_.report(result, 4)
-
-
 def simulated_means(kind, seed):
     """Averages of 5 to 16 tasks with 6 components and noise of variance 1, changing in a known way."""
     generator = np.random.default_rng([seed, len(kind)])
@@ -472,6 +433,7 @@ KINDS_OF_CHANGE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_OF_CHANGE)
 def test_sentences_never_contradict_each_other(kind):
     from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
@@ -579,8 +541,6 @@ def test_nothing_is_claimed_of_rows_that_follow_each_other():
     assert len(verdict.notes) == 1
     assert "cannot be predicted" in words_.meaning_sentence(result, 10)
     assert not words_.guess_sentence(result, "no_change")[0]
-    with pytest.raises(InputError, match="follow each other"):
-        verdict_power(result, simulations=1)
 
 
 def test_false_claims_on_stationary_series():
@@ -603,14 +563,3 @@ def test_a_spread_that_changes_is_said_to_be_invisible():
     assert plain_.verdict.name in ("no_change", "too_few")
     assert any("spread around them does" in note for note in plain_.verdict.notes)
     assert fourier.p_same < 0.05
-
-
-def test_the_correlation_of_rows_by_hand():
-    from imrc.diagnostics._rows import RowReader
-
-    reader = RowReader()
-    reader.read(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([0, 0, 0, 0]))
-    found = reader.result()
-    # Products 1, -1, 1, each raised by 1 / 3; unbiased squares are 4 / 3.
-    assert found.correlation == pytest.approx((2 / 3) / (4 / 3))
-    assert found.z == pytest.approx(2.0 / np.sqrt(2 * (4 / 3) ** 2 + (2 / 3) ** 2))

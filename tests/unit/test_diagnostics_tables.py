@@ -9,6 +9,7 @@ from imrc.diagnostics import assess, tracks
 from imrc.evaluation import guarantees
 from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
+from tests.whole_sequences import ess_by_b
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def test_growth_tables_equal_the_recursions(k):
         part = by_k[by_k["k"] == count].set_index("rule")["ess"]
         assert part["forward"] == pytest.approx(forward[-1])
         assert part["forward_backward"] == pytest.approx(both.mean())
-    every = theory.ess_by_b(np.full(k, n), 1.0, rho / n, len(by_b) - 1).mean(axis=1)
+    every = ess_by_b(np.full(k, n), 1.0, rho / n, len(by_b) - 1).mean(axis=1)
     np.testing.assert_allclose(by_b["ess"], every, rtol=1e-12)
     enough = ess.enough_steps(by_b)
     if k > 1:
@@ -142,6 +143,7 @@ def test_pictures_show_the_numbers_of_the_diagnosis(result):
     assert names(component)[-1] == "sample average ± √s"
 
 
+@pytest.mark.slow
 def test_long_heatmap_is_averaged_in_blocks():
     generator = np.random.default_rng(0)
     long = assess(np.cumsum(0.3 * generator.normal(size=(450, 12)), axis=0) + generator.normal(size=(450, 12)), 1.0)

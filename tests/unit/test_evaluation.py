@@ -26,7 +26,9 @@ def result(sequence):
 
 def test_the_minimax_risk_of_few_samples_does_not_bound_the_error(compiled):
     walk, last = imrc.datasets.load("random_walk", tasks=12), (slice(None), -1)
-    few, more = (imrc.evaluate(walk, n=10, preset=preset, repetitions=3) for preset in ("paper", "recommended_01"))
+    few, more = (
+        imrc.evaluate(walk, n=10, repetitions=3, **chosen) for chosen in ({"preset": "paper"}, {"loss": "0-1"})
+    )
     assert (few.risks["forward_backward"][last] < few.errors["forward_backward"][last]).mean() > 0.5
     risk = more.risks["forward_backward"][last]
     assert (risk >= more.errors["forward_backward"][last]).all()
@@ -79,12 +81,6 @@ def test_same_seed_same_result_other_seed_other_result(sequence, result):
 def test_fewer_tasks_are_the_beginning_of_more(sequence, result):
     short = imrc.evaluate(sequence, n=8, k=4, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
     np.testing.assert_array_equal(short.errors["forward_backward"], result.errors["forward_backward"][:, :4, :4])
-
-
-def test_nan_above_the_diagonal(result):
-    for errors in result.errors.values():
-        finite = np.isfinite(errors)
-        assert (finite == np.tril(np.ones((7, 7), dtype=bool))).all()
 
 
 def test_test_rows_are_never_trained_on_and_the_same_for_every_n():
@@ -169,25 +165,23 @@ def test_save_and_load(tmp_path, result):
     assert loaded.to_frame().equals(result.to_frame())
 
 
-@pytest.mark.parametrize(("saved", "format_", "read"), [
-    ("recommended", 1, "recommended_2023"), ("recommended", 2, "recommended"), ("recommended_01", 1, "recommended_01"),
-])  # fmt: skip
-def test_what_was_saved_as_recommended_before_it_changed_is_read_as_that(tmp_path, result, saved, format_, read):
-    changed = replace(result, settings=replace(result.settings, overrides=(), preset=saved))
-    changed.save(tmp_path / "new.npz")
+@pytest.mark.parametrize("format_", [1, 2])
+def test_what_was_saved_before_the_recommended_learner_changed_is_refused_with_a_way_out(tmp_path, result, format_):
+    result.save(tmp_path / "new.npz")
     with np.load(tmp_path / "new.npz") as file:
         arrays = dict(file)
     header = json.loads(str(arrays.pop("header"))) | {"format": format_}
     np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)), **arrays)
-    loaded = RunResult.load(tmp_path / "old.npz")
-    assert (loaded.settings.preset, loaded.settings.features) == (read, result.settings.features)
-    np.testing.assert_array_equal(loaded.errors["forward"], result.errors["forward"])
+    with pytest.raises(ValueError, match=r"saved by imrc 1, whose recommended learner was another one\. Open it with"):
+        RunResult.load(tmp_path / "old.npz")
 
 
 def test_a_representation_belongs_to_the_preset_unless_it_is_named():
     assert RunSettings().features == RunSettings(features="blended").features
-    assert RunSettings(preset="paper").features == RunSettings(preset="recommended_2023").features
-    assert RunSettings().with_preset("recommended_01") == RunSettings(preset="recommended_01")
+    assert RunSettings(preset="paper").features == RunSettings(preset="paper", features="automatic").features
+    zero_one = RunSettings(overrides=(("loss", "0-1"),))
+    assert zero_one.features == RunSettings().features
+    assert RunSettings(preset="paper").with_preset("recommended") == RunSettings()
     named = RunSettings(features="rff")
     assert named.with_preset("paper") == replace(named, preset="paper")
     assert FeatureSpec("blended", 50).diagnosed == FeatureSpec("automatic", 50)
@@ -275,17 +269,18 @@ def test_a_tick_that_raises_ends_the_run_in_the_middle_of_a_step():
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["paper", "recommended"])
 def test_repetitions_run_one_by_one_in_one_thread_are_the_same_to_the_last_bit(preset):
     # 64 features and 40 samples: large enough for linear algebra to use several threads if it may.
     sequence = imrc.datasets.load("rotated_digits", tasks=6, seed=1)
     settings = RunSettings(
-        n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=3, methods=("imrc", "mer")
+        n=40, preset=preset, features=FeatureSpec("rff_median"), repetitions=2, methods=("imrc", "gem")
     )
     whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
     parts = [
         RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r], threads=1)))
-        for r in range(3)
+        for r in range(2)
     ]
     joined = join_repetitions(parts, settings)
     for name in ("error_tables", "risk_tables", "ess_tables"):
@@ -304,11 +299,3 @@ def test_repetitions_that_do_not_belong_together_are_refused(sequence, result):
         join_repetitions([result, other], RunSettings(repetitions=6))
     with pytest.raises(ValueError, match="only is empty"):
         next(iter_run(sequence, RunSettings(n=8), only=[]))
-
-
-def test_a_result_survives_as_bytes(result):
-    again = RunResult.from_bytes(result.to_bytes())
-    assert again.settings == result.settings
-    np.testing.assert_array_equal(again.errors["forward"], result.errors["forward"])
-    with pytest.raises(ValueError, match="This content is not a result saved by imrc"):
-        RunResult.from_bytes(result.to_bytes()[:300])

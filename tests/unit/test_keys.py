@@ -81,7 +81,7 @@ def test_what_only_people_read_is_not_part_of_the_fingerprint_and_changes_no_num
 
 
 SETTINGS = {
-    "n": 11, "k": 3, "b": 4, "W": 3, "preset": "recommended_01", "features": FeatureSpec("rff"), "seed": 1,
+    "n": 11, "k": 3, "b": 4, "W": 3, "preset": "recommended", "features": FeatureSpec("rff"), "seed": 1,
     "methods": ("mer",), "overrides": (("lambda0", 0.5),), "scenario": "multi_task",
 }  # fmt: skip
 FEATURES = {"kind": "rff_median", "frequencies": 100, "sigma2": 10.0000001}

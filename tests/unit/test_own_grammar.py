@@ -104,7 +104,7 @@ def made(seed: int) -> Made:
     return Made(content, words, labels, numbers, days, defect, row + 1, encoding)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_every_file_is_read_as_it_was_meant_or_the_message_names_place_and_cause():
     seen = set()
     for seed in range(FILES):

@@ -78,7 +78,7 @@ print(json.dumps(told))
 """
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="peaks are measured on Linux only")
 def test_no_file_takes_much_memory_or_time(tmp_path):
     paths = {}

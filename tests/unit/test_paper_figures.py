@@ -1,4 +1,4 @@
-"""The paper's figures for any sequence: windows of tasks, running time, triangles of many tasks, uncertainty sets."""
+"""The paper's figures for any sequence: windows of tasks, running time, triangles of many tasks."""
 
 from dataclasses import replace
 
@@ -8,10 +8,9 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
-from imrc.evaluation.uncertainty import component_names, uncertainty_sets
 from imrc.evaluation.windows import LONGEST, growth_table, lengths_shown, window_errors, window_starts, window_table
 from imrc.plots.heatmaps import error_heatmaps
-from imrc.plots.paper_curves import growth_curves, uncertainty_boxes, window_curves
+from imrc.plots.paper_curves import window_curves
 from imrc.plots.runs import run_heatmaps
 from imrc.plots.tables import matrix_table, triangle_stride
 
@@ -70,8 +69,6 @@ def test_running_time_grows_with_tasks(sequence):
     for (_, b), part in table.groupby(["n", "b"]):
         assert part["k"].min() == b + 1
         assert (np.diff(part["seconds"]) > 0).all()
-    assert len(growth_curves(table).data) == 15
-    assert len(growth_curves(table.query("n == 5")).data) == 5
 
 
 def test_curves_show_ratios_or_errors_for_several_n(sequence):
@@ -107,33 +104,6 @@ def test_a_triangle_shows_steps_beside_tasks_above_sixty_tasks(tasks, stride):
     assert error_heatmaps({"forward_backward": matrix_table(result, "forward_backward")}).data[0].z.shape == (tasks, 2)
 
 
-def test_uncertainty_sets_are_those_of_the_learner_and_shrink(sequence):
-    names = component_names(sequence)
-    table = uncertainty_sets(sequence, SETTINGS, 3, (0, 2), 1)
-    boxes = table[table["set"] != "truth"].set_index("set")
-    assert boxes.index.tolist() == ["single", "forward", "forward_backward"]
-    for half in ("x_half", "y_half"):
-        single, forward, both = boxes[half]
-        assert single > forward > both > 0
-    truth = table[table["set"] == "truth"]
-    assert truth["task"].tolist() == [1, 2, 3, 4, 5, 6]
-    figure = uncertainty_boxes(table, (names[0], names[2]), "1")
-    assert len(figure.data) == 5
-    # The sample average itself: the single-task box is centred on it.
-    from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
-    from imrc.evaluation.uncertainty import SHOWN_IN
-    from imrc.features import make
-
-    draw = draw_task(sequence.encoded(3), 5, 2, task_seed(repetition_seeds(0, 1)[0], 3)).train
-    rows, labels = make(SHOWN_IN, sequence).transform(sequence[3].X[draw]), sequence.encoded(3)[draw]
-    products = rows * (labels == 1)[:, None]
-    assert boxes.loc["single", ["x", "y"]].tolist() == pytest.approx(products.mean(axis=0)[[0, 2]].tolist())
-    assert boxes.loc["single", "x_half"] == pytest.approx(products[:, 0].std(ddof=1) / np.sqrt(5))
-    for task, features, label in ((6, (0, 1), 0), (0, (0, 99), 0), (0, (0, 1), 2)):
-        with pytest.raises(ValueError, match="must be"):
-            uncertainty_sets(sequence, SETTINGS, task, features, label)
-
-
 @pytest.mark.parametrize("kind", ["tasks", "growth"])
 def test_the_command_prints_the_curves_of_any_dataset(capsys, kind):
     arguments = ["table", "--kind", kind, "--datasets", "random_walk", "-k", "4", "-n", "5", "10", "--repetitions", "1"]
@@ -143,4 +113,3 @@ def test_the_command_prints_the_curves_of_any_dataset(capsys, kind):
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert "Drifting means (random walk), preset paper, seed 0." in printed
-    assert main([*arguments, "--keep"]) == 2

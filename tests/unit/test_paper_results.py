@@ -1,6 +1,5 @@
 """Results that come with the package, their cells beside the printed values, and their figures."""
 
-import math
 import shlex
 import sys
 from typing import get_args
@@ -14,7 +13,6 @@ from imrc import datasets
 from imrc.commands.main import _parser
 from imrc.core.learner import Learner
 from imrc.core.settings import resolve_settings
-from imrc.evaluation.comparison import imrc_key
 from imrc.paper import cells, method, readings, shipped
 from imrc.paper.measure import TOLERANCE
 from imrc.paper.printed import (
@@ -89,21 +87,6 @@ def test_error_cells_have_all_printed_values():
             assert printed[name, "GEM"] == printed_errors(name, n)["gem"][0]
         both = table[table["gap"].notna()]
         assert both["gap"].tolist() == (both["ours"] - both["printed"]).tolist()
-
-
-def test_references_have_no_printed_value():
-    table = cells.error_cells(10, "average", [imrc_key("paper"), "majority"])
-    assert table.loc[table["column"] == "Always the most frequent class", "printed"].isna().all()
-
-
-def test_agreement_counts_what_is_near():
-    rows = [("IMRC (paper)", 0.31, 0.32), ("IMRC (paper)", 0.30, 0.40), ("GEM", 0.5, 0.2), ("GEM", math.nan, 0.2)]
-    table = pd.DataFrame(rows, columns=["column", "ours", "printed"]).assign(dataset=["a", "b", "a", "b"])
-    table["gap"] = table["ours"] - table["printed"]
-    said = cells.agreement(table)
-    assert "of 2 datasets" in said
-    assert "IMRC with the paper's choices: **1 of 2** (median difference .055)" in said
-    assert "the other methods: **0 of 1**" in said
 
 
 def test_agreement_is_what_counts_as_reproduced():
@@ -187,24 +170,6 @@ def test_backward_learning_is_counted_in_every_cell(kind):
         "does in {} of {} cells (preset *paper*), and raises it in {}; forward learning lowers that of single-task "
         "learning in {} and raises it in {}.".format(*counts)
     ) in cells.backward_sentence(kind)
-
-
-def test_the_claim_that_backward_learning_always_helps_is_counted_as_it_is():
-    """By hand: lower, higher, equal; a cell without one of the rules does not count."""
-    rows = [("a", 0.2, 0.3, 0.4), ("b", 0.3, 0.2, 0.1), ("c", 0.2, 0.2, 0.3), ("d", 0.1, math.nan, 0.2)]
-    names = [imrc_key("paper"), imrc_key("paper", "forward"), imrc_key("paper", "single")]
-    table = pd.DataFrame(
-        [
-            {"dataset": name, "n": 10, "method": method, "error": value}
-            for name, *values in rows
-            for method, value in zip(names, values, strict=True)
-            if not math.isnan(value)
-        ]
-    )
-    said = cells.transfer_sentence(table)
-    assert "it does in 1 of 3 cells" in said
-    assert "raises it in 1;" in said
-    assert said.endswith("in 2 and raises it in 1.")
 
 
 def test_every_grey_cell_has_its_reason():
@@ -343,27 +308,6 @@ def test_angles_per_image_and_per_task_stand_beside_print(kind):
     said = readings.angles_sentence(kind)
     assert f"at most {apart:.3f} apart".replace("0.", ".") in said
     assert f"nearer to print in {nearer} of 4 cells" in said
-
-
-def test_a_column_of_zeros_is_no_intercept():
-    """What the benchmark of the follow-up's choices relies on: rules and risks as if the column were not there."""
-    random = np.random.default_rng(5)
-    with_zeros, without = (Learner(resolve_settings("paper", b=2, lambda0=0.7), 2) for _ in range(2))
-    for _ in range(4):
-        X, y = random.normal(size=(8, 3)), np.arange(8) % 2
-        zeros = with_zeros.step(np.column_stack([np.zeros(8), X]), y)
-        none = without.step(X, y)
-        for ours, theirs in ((zeros.forward, none.forward), (zeros.single, none.single)):
-            coef = ours.coef.reshape(2, 4)
-            assert coef[:, 0].tolist() == [0.0, 0.0]
-            np.testing.assert_allclose(coef[:, 1:].ravel(), theirs.coef, rtol=1e-9)
-            assert ours.risk == pytest.approx(theirs.risk, abs=1e-12)
-
-
-def test_missing_names_the_command():
-    table = cells.missing()
-    assert any(how.startswith("imrc datasets fetch yearbook") for how in table["How to get it"])
-    assert set(table["Dataset"]).isdisjoint({"Spam", "Usenet1"})
 
 
 def test_matrix_colours_what_was_measured_and_writes_the_rest():

@@ -15,6 +15,7 @@ from imrc.diagnostics import assess
 from imrc.evaluation.results import RunResult
 from imrc.features import FeatureSpec
 from imrc.planning import (
+    MOST_TASKS,
     PLACES,
     Rate,
     advice,
@@ -28,7 +29,6 @@ from imrc.planning import (
     samples_for,
     way_sentence,
 )
-from imrc.planning._plan import MOST_TASKS
 from imrc.plots.planning import plan_chart
 
 RATES = (0.0, 1e-3, 0.05, 0.1, 1.0, 20.0)

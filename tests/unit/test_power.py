@@ -1,15 +1,14 @@
-"""How far a verdict can be relied on: simulations of each kind, and guesses compared with the verdict."""
+"""How far a verdict can be relied on: the study of sequences of each kind, and guesses compared with the verdict."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import imrc
-from imrc._checks import InputError
-from imrc.diagnostics import assess, verdict_power
-from imrc.diagnostics.power import KIND_NAMES, MOST_TASKS, SIMULATED, power_rows, power_sentences
+from imrc.diagnostics import assess
+from imrc.diagnostics.power import KINDS, power_rows, power_sentences, power_table
 from imrc.diagnostics.words import GUESSES, guess_sentence
+from imrc.paper import shipped
 from imrc.plots.power import power_chart
 
 
@@ -25,96 +24,39 @@ def walk():
     return assess(averages("walk"), 1.0)
 
 
-@pytest.fixture(scope="module")
-def power(walk):
-    return verdict_power(walk, simulations=40)
+@pytest.fixture
+def study():
+    return shipped.table("verdicts")
 
 
-def test_every_simulation_is_counted_once(power):
-    shares = power.table[["named", "one_of_two", "another", "nothing"]]
-    assert shares.sum(axis=1).to_numpy() == pytest.approx(1.0)
-    assert list(power.table["kind"]) == list(power.verdicts.index) == list(SIMULATED)
-    assert (power.verdicts.sum(axis=1) == 40).all()
-    for column in ("named", "same"):
-        low, value, high = (power.table[f"{column}{end}"] for end in ("_low", "", "_high"))
-        assert ((low <= value + 1e-12) & (value <= high + 1e-12)).all()
+@pytest.mark.parametrize("tasks", [1, 5, 14, 20, 35, 5000])
+def test_every_sequence_of_the_nearest_number_of_tasks_is_counted_once(study, tasks):
+    table = power_table(study, tasks)
+    assert list(table["kind"]) == list(KINDS)
+    assert set(table["k"]) == {{1: 5, 14: 10, 35: 60, 5000: 60}.get(tasks, tasks)}
+    assert table[["named", "two", "another", "nothing"]].sum(axis=1).to_numpy() == pytest.approx(100, abs=0.3)
 
 
-def test_the_same_numbers_come_again_and_others_with_another_seed(walk, power):
-    assert verdict_power(walk, simulations=40).verdicts.equals(power.verdicts)
-    assert not verdict_power(walk, simulations=40, seed=1).verdicts.equals(power.verdicts)
+def test_clear_kinds_are_recognised_and_identical_tasks_seldom_called_changing(study):
+    table = power_table(study, 60).set_index("kind")
+    assert (table.loc[["evolving", "iid", "jump", "periodic", "recurring", "no_change"], "named"] > 80).all()
+    assert table.loc["no_change", "evolving"] < 10
+    assert power_table(study, 10).set_index("kind").loc["jump", "named"] < table.loc["jump", "named"]
 
 
-def test_clear_kinds_are_recognised_and_identical_tasks_seldom_called_changing(power):
-    named = power.table.set_index("kind")["named"]
-    assert (named[["evolving", "iid", "trend", "jump", "periodic"]] > 0.8).all()
-    assert named["no_change"] > 0.8
-    assert power.table.set_index("kind")["same"]["no_change"] < 0.1
-
-
-def test_small_changes_are_recognised_less_often():
-    shares = []
-    for step in (0.1, 1.0):
-        result = assess(averages("walk", step=step), 1.0)
-        shares.append(verdict_power(result, simulations=20).table.set_index("kind")["named"]["evolving"])
-    assert shares[0] < shares[1]
-
-
-def test_simulated_tasks_are_as_far_apart_as_those_diagnosed(walk, power):
-    assert power.spread == walk.q - 1.0
-    assert not power.is_limit
-    assert power.components == round(walk.m_eff)
-    unseen = assess(averages("identical"), 1.0)
-    limit = verdict_power(unseen, simulations=2)
-    assert limit.is_limit
-    assert limit.spread == pytest.approx(unseen.change.high * (20 + 1) / 6)
-    assert "would not be seen" in power_sentences(limit)[2]
-
-
-def test_averages_stand_for_samples():
-    """The share of random walks named is that of whole sequences of samples which are as far apart."""
-    sequences = [imrc.datasets.load("random_walk", tasks=8, samples=30, seed=seed) for seed in range(60)]
-    results = [assess(sequence, features="identity", permutations=199) for sequence in sequences]
-    middle = sorted(results, key=lambda result: result.q)[30]
-    near = [result for result in results if 0.6 < (result.q - 1) / (middle.q - 1) < 1.6]
-    share = np.mean([result.verdict.name == "evolving" and result.verdict.second is None for result in near])
-    row = verdict_power(middle, simulations=100).table.set_index("kind").loc["evolving"]
-    # Two binomial errors together.
-    error = np.sqrt(0.25 / len(near) + 0.25 / 100)
-    assert abs(row["named"] - share) < 3 * error
-
-
-def test_few_tasks_have_no_table_and_of_many_the_first_are_simulated():
-    with pytest.raises(InputError, match="fewer than 5 tasks"):
-        verdict_power(assess(averages("walk", tasks=4), 1.0))
-    long = assess(averages("walk", tasks=MOST_TASKS + 30, components=3), 1.0, permutations=99)
-    assert verdict_power(long, simulations=1).tasks == MOST_TASKS
-
-
-def test_it_says_how_far_it_is_and_can_be_ended(walk):
-    seen = []
-
-    def tick(share):
-        seen.append(share)
-        if share > 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        verdict_power(walk, simulations=3, tick=tick)
-    assert seen == sorted(seen)
-    assert seen[0] == 0.0
-
-
-def test_words_and_chart_show_the_table(power):
-    said = power_sentences(power)
-    own = power.table.set_index("kind").loc["evolving"]
-    assert f"{100 * own['named']:.0f} of 100" in said[0]
-    rows = power_rows(power)
-    assert list(rows["Really"]) == list(KIND_NAMES.values())
-    figure = power_chart(power)
+def test_words_and_chart_show_the_table(study, walk):
+    table = power_table(study, 20)
+    said = power_sentences(table, walk.verdict)
+    assert said[0] == "Were tasks really a random walk, the diagnosis would say so in 81 of 100 (70 to 89)."
+    assert "23 of 100 (15 to 35) sequences that are really moving along a line." in said[1]
+    assert power_sentences(table, replace(walk.verdict, second="trend"))[0] == said[0]
+    never = replace(walk.verdict, name="differ")
+    assert power_sentences(table, never)[1] == "The same was said of no simulated sequence of another kind."
+    assert list(power_rows(table)["Really"]) == [name for _, name, _ in KINDS.values()]
+    figure = power_chart(table, ["evolving", None])
     assert figure.layout.title.text.endswith("?")
-    assert np.sum([trace.x for trace in figure.data], axis=0) == pytest.approx(100)
-    assert f"<b>{KIND_NAMES['evolving']}</b>" in figure.data[0].y
+    assert np.sum([trace.x for trace in figure.data], axis=0) == pytest.approx(100, abs=0.3)
+    assert "<b>random walk</b>" in figure.data[0].y
 
 
 @pytest.mark.parametrize("kind", ["walk", "identical", "scatter"])

@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 
 from imrc import datasets
-from imrc.datasets import DataError, DownloadError, _fetch, _images, facts
+from imrc.datasets import DataError, DownloadError, _fetch, facts
 from tests.unit.nasty_files import npz
 
 
@@ -97,6 +97,17 @@ def test_own_feature_file_without_tasks(put):
     put("clear/clear_resnet18.npz", npz(features=np.zeros((6, 2)), labels=np.arange(6) % 3))
     with pytest.raises(DataError, match="which row belongs to which task"):
         datasets.load("clear")
+
+
+def test_own_feature_file_with_tasks_and_their_names(put, rng):
+    tasks, names = np.repeat(np.arange(6), 8), ["real", "painting", "infograph", "clipart", "sketch", "quickdraw"]
+    X = rng.standard_normal((48, 512)).astype(np.float32)
+    arrays = {"features": X, "labels": np.arange(48) % 4, "tasks": tasks, "task_names": np.array(names)}
+    put("domainnet/domainnet_resnet18.npz", npz(**arrays))
+    sequence = datasets.load("domainnet")
+    assert sequence.labels == tuple(names)
+    assert sequence.class_counts().tolist() == [[2, 2, 2, 2]] * 6
+    np.testing.assert_array_equal(sequence[4].X, X[32:40])
 
 
 def test_feature_csv_that_does_not_fit(put):
@@ -189,67 +200,3 @@ def test_optional_file_comes_with_the_download(put, tmp_path):
         "yearbook_features_resnet18_2.csv.zip",
         "yearbook_attributes.csv",
     ]
-
-
-# ResNet18 without torch: the same calls on a network of the test's own
-
-
-class _FakeTensor:
-    def __init__(self, array):
-        self.array = array
-
-    def numpy(self):
-        return self.array
-
-
-class _FakeNetwork:
-    fc = "last layer"
-    training = True
-
-    def eval(self):
-        self.training = False
-
-    def __call__(self, tensor):
-        # Without its last layer the network gives features, with it classes.
-        width = 512 if self.fc == "identity" else 1000
-        assert not self.training
-        return _FakeTensor(np.repeat(tensor.array.mean(axis=(1, 2, 3))[:, None], width, axis=1))
-
-
-def _fake_torch(monkeypatch, made):
-    class Mode:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *args):
-            return False
-
-    torch = types.SimpleNamespace(
-        manual_seed=lambda seed: made.append(("seed", seed)),
-        nn=types.SimpleNamespace(Identity=lambda: "identity"),
-        inference_mode=Mode,
-        from_numpy=_FakeTensor,
-    )
-
-    def resnet18(weights):
-        made.append(("weights", weights))
-        if weights == "NOWHERE":
-            raise OSError("HTTP 403\nmore")
-        return _FakeNetwork()
-
-    modules = {"torch": torch, "torchvision.models": types.SimpleNamespace(resnet18=resnet18)}
-    monkeypatch.setattr(_images.importlib, "import_module", modules.__getitem__)
-
-
-def test_resnet18_loses_its_last_layer_and_is_not_trained(monkeypatch):
-    made: list[tuple[str, object]] = []
-    _fake_torch(monkeypatch, made)
-    batch = np.arange(2 * 3 * 4 * 4, dtype=np.float32).reshape(2, 3, 4, 4)
-    features = _images.resnet18()(batch)
-    assert made == [("weights", "IMAGENET1K_V1")]
-    assert features.shape == (2, 512)
-    np.testing.assert_allclose(features[:, 0], batch.mean(axis=(1, 2, 3)))
-    _images.resnet18("random")
-    assert made[1:] == [("seed", 0), ("weights", None)]
-    with pytest.raises(DataError, match=r"cannot be had \(HTTP 403\)"):
-        _images.resnet18("NOWHERE")

@@ -31,28 +31,6 @@ def test_python_examples_print_what_readme_shows():
         assert_as_shown(output.getvalue(), shown)
 
 
-SHOWN = "rule    error   ESS\nsingle  .211 ± .011  21.6\n* ours *.360 ± .020 in 3.1 s"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [(".211", ".210"), ("*.360", ".361"), ("± .011", "± .012"), ("21.6", "21.4"), ("3.1 s", "900 ms")]
-)
-def test_what_another_processor_may_print_is_as_shown(old, new):
-    assert_as_shown(SHOWN.replace(old, new), SHOWN)
-    assert_as_shown("[1 0 0 0 1 1 0 1 0 1 1 0]", "[1 0 0 0 1 1 0 1 0 0 1 0]")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [(".211", ".246"), ("21.6", "29"), ("21.6", "24.9"), ("ours", "theirs"), ("\n*", "\n\n*"), ("± .011", "")],
-)
-def test_what_no_processor_prints_is_not_as_shown(old, new):
-    with pytest.raises(AssertionError):
-        assert_as_shown(SHOWN.replace(old, new), SHOWN)
-    with pytest.raises(AssertionError):
-        assert_as_shown("[1 0 0 0 1 1 1 0 1 0 1 0]", "[1 0 0 0 1 1 0 1 0 0 1 0]")
-
-
 # Each once: the documentation shows some of README's again.
 BLOCKS = list(
     dict.fromkeys(
@@ -69,7 +47,6 @@ def commands(block: str) -> list[tuple[str, str]]:
     return [(command.removeprefix("imrc "), shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
-@pytest.mark.timeout(300)
 # The plan of a sweep is written to standard error: its block is checked by tests/sweeps/test_sweep_command.py.
 @pytest.mark.parametrize(
     ("needs", "block"),

@@ -11,7 +11,7 @@ from imrc.evaluation.decision import STRATEGIES, Strategy, advise
 from imrc.plots.budget import budget_chart
 from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
-from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of, three_ways
+from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of
 from imrc.wording import decimal
 
 
@@ -41,11 +41,6 @@ def test_tables_have_class_shares(sequence):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     figure = class_shares(shares, sequence.labels, sequence.class_names)
     assert sum(float(bar.y[1]) for bar in figure.data) == pytest.approx(100.0)
-
-
-def test_three_ways_have_three_labels():
-    texts = [note.text for note in three_ways().layout.annotations if note.text]
-    assert [text.split("</b>")[0] for text in texts] == ["<b>Alone", "<b>Forward", "<b>Both ways"]
 
 
 def test_the_decision_is_drawn_as_it_is_judged(sequence, result):

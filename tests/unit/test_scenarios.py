@@ -22,7 +22,8 @@ from imrc.evaluation import (
 )
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
 from imrc.evaluation.splits import repetition_seeds, task_seed
-from imrc.sweeps import ResultStore, cell_key
+from imrc.sweeps import ResultStore
+from imrc.sweeps.cell import cell_key
 from imrc.tasks import Task, TaskSequence
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 2, "features": "identity", "seed": 5, "max_iter": 200}
@@ -127,7 +128,7 @@ def test_what_to_do_is_said_in_words_of_the_scenario(sequence, scenario):
         for name in ("majority", "single", "pooled", "forward", "forward_backward")
         if name in (*SCENARIOS[scenario].rules, "majority", "pooled")
     ]
-    for one, method in (("majority", "majority"), ("pooled", "logistic_seen")):
+    for one, method in (("majority", "majority"), ("pooled", "pooled")):
         assert decision[one].error.mean == pytest.approx(references.per_repetition(method, kind).mean())
     for rule in SCENARIOS[scenario].rules:
         assert decision[rule].error == found.headline()[rule]
@@ -212,7 +213,7 @@ def test_the_command(capsys):
     row = found["next_task"]["rules"][1]
     assert row["error_before"] == pytest.approx(expected.headline()["forward"].mean)
     assert row["ess"] == pytest.approx(effective_samples(expected).mean)
-    assert row["risk"] == pytest.approx(expected.before_risk["imrc"][:, 1:].mean())
+    assert row["risk"] is None  # the rule is an average of rules for log loss
     assert main(["run", "random_walk", "-k", "5", "-n", "5", "--repetitions", "3", "--scenario", "next_task"]) == 0
     assert SCENARIOS["next_task"].sentence in capsys.readouterr().out
 

@@ -5,10 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from imrc.solvers import Problem, evaluate_objective, prepare_instances, solve, solve_many, warm_up
+from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
 from imrc.solvers import _batch as batch
 from tests.benchmarks.numpy_reference import subgradient_numpy
 from tests.benchmarks.problems import random_problem
+from tests.objective import evaluate_objective
 
 MODES = ("direct", "incremental")
 
@@ -116,22 +117,6 @@ def test_duplicate_rows_and_constant_columns_change_nothing():
     assert (padded.mu.reshape(2, -1)[:, -1] == 0).all()
 
 
-def test_lazy_rows_survive_a_full_store(monkeypatch):
-    """With room for three Gram rows only, the last place is used again and again."""
-    X1, tau, lam = random_problem(40, 20, 2, seed=8)
-    zeros = np.zeros_like(tau)
-    _, value, last, _ = subgradient_numpy(X1, tau, lam, zeros, zeros, 400)
-    monkeypatch.setattr(batch, "GRAM_NUMBERS", 3 * 48)
-    solution = run(instances_in_mode(X1, "incremental"), tau, lam, zeros, zeros, 400)
-    np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
-    assert solution.value == pytest.approx(value, abs=1e-11)
-
-
-def test_scores_are_followed_where_there_are_many():
-    follows = {n: prepare_instances(np.ones((n, 101))).columns.size > 0 for n in (5, 16, 17, 2000)}
-    assert follows == {5: False, 16: False, 17: True, 2000: True}
-
-
 def test_many_problems_in_threads_are_the_problems_one_by_one():
     problems = []
     previous = None
@@ -149,16 +134,6 @@ def test_many_problems_in_threads_are_the_problems_one_by_one():
         assert one.value == other.value
     first = solve(problems[1].instances.X1[:, 1:], problems[1].tau, problems[1].lam, n_classes=3, max_iter=200)
     np.testing.assert_array_equal(first.mu, alone[1].mu)
-
-
-def test_inputs_are_left_alone():
-    X1, tau, lam = random_problem(30, 50, 2, seed=1)
-    X, tau, lam = X1[:, 1:].copy(), tau.ravel(), lam.ravel()
-    start = np.full_like(tau, 0.1)
-    copies = [part.copy() for part in (X, tau, lam, start)]
-    solve(X, tau, lam, n_classes=2, max_iter=20, warm_start=start)
-    for part, copy in zip((X, tau, lam, start), copies, strict=True):
-        np.testing.assert_array_equal(part, copy)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """``imrc table``: the same numbers as page Compare, beside the printed ones."""
 
-import csv
 import io
 import json
 import math
@@ -10,7 +9,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-import imrc
 from imrc import datasets
 from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate, iter_run
@@ -146,14 +144,6 @@ def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monk
     assert "imrc datasets fetch power_supply" in capsys.readouterr().err
 
 
-def test_json_says_what_was_asked(capsys):
-    assert main([*SMALL, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["request"]["settings"]["repetitions"] == 5
-    assert told["rows"][0]["versions"].startswith(f"imrc {imrc.__version__}")
-    assert told["rows"][0]["printed"] is None
-
-
 def test_tables_for_people(capsys):
     assert main(SMALL) == 0
     output = capsys.readouterr()
@@ -203,13 +193,6 @@ def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
-
-
-def test_csv_has_one_header_and_only_numbers_and_words(capsys):
-    assert main([*SMALL, "--kind", "window", "--csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert {row["setting"] for row in rows} == {"W2", "W4", "W6"}
-    assert rows[0]["printed"] == ""
 
 
 def test_printed_tables_of_the_paper():

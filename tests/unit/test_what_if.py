@@ -12,7 +12,7 @@ from imrc.evaluation.what_if import Changed
 from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
 from imrc.tasks import Task
 
-SETTINGS = RunSettings(n=5, b=1, repetitions=3, preset="recommended_01", features="identity")
+SETTINGS = RunSettings(n=5, b=1, repetitions=3, features="identity", overrides=(("loss", "0-1"),))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_tasks_before_one_left_out_are_learnt_forward_as_with_it(walk):
     assert found.tasks.tolist() == [0, 1, 2, 4, 5]
     assert np.array_equal(found.before["single"], found.after["single"])
     assert np.array_equal(found.before["forward"][:, :3], found.after["forward"][:, :3])
-    run = imrc.evaluate(walk, n=5, b=1, repetitions=3, preset="recommended_01", features="identity")
+    run = imrc.evaluate(walk, n=5, b=1, repetitions=3, loss="0-1", features="identity")
     assert np.array_equal(
         found.before["forward_backward"], run.error_tables["forward_backward"].final()[:, found.tasks]
     )
@@ -97,7 +97,7 @@ def test_every_size_is_run_and_diagnosed(walk):
     assert seen == sorted(seen)
     assert seen[0] == 0.0
     now = table[(table["size"] == 60) & (table["rule"] == "forward")].iloc[0]
-    run = imrc.evaluate(walk, n=5, b=1, repetitions=3, preset="recommended_01", features="identity")
+    run = imrc.evaluate(walk, n=5, b=1, repetitions=3, loss="0-1", features="identity")
     assert now["title"] == imrc.diagnostics.assess(walk, features="identity").verdict.title
     # Rows of other names, the same draws.
     assert now["value"] == pytest.approx(run.error_tables["forward"].final().mean())

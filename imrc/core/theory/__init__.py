@@ -1,4 +1,4 @@
-"""What the theorems promise: effective sample sizes, risk bounds, regimes, number of backward steps.
+"""What the theorems promise: effective sample sizes, risk bounds, number of backward steps.
 
 The effective sample size (ESS) of a task is the number of samples with which learning that task alone would
 reach the same bound. All functions work with the ratio x = n d^2 / sigma^2: the expected quadratic change in
@@ -16,19 +16,16 @@ recursions of Theorems 1 and 3.
 from imrc.core.theory._bounds import AdmissibleKappa, admissible_kappa, risk_bound, samples_for_bound
 from imrc.core.theory._closed import (
     backward_gain,
-    ess_backward,
     ess_forward,
     ess_forward_backward,
     mean_ess,
     smallest_b,
 )
 from imrc.core.theory._next import ess_next, samples_needed, steady_state
-from imrc.core.theory._recursion import ess_by_b, ess_parts, ess_recursion
-from imrc.core.theory._regimes import regime, regime_bounds
+from imrc.core.theory._recursion import ess_parts, ess_recursion
 
 __all__ = [
     "ess_forward",
-    "ess_backward",
     "ess_forward_backward",
     "ess_next",
     "mean_ess",
@@ -38,9 +35,6 @@ __all__ = [
     "smallest_b",
     "ess_recursion",
     "ess_parts",
-    "ess_by_b",
-    "regime",
-    "regime_bounds",
     "risk_bound",
     "samples_for_bound",
     "AdmissibleKappa",

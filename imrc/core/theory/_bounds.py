@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imrc._checks import check_int, check_real
 from imrc._types import Floats
@@ -23,11 +23,6 @@ class RiskBound:
     """M (kappa + 1) sqrt(2 log(2 m / delta)) / sqrt(ESS) ||mu_inf||_1."""
     trivial: float
     """1 - 1/C: no minimax risk is above it, so a bound above it says nothing."""
-
-    @property
-    def is_vacuous(self) -> NDArray[np.bool_]:
-        """Where the bound is not below the risk of guessing."""
-        return np.asarray(self.value >= self.trivial)
 
 
 def risk_bound(
@@ -49,7 +44,7 @@ def risk_bound(
     safe value.
 
     >>> bound = risk_bound([10, 1000], m=6, mu_norm=0.5, smallest_risk=0.1)
-    >>> bound.value.round(3).tolist(), bound.is_vacuous.tolist()
+    >>> bound.value.round(3).tolist(), (bound.value >= bound.trivial).tolist()
     ([1.147, 0.205], [True, False])
     """
     size = _check_positive("ess", ess)

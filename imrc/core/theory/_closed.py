@@ -110,17 +110,6 @@ def ess_forward(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1
     return np.asarray(samples * _forward(task, x))
 
 
-def ess_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
-    """Effective sample size of the j-th of k tasks from its own and succeeding tasks alone (Theorem 3).
-
-    >>> ess_backward([1, 2, 3], 3, 10, 0.1).round(9).tolist()
-    [16.0, 15.0, 10.0]
-    """
-    task, last = _check_order(j, k)
-    samples, x = _ratio(n, d2, sigma2)
-    return np.asarray(samples * _forward(last - task + 1.0, x))
-
-
 def ess_forward_backward(j: ArrayLike, k: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0) -> Floats:
     """Effective sample size of the j-th of k tasks with forward and backward learning, Theorem 4.
 

@@ -105,24 +105,3 @@ def ess_parts(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, b: int | None = No
     own = np.atleast_1d(np.asarray(n, dtype=np.float64))
     forward, _, both = ess_recursion(own, sigma2, d2, b)
     return np.stack([own, forward - own, both - forward], axis=1)
-
-
-def ess_by_b(n: ArrayLike, sigma2: ArrayLike, d2: ArrayLike, largest: int) -> Floats:
-    """Effective sample size of every task for b = 0, ..., `largest` backward steps, shape (largest + 1, k).
-
-    >>> ess_by_b([10, 10, 10], 1.0, 0.1, 2).round(2).tolist()
-    [[10.0, 15.0, 16.0], [15.0, 20.0, 16.0], [16.0, 20.0, 16.0]]
-    """
-    samples, (variance, change) = _norms(n, sigma2, d2)
-    largest = check_int("largest", largest, 0)
-    k = len(samples)
-    forward = ess_recursion(samples, variance, change, 0)[0]
-    rows = [forward]
-    # reach[j]: ESS of task j from itself and the next b tasks, for the b reached so far.
-    reach = samples.copy()
-    for _ in range(largest):
-        share = np.zeros(k)
-        share[:-1] = borrowed_samples(reach[1:], variance[:-1], change[1:])
-        rows.append(forward + share)
-        reach = samples + share
-    return np.stack(rows)

@@ -1,0 +1,407 @@
+"""What past data are worth, before they are collected: effective samples from n, k, b and back, and what cannot be.
+
+Every number is one of `imrc.core.theory`, at the rate of change rho = d^2 / sigma^2 of a diagnosis with its interval,
+or at a guess of it. In both directions: `effective_samples_of` says what n samples a task, k tasks and b backward steps
+are worth, `needed` which of them reach a wish. A learning curve turns effective samples into errors and back.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from imrc._checks import InputError, check_choice, check_int, check_real
+from imrc.core import theory
+from imrc.evaluation import RunResult
+from imrc.evaluation.budget import budget_table, falling, samples_needed
+from imrc.wording import capital, decimal, number
+
+__all__ = [
+    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table"),
+    *("effective_samples_of", "needed", "ceiling", "advice", "promise_sentence", "promise_rows", "way_sentence"),
+    *("learning_curve", "error_at", "samples_for", "out_of_reach"),
+]
+
+Place = Literal["next", "newest", "mean"]
+PLACES: dict[Place, str] = {
+    "mean": "an average task",
+    "newest": "the newest task",
+    "next": "the task to come",
+}
+"""Whose effective samples are planned: the mean over all tasks, the k-th, or the one after it before it has samples."""
+Vary = Literal["n", "k", "b"]
+VARIED: tuple[Vary, ...] = get_args(Vary)
+MOST_TASKS = 100_000
+"""Tasks beyond which nobody plans: a wish that takes more is called impossible."""
+_B_SHOWN = 20
+_ENOUGH = 0.95
+
+
+class Rate(NamedTuple):
+    """The rate of change rho = d^2 / sigma^2, or effective samples at it, with the ends of its interval.
+
+    Parameters
+    ----------
+    value : float
+        The rate, or the samples at it.
+    low, high : float
+        Ends of its interval, equal to it where it is a guess.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def guess(cls, value: float) -> Rate:
+        """Return a rate without uncertainty.
+
+        Parameters
+        ----------
+        value : float
+            At least 0.
+        """
+        value = check_real("rho", value, 0.0)
+        return cls(value, value, value)
+
+
+def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
+    """Return how many samples a task is worth with n samples of every one of k tasks, b backward steps and a rate rho.
+
+    "mean": Theorem 4 on average over the tasks, which alone depends on b; "newest": Theorem 2 for the k-th; "next": the
+    task after it before its samples are seen. An infinite rate is allowed.
+
+    >>> [round(effective_samples_of(10, 20, 3, 0.1, of=place), 2) for place in ("mean", "newest", "next")]
+    [21.58, 16.18, 6.18]
+    """
+    n, k, b = check_real("n", n, 0.0, low_open=True), check_int("k", k, 1), check_int("b", b, 0)
+    if check_choice("of", of, PLACES) == "mean":
+        return theory.mean_ess(n, n * rho, k, b)
+    if rho == math.inf:
+        return n if of == "newest" else 0.0
+    function = theory.ess_forward if of == "newest" else theory.ess_next
+    return float(function(k, n, rho))
+
+
+def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
+    """Return the effective samples that no value of one of n, k and b exceeds, the other two given; maybe infinite.
+
+    >>> ceiling("n", 10, 20, 3, 0.1, of="next"), round(ceiling("k", 10, 20, 3, 0.1, of="newest"), 2)
+    (10.0, 16.18)
+    """
+    check_choice("vary", vary, VARIED)
+    if vary == "n":
+        return math.inf if of != "next" else 1.0 / rho if rho > 0 else math.inf
+    if vary == "b":
+        return effective_samples_of(n, k, max(k - 1, 0), rho, of)
+    if rho == math.inf:
+        return effective_samples_of(n, k, b, rho, of)
+    steady = theory.steady_state(n, rho)
+    if of == "next":
+        return steady.next
+    return steady.newest + (float(theory.backward_gain(b, n, rho)) if of == "mean" else 0.0)
+
+
+def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> int | None:
+    """Return the smallest n, k or b with which a plan reaches `ess` effective samples, the inverse of them.
+
+    The value of what is varied is not looked at. None: impossible, see `ceiling`, or more tasks than `MOST_TASKS`.
+
+    >>> [needed(25, vary, 10, 20, 3, 0.1) for vary in ("n", "k", "b")]
+    [13, None, None]
+    >>> needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(10, "n", 10, 20, 3, 0.1, of="next")
+    (981, None)
+    """
+    ess = check_real("ess", ess, 0.0, low_open=True)
+    check_choice("vary", vary, VARIED)
+    if vary == "n" and ess >= ceiling("n", n, k, b, rho, of):
+        return None
+    # Own samples alone are always enough for a task that has some; the next needs 1 / (1 / ess - rho) of the newest.
+    enough = ess / (1.0 - ess * rho) if vary == "n" and of == "next" else ess
+    low, high = {"n": (1, math.ceil(enough) + 1), "k": (1, MOST_TASKS), "b": (0, max(k - 1, 0))}[vary]
+    at: dict[str, Any] = {"n": n, "k": k, "b": b, "rho": rho, "of": of}
+
+    def reached(value: int) -> bool:
+        return effective_samples_of(**{**at, vary: value}) >= ess
+
+    return low + bisect_left(range(low, high), True, key=reached) if reached(high) else None
+
+
+@dataclass(frozen=True)
+class Way:
+    """How one of n, k and b alone reaches a wish."""
+
+    vary: Vary
+    """Which."""
+    value: int | None
+    """The smallest that does; None: impossible."""
+    low: int | None
+    """The same at the lower end of the interval of the rate."""
+    high: int | None
+    """The same at its upper end."""
+    ceiling: float
+    """Effective samples that no value exceeds."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What n samples a task, k tasks and b backward steps are worth, and what else would reach a wish."""
+
+    n: int
+    """Samples a task."""
+    k: int
+    """Tasks."""
+    b: int
+    """Backward steps."""
+    rate: Rate
+    """Rate of change."""
+    of: Place
+    """Whose effective samples the wish is about."""
+    promised: Mapping[Place, Rate]
+    """Effective samples of each of `PLACES` with the ends that the interval of the rate gives."""
+    wish: float | None = None
+    """Effective samples wanted."""
+    ways: tuple[Way, ...] = ()
+    """With a wish: what n, k and b alone would have to be."""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the wish is fulfilled as things are; with no wish it is."""
+        return self.wish is None or self.promised[self.of].value >= self.wish
+
+
+def _at_ends(function: Callable[[float], float], rate: Rate) -> Rate:
+    """Return a number of effective samples at a rate, and at the ends of its interval: the more change, the fewer."""
+    return Rate(function(rate.value), function(rate.high), function(rate.low))
+
+
+def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, of: Place = "mean") -> Plan:
+    """Answer in both directions what past data are worth.
+
+    Parameters
+    ----------
+    rate : Rate
+        Rate of change: ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`.
+    n, k, b : int
+        Samples a task, tasks, backward steps.
+    ess : float or None
+        Effective samples wanted.
+    of : {"mean", "newest", "next"}
+        Of which task.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range, or the rate infinite.
+
+    Examples
+    --------
+    >>> plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
+    >>> round(plan.promised["mean"].value, 2), [way.value for way in plan.ways]
+    (21.58, [13, None, None])
+    """
+    n, k, b = check_int("n", n, 1), check_int("k", k, 1, MOST_TASKS), check_int("b", b, 0)
+    check_choice("of", of, PLACES)
+    if not 0 <= rate.low <= rate.value <= rate.high or math.isinf(rate.value):
+        raise InputError(f"The rate of change must be finite, at least 0 and inside its interval; got {tuple(rate)}.")
+
+    def promise(place: Place) -> Rate:
+        return _at_ends(lambda rho: effective_samples_of(n, k, b, rho, place), rate)
+
+    def way(vary: Vary, wish: float) -> Way:
+        value, low, high = (needed(wish, vary, n, k, b, rho, of) for rho in rate)
+        return Way(vary, value, low, high, ceiling(vary, n, k, b, rate.value, of))
+
+    ways = () if ess is None else tuple(way(vary, ess) for vary in VARIED)
+    return Plan(n, k, b, rate, of, {place: promise(place) for place in PLACES}, ess, ways)
+
+
+def plan_table(plan: Plan) -> pd.DataFrame:
+    """Return effective samples as each of n, k and b varies, with the band that the interval of the rate gives.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `make_plan`.
+
+    Returns
+    -------
+    DataFrame
+        Columns vary, x, value, low, high. Far enough to show what a wish takes, where it can be fulfilled.
+
+    Examples
+    --------
+    >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
+    >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
+    [21.58]
+    """
+    found: dict[Vary, int] = {way.vary: way.value or 0 for way in plan.ways}
+    last_n, last_k = max(4 * plan.n, 2 * found.get("n", 0), 20), max(2 * plan.k, found.get("k", 0) * 5 // 4, 10)
+    grids: dict[Vary, NDArray[Any]] = {
+        "n": np.unique(np.geomspace(1, last_n, 40).round()),
+        "k": np.unique(np.geomspace(1, min(last_k, MOST_TASKS), 60).round()),
+        "b": np.arange(min(max(plan.b, found.get("b", 0), _B_SHOWN), plan.k - 1) + 1),
+    }
+    rows = []
+    for vary, grid in grids.items():
+        for x in sorted({int(one) for one in grid} | ({found[vary]} if found.get(vary) else set())):
+            at: dict[str, Any] = {"n": plan.n, "k": plan.k, "b": plan.b, "of": plan.of, vary: x}
+            worth = _at_ends(lambda rho, at=at: effective_samples_of(**at, rho=rho), plan.rate)  # type: ignore[misc]
+            rows.append({"vary": vary, "x": x, **worth._asdict()})
+    return pd.DataFrame(rows)
+
+
+def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
+    """Return the error of single-task learning against n, made to fall, of runs that differ in n only, n rising.
+
+    Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
+    """
+    table = budget_table(runs)
+    table = table[table["rule"] == "single"]
+    value, half = table["value"].to_numpy(), np.nan_to_num(table["half"].to_numpy())
+    curves = {"value": value, "low": value - half, "high": value + half}
+    return pd.DataFrame(
+        {"rule": "single", "x": table["x"].to_numpy(), **{name: falling(curve) for name, curve in curves.items()}}
+    )
+
+
+def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
+    """Return the error a task has with a number of effective samples: that of single-task learning from so many.
+
+    `column` is "value" or an end of the band, "low" or "high". NaN beyond the grid of the curve.
+
+    >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
+    >>> round(error_at(curve, 10), 3), error_at(curve, 100)
+    (0.35, nan)
+    """
+    grid = curve["x"].to_numpy(dtype=np.float64)
+    if not grid[0] <= ess <= grid[-1]:
+        return math.nan
+    return float(np.interp(math.log(ess), np.log(grid), curve[column].to_numpy()))
+
+
+def samples_for(curve: pd.DataFrame, error: float) -> float:
+    """Return the effective samples that go with an error, the inverse of `error_at`; NaN below the curve.
+
+    >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
+    >>> round(samples_for(curve, 0.35), 3), samples_for(curve, 0.1)
+    (10.0, nan)
+    """
+    return samples_needed(curve, "single", error)
+
+
+def out_of_reach(curve: pd.DataFrame, error: float) -> str:
+    """Say why a learning curve has no samples for an error below all of it."""
+    lowest, n = float(curve["value"].min()), curve["x"].max()
+    return (
+        f"An error of {decimal(error)} is beyond the learning curve: a task alone reaches {decimal(lowest)} with {n} "
+        "samples, the most that can be tried on these data."
+    )
+
+
+def _with_ends(found: Rate, say: Callable[[float], str]) -> str:
+    ends = f" ({say(found.low)} to {say(found.high)})" if found.low != found.high else ""
+    return f"{say(found.value)}{ends}"
+
+
+def promise_sentence(plan: Plan) -> str:
+    """Say what a plan is worth.
+
+    >>> promise_sentence(make_plan(Rate.guess(0.1), 10, 20, 3))
+    'n = 10, k = 20, b = 3 at ρ = 0.10: an average task is worth 21.6 samples.'
+    """
+    worth = _with_ends(plan.promised[plan.of], "{:,.1f}".format)
+    return (
+        f"n = {plan.n}, k = {plan.k}, b = {plan.b} at ρ = {_with_ends(plan.rate, number)}: {PLACES[plan.of]} is worth "
+        f"{worth} samples."
+    )
+
+
+def promise_rows(plan: Plan, curve: pd.DataFrame | None = None) -> list[dict[str, str]]:
+    """Return the effective samples of each of `PLACES` with their ends as texts, with a learning curve errors too."""
+    rows = []
+    for place, found in plan.promised.items():
+        ends = zip(("samples", "low", "high"), found, strict=True)
+        row = {"worth": PLACES[place]} | {name: f"{value:,.1f}" for name, value in ends}
+        if curve is not None:
+            error = Rate(*(error_at(curve, found.value, column) for column in Rate._fields))
+            told = f"{decimal(error.value)} ({decimal(error.low)} to {decimal(error.high)})"
+            row["error"] = "beyond the grid" if math.isnan(error.value) else told
+        rows.append(row)
+    return rows
+
+
+def way_sentence(plan: Plan, way: Way) -> str:
+    """Say what one of n, k and b alone would have to be, or why no value of it is enough.
+
+    >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
+    >>> print(way_sentence(plan, plan.ways[0]))
+    Impossible: the task to come is never worth 1 / ρ = 10 samples: the change blurs what the past says.
+    """
+    if way.value is not None:
+        s = "s" * (way.value != 1)
+        unit = {"n": f"sample{s} a task", "k": f"task{s}", "b": f"backward step{s}"}[way.vary]
+        low, high = ("impossible" if end is None else f"{end:,}" for end in (way.low, way.high))
+        return f"{way.value:,} {unit}{f' ({low} to {high})' if low != high else ''}."
+    if way.vary == "n":
+        why = f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs what the past says"
+    elif way.vary == "k":
+        if plan.wish is not None and plan.wish < way.ceiling:
+            return f"More than {MOST_TASKS:,} tasks."
+        why = f"with {plan.n} samples a task, more tasks never lead to more than {way.ceiling:,.1f}"
+    elif plan.of == "mean":
+        why = f"with all tasks that come later a task is worth {way.ceiling:,.1f}"
+    else:
+        why = "backward steps bring what later tasks say, and there is no later one yet"
+    return f"Impossible: {why}."
+
+
+def advice(plan: Plan) -> str:
+    """Return one sentence of advice: what reaches the wish, and from where on nothing is gained.
+
+    >>> for part in advice(make_plan(Rate.guess(0.01), 10, 20, 3, ess=55)).split("; "):
+    ...     print(part)
+    Collect 11 samples a task, or learn 21 tasks more, or look 5 steps back
+    beyond 6 backward steps next to nothing is gained.
+    """
+    return f"{capital(_what_to_do(plan))}; {_where_it_ends(plan)}."
+
+
+def _what_to_do(plan: Plan) -> str:
+    if plan.wish is None:
+        return f"{PLACES[plan.of]} is worth {plan.promised[plan.of].value:,.1f} samples"
+    if plan.is_reached:
+        return f"{PLACES[plan.of]} is worth {plan.wish:,.3g} samples as planned"
+    n, k, b = (way.value for way in plan.ways)
+    ways = [f"collect {n:,} samples a task"] if n is not None else []
+    ways += [f"learn {k - plan.k:,} tasks more"] if k is not None else []
+    ways += [f"look {b:,} steps back"] if b is not None else []
+    if not ways:
+        return f"{plan.wish:,.3g} samples are impossible: {PLACES[plan.of]} is never worth {plan.ways[0].ceiling:,.3g}"
+    return ", or ".join(ways)
+
+
+def _where_it_ends(plan: Plan) -> str:
+    rho = plan.rate.value
+    if rho == 0:
+        return "without change every sample of every task counts in full"
+    if plan.of == "mean":
+        # The share of what succeeding tasks can add does not depend on the task.
+        b = theory.smallest_b(_ENOUGH, 1, None, plan.n, rho)
+        return f"beyond {b} backward step{'s' * (b != 1)} next to nothing is gained"
+    limit = theory.steady_state(plan.n, rho)
+    ends = limit.next if plan.of == "next" else limit.newest
+    if plan.promised[plan.of].value >= _ENOUGH * ends or math.isinf(ends):
+        return f"more than {plan.k} tasks of {plan.n} samples add next to nothing"
+    return f"with {plan.n} samples a task, more tasks lead to {ends:,.1f} at most"

@@ -1,0 +1,69 @@
+"""Runs that are too large or too slow are refused; runs of many visitors wait for each other."""
+
+import pytest
+
+from pages.ui import assessing, comparing, places, running
+from tests.app.conftest import texts
+
+LARGEST = {
+    "dataset": "random_walk", "k": "2000", "n": "1", "b": "1999", "repetitions": "200", "features": "rff",
+    "frequencies": "1000",
+}  # fmt: skip
+SMALL = {"dataset": "identical", "k": "4", "n": "5", "b": "1", "repetitions": "2"}
+
+
+def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
+    monkeypatch.setattr(running, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
+    test = app(**LARGEST)
+    assert not test.exception
+    (message,) = [error.value for error in test.error]
+    assert "too large for this server" in message
+    assert "at most 250 million" in message
+    assert "Fewer repetitions, tasks k" in message
+
+
+def test_a_link_to_a_comparison_that_is_far_too_large_runs_nothing(app, monkeypatch):
+    monkeypatch.setenv(places.LIMIT, "0.0001,2")
+    monkeypatch.setattr(comparing, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
+    test = app(**SMALL)
+    test = test.switch_page("pages/views/compare.py").run()
+    assert not test.exception
+    assert len([error for error in test.error if "too large for this server" in error.value]) == 1
+
+
+def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
+    monkeypatch.setenv(places.LIMIT, "0.00001,2")
+    monkeypatch.setattr(assessing, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
+    test = app(**SMALL).switch_page("pages/views/evolving.py").run()
+    assert not test.exception
+    assert "This diagnosis is too large for this server" in texts(test)
+
+
+def test_a_run_that_is_too_slow_ends_early(app, monkeypatch):
+    monkeypatch.setenv(places.LIMIT, "1,0.00001")
+    monkeypatch.setattr(places, "_PACE_S", 0.0)
+    test = app(**SMALL)
+    assert not test.exception
+    assert len([error for error in test.error if "would take too long for this server" in error.value]) == 1
+    # Its place is free again: with a higher limit it runs.
+    monkeypatch.delenv(places.LIMIT)
+    test.run()
+    assert not test.exception
+    assert not test.error
+
+
+def test_a_usual_run_starts_by_itself(app, monkeypatch):
+    started = []
+    original = running.iter_run
+    monkeypatch.setattr(running, "iter_run", lambda *a, **options: (started.append(a), original(*a, **options))[1])
+    test = app(**SMALL)
+    assert not test.exception
+    assert started
+
+
+def test_a_failure_gives_the_place_back(app, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "iter_run", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("no")))
+        for _ in range(3):
+            assert app(**SMALL).exception
+    assert not app(**SMALL).exception

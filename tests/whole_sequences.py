@@ -1,0 +1,58 @@
+"""Recursions over whole sequences, which the library runs step by step: what its numbers are compared with."""
+
+import numpy as np
+
+from imrc._types import Floats
+from imrc.core.recursions import borrowed_samples, forward_step, revise, track_forward
+from imrc.core.theory import ess_recursion
+
+
+def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
+    """Backward mean and MSE vectors, by `forward_step` from the last task to the first.
+
+    Parameters and results as in `track_forward`.
+
+    >>> tau = np.array([[0.0], [3.0], [6.0]])
+    >>> track_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
+    array([3. , 4.5, 6. ])
+    """
+    tau_bwd, s_bwd = tau.copy(), s.copy()
+    for j in range(len(tau) - 2, -1, -1):
+        tau_bwd[j], s_bwd[j] = forward_step(tau[j], s[j], tau_bwd[j + 1], s_bwd[j + 1], d[j + 1])
+    return tau_bwd, s_bwd
+
+
+def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
+    """Forward and backward mean and MSE vectors of all tasks at the last step, by `track_forward` and `revise`.
+
+    Tasks k-1-b, ..., k-1 are updated, earlier ones keep their forward value; b None: all.
+
+    >>> tau = np.array([[0.0], [3.0], [6.0]])
+    >>> track_forward_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
+    array([3., 3., 3.])
+    """
+    tau_fb, s_fb = track_forward(tau, s, d)
+    k = len(tau)
+    reach = range(k - 2, (-1 if b is None else max(-1, k - 2 - b)), -1)
+    earlier = ((tau[j], s[j], tau_fb[j], s_fb[j]) for j in reach)
+    for j, (mean, mse) in zip(reach, revise((tau[-1], s[-1]), earlier, (d[j + 1] for j in reach)), strict=True):
+        tau_fb[j], s_fb[j] = mean, mse
+    return tau_fb, s_fb
+
+
+def ess_by_b(n: Floats, sigma2: float, d2: float, largest: int) -> Floats:
+    """Effective sample size of every task for b = 0, ..., `largest` backward steps, one row each.
+
+    >>> ess_by_b(np.full(3, 10.0), 1.0, 0.1, 2).round(2).tolist()
+    [[10.0, 15.0, 16.0], [15.0, 20.0, 16.0], [16.0, 20.0, 16.0]]
+    """
+    forward = ess_recursion(n, sigma2, d2, 0)[0]
+    rows = [forward]
+    # reach[j]: ESS of task j from itself and the next b tasks, for the b reached so far.
+    reach = n.copy()
+    for _ in range(largest):
+        share = np.zeros(len(n))
+        share[:-1] = borrowed_samples(reach[1:], sigma2, d2)
+        rows.append(forward + share)
+        reach = n + share
+    return np.stack(rows)
