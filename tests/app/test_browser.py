@@ -13,32 +13,6 @@ def page(new_page):
     return new_page(1440, 1200)
 
 
-def error_of(page, strategy: str) -> str:
-    """Return the error a strategy has under the picture of the decision."""
-    line = page.get_by_text(re.compile("^Error( ± one standard error)?: ")).first
-    expect(line).to_be_visible()
-    return re.search(rf"(?:: |· ){strategy} ([.\d]+(?: ± [.\d]+)?)", line.inner_text())[1]
-
-
-def test_first_visit_change_b_and_run(page, server):
-    page.goto(f"{server}/?quantity=Errors")
-    heatmaps = page.locator(".js-plotly-plot .heatmaplayer .hm")
-    expect(heatmaps).to_have_count(4)  # three rules, and the pictures of the tasks
-    expect(page.get_by_text("On Rotated digits, one rule for all tasks")).to_be_visible()
-    before = error_of(page, "Forward and backward")
-    page.get_by_role("spinbutton", name="Backward b").fill("0")
-    page.get_by_role("button", name="Run", exact=False).first.click()
-    expect(page).to_have_url(re.compile(r"[?&]b=0(&|$)"))
-    expect(page.get_by_text(f"Forward and backward {before}")).to_have_count(0)
-    # Without backward steps both rules are one.
-    after = error_of(page, "Forward and backward")
-    assert after == error_of(page, "Forward")
-    page.reload()
-    expect(heatmaps).to_have_count(4)
-    expect(page.get_by_role("spinbutton", name="Backward b")).to_have_value("0")
-    assert error_of(page, "Forward and backward") == after
-
-
 def test_a_sidebar_opened_late_shows_and_runs_the_settings_of_the_link(new_page, server):
     """On phones the sidebar is closed at first; its widgets are drawn after a second run of the script."""
     page = new_page(390, 900)

@@ -40,7 +40,7 @@ def test_a_swipe_over_each_chart_scrolls_the_page(new_page, server, address):
         up = place[0] + 150 < place[1]
         swipe(page, box["x"] + box["width"] / 2, HEIGHT / 2, -200 if up else 200)
         moved = "([main, old]) => Math.abs(main.scrollTop - old) > 60"
-        page.wait_for_function(moved, arg=[main.element_handle(), place[0]], timeout=5_000)
+        page.wait_for_function(moved, arg=[main.element_handle(), place[0]], timeout=60_000)
         expect(drawn).to_be_attached()
         after = chart.evaluate("chart => JSON.stringify([chart.layout.xaxis.range, chart.layout.yaxis.range])")
         assert after == before

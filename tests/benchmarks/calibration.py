@@ -1,11 +1,10 @@
-"""Do the promises hold? Coverage of tau ± 2 sqrt(s), minimax risk against the randomised rule's error, probabilities.
+"""Do the promises hold? Coverage of tau ± 2 sqrt(s), and minimax risk against the randomised rule's error.
 
-Run: python -m tests.benchmarks.calibration [--streams]        the streams need $IMRC_STREAMS, see sequences.py
+Run: python -m tests.benchmarks.calibration
 """
 
 import csv
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,12 @@ import imrc
 from imrc.core.learner import Learner
 from imrc.core.prediction import randomised_rule, scores
 from imrc.core.settings import resolve_settings
-from imrc.evaluation.measures import measures_of
 from imrc.evaluation.splits import draw_task, largest_n, repetition_seeds, task_seed
 from imrc.features import make
 from imrc.solvers._api import with_intercept
-from tests.benchmarks.sequences import SEQUENCES, STREAMS, Setting
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 SEEDS = range(10)
-PROBABILITY_SEEDS = range(600, 604)
 REAL = ("usenet1", "usenet2", "german", "spam", "weather", "power_supply")
 
 
@@ -75,35 +71,6 @@ def bounded(name: str, n: int, seeds: range) -> tuple[float, int]:
     return held / total, total
 
 
-def probabilities(setting: Setting, n: int, variant: str) -> list[dict[str, object]]:
-    """Log loss and calibration error of the class probabilities of the rule forward and backward, over seeds."""
-    found: dict[str, list[float]] = {"log_loss": [], "calibration": []}
-    for seed in PROBABILITY_SEEDS:
-        sequence = setting.load(seed)
-        result = imrc.evaluate(
-            sequence,
-            n=min(n, largest_n(sequence)),
-            repetitions=5,
-            seed=seed,
-            **VARIANTS[variant],
-        )
-        measures = measures_of(result)["forward_backward"]
-        for name, values in found.items():
-            values.append(measures[name].mean)
-    return [
-        {
-            "what": name.replace("_", " "),
-            "on": setting.dataset,
-            "preset": variant,
-            "n": n,
-            "rule": "forward_backward",
-            "value": round(float(np.mean(values)), 4),
-            "stderr": round(float(np.std(values, ddof=1) / np.sqrt(len(values))), 4),
-        }
-        for name, values in found.items()
-    ]
-
-
 def main() -> None:
     """Print and store the tables."""
     rows: list[dict[str, object]] = []
@@ -127,11 +94,6 @@ def main() -> None:
             rows.append(
                 row | {"value": round(share, 4), "stderr": round(float(np.sqrt(share * (1 - share) / total)), 4)}
             )
-    for setting in SEQUENCES:
-        known = setting.dataset in imrc.datasets.names()[:8] or os.environ.get("IMRC_DATA")
-        if "--streams" in sys.argv if setting.dataset in STREAMS else known:
-            for n in (10, 50):
-                rows += probabilities(setting, n, "recommended")
     for row in rows:
         print(*row.values(), sep="  ")
     with RESULTS.open("w", newline="") as file:

@@ -11,9 +11,6 @@ from imrc.evaluation import RunResult
 from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
 from imrc.sweeps.cell import Cell, Failure, Record
 
-TIMES = {"time_s", "method_time_s/imrc"}
-"""Arrays that are measurements of time and differ from run to run."""
-
 
 def small_spec(**changes) -> SweepSpec:
     """A sweep whose cells take some milliseconds."""

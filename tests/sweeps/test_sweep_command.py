@@ -7,7 +7,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import imrc
@@ -62,16 +61,6 @@ def test_a_dry_run_runs_nothing(capsys, kept):
         assert len(store) == 0
 
 
-@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
-def test_export(capsys, tmp_path, ending, read):
-    file = tmp_path / f"cells.{ending}"
-    assert main([*SMALL, "--export", str(file)]) == 0
-    assert f"{file}: 6 rows" in capsys.readouterr().err
-    table = read(file)
-    assert table["rule"].tolist() == ["single", "forward", "forward_backward"] * 2
-    assert table["repetition"].tolist() == [1, 1, 1, 2, 2, 2]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -122,35 +111,6 @@ def test_failed_cells_are_listed_and_end_with_status_1(capsys, monkeypatch):
     assert "Traceback" not in output.err
     assert main(["--debug", *SMALL]) == 1
     assert "in fail_sometimes" in capsys.readouterr().err
-
-
-def test_ctrl_c_leaves_what_is_finished_and_says_how_to_go_on(capsys, monkeypatch, tmp_path):
-    real = cell_module._run
-
-    def stop_at_the_second(cell):
-        if cell.repetition == 1:
-            raise KeyboardInterrupt
-        return real(cell)
-
-    path = tmp_path / "r.sqlite"
-    with monkeypatch.context() as patch:
-        patch.setattr(cell_module, "_run", stop_at_the_second)
-        assert main([*SMALL, "--store", str(path)]) == 1
-    error = capsys.readouterr().err
-    assert f"imrc: stopped. 1 of 2 cells are in {path}; the same command goes on from there." in error
-    assert main([*SMALL, "--store", str(path)]) == 0
-    assert "1 stored already, 1 to run" in capsys.readouterr().err
-
-
-def test_help_names_every_flag(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["sweep", "--help"])
-    assert stop.value.code == 0
-    shown = capsys.readouterr().out
-    for flag in ("--file", "--datasets", "--features", "-n N", "-W W", "--seeds", "--store", "--jobs", "--scheduler",
-                 "--dry-run", "--export", "--json", "--csv"):  # fmt: skip
-        assert flag in shown
-    assert "Range 1 to 10000" in shown
 
 
 def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypatch, tmp_path):

@@ -25,9 +25,6 @@ from imrc.baselines.references import (
     SingleTaskLogistic,
 )
 
-H = np.array([[2.0, 0.5], [0.5, 1.0]])
-THETA = np.array([1.0, -2.0])
-
 
 def clusters(n, seed, d=3, flip=False, spread=1.0):
     rng = np.random.default_rng(seed)

@@ -72,17 +72,6 @@ def own_file(tmp_path):
     return path
 
 
-def test_own_file_is_run_like_read_table(capsys, own_file):
-    cut = ["--label", "state", "--task", "date", "--period", "week", "--exclude", "pump"]
-    assert main(["run", str(own_file), *cut, "-k", "4", "--n", "5", "--repetitions", "2", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    sequence = imrc.datasets.read_table(own_file, label="state", task="date", period="week", exclude=("pump",))
-    result = imrc.evaluate(sequence.head(4), n=5, repetitions=2)
-    assert printed["tasks"] == 4
-    for row in printed["rules"]:
-        assert row["error_average"] == result.headline()[row["rule"]].mean
-
-
 def test_own_file_in_blocks_is_assessed(capsys, own_file):
     assert main(["assess", str(own_file), "--label", "state", "--block", "60", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -111,19 +100,6 @@ def test_mistakes_with_files(capsys, own_file, command, arguments, message):
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
-
-
-def test_custom_settings(capsys):
-    custom = {"lambda0": 0.3, "instances": "reach", "solver": "subgradient", "max_iter": 150}
-    flags = [word for name, value in custom.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    flags += ["--features", "rff", "--frequencies", "30", "--sigma2", "2.5", "--preset", "paper"]
-    assert main([*RUN, *flags, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    spec = imrc.features.FeatureSpec("rff", frequencies=30, sigma2=2.5)
-    sequence = imrc.datasets.load("identical", tasks=4)
-    result = imrc.evaluate(sequence, n=5, repetitions=2, preset="paper", features=spec, **custom)
-    assert [row["error_average"] for row in printed["rules"]] == [h.mean for h in result.headline().values()]
-    assert imrc.RunSettings.from_json(printed["settings"]) == result.settings
 
 
 def test_result_is_saved(tmp_path):

@@ -259,13 +259,6 @@ def test_pickled_model_goes_on_learning(sequence, preset):
     np.testing.assert_array_equal(model.coef_["forward_backward"], copy.coef_["forward_backward"])
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_future_tasks_change_nothing_out_of_reach(sequence, preset):
-    short, long = learn(sequence.head(3), b=1, preset=preset), learn(sequence, b=1, preset=preset)
-    np.testing.assert_array_equal(short.coef_["forward_backward"][:2], long.coef_["forward_backward"][:2])
-    np.testing.assert_array_equal(short.coef_["forward"], long.coef_["forward"][:3])
-
-
 def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence):
     # With lambda = 0 and X all there is, the empirical distribution is in the uncertainty set, so the minimax risk
     # bounds the error of the randomised rule on the very samples it was learnt from.

@@ -78,11 +78,6 @@ def test_same_seed_same_result_other_seed_other_result(sequence, result):
     assert not np.array_equal(result.errors["forward"], other.errors["forward"], equal_nan=True)
 
 
-def test_fewer_tasks_are_the_beginning_of_more(sequence, result):
-    short = imrc.evaluate(sequence, n=8, k=4, b=2, repetitions=3, features="identity", seed=5, max_iter=300)
-    np.testing.assert_array_equal(short.errors["forward_backward"], result.errors["forward_backward"][:, :4, :4])
-
-
 def test_test_rows_are_never_trained_on_and_the_same_for_every_n():
     y = np.random.default_rng(0).integers(0, 3, 90)
     seed = np.random.SeedSequence(3)

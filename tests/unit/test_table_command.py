@@ -4,14 +4,13 @@ import io
 import json
 import math
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from imrc import datasets
 from imrc.cli import main
-from imrc.evaluation import RunSettings, evaluate, iter_run
+from imrc.evaluation import RunSettings, evaluate
 from imrc.evaluation.compared import run_methods
 from imrc.evaluation.comparison import comparison_table, score_table
 from imrc.evaluation.words import UNTUNED
@@ -161,21 +160,6 @@ def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
     error = capsys.readouterr().err
     assert "random_walk, n = 8: IMRC (paper) takes about 1 min, 5 times its first task." in error
     assert error.count("Always the most frequent class takes about 1 min") == 1
-
-
-def test_what_is_announced_is_the_time_of_the_first_task_times_the_tasks():
-    told = []
-    sequence = datasets.load("random_walk", tasks=4, samples=40)
-
-    def slow(*_arguments):
-        for step in iter_run(sequence, RunSettings(n=5, repetitions=1, methods=("majority",))):
-            yield replace(step, time_s=40.0 if step.number == 1 else 1e6)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("imrc.evaluation.compared.iter_run", slow)
-        settings = RunSettings(n=5, repetitions=1)
-        run_methods(sequence, settings, ["majority"], announce=told.append)
-    assert told == ["Always the most frequent class takes about 3 min, 4 times its first task."]
 
 
 @pytest.mark.parametrize(
