@@ -115,8 +115,8 @@ def test_a_link_to_a_preset_that_is_gone_gets_the_recommended_one_and_says_so(ap
     expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, loss=loss).headline()
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
     assert preset in texts(test)
-    assert link(test)["preset"] == "recommended"
-    assert link(test).get("loss", "log") == loss
+    chosen = test.session_state["visit"].choice
+    assert (chosen.preset, chosen.settings.learner.loss) == ("recommended", loss)
 
 
 def test_custom_values_reach_the_run_and_the_link(app):
