@@ -169,30 +169,50 @@ class _Change:
 
     @property
     def rate(self) -> float:
-        """The rate of change: the one that was given, or the mean of the last W differences, at least 0."""
-        if self._known is not None:
-            return self._known
-        moved, periods = np.sum(self._excess, axis=0) if self._excess else (0.0, 1.0)
+        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
+
+        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
+        """
+        if self._known is not None or not self._excess:
+            return np.inf if self._known is None else self._known
+        moved, periods = np.sum(self._excess, axis=0)
         return max(float(moved / periods), 0.0)
 
-    def promised(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[float]:
-        """Return the effective samples of the newest of some tasks and of those before it, the nearest first."""
-        forward, rate = [0.0], self.rate
-        for n, gap in zip(samples, gaps, strict=True):
-            forward.append(n + float(borrowed_samples(forward[-1], 1.0, rate * gap)))
-        found, backward = [forward[-1]], float(samples[-1])
-        for back in range(1, min(reach, len(samples) - 1) + 1):
-            borrowed = float(borrowed_samples(backward, 1.0, rate * gaps[-back]))
-            found.append(forward[-1 - back] + borrowed)
-            backward = samples[-1 - back] + borrowed
+    def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+        """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
+        count = len(samples)
+        forward = [(0.0, np.zeros(count))]
+        for place, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
+            forward.append(self._joined((float(n), _unit(place, count)), forward[-1], gap))
+        found, backward = [forward[-1]], (float(samples[-1]), _unit(count - 1, count))
+        for back in range(1, min(reach, count - 1) + 1):
+            found.append(self._joined(forward[-1 - back], backward, gaps[-back]))
+            own = float(samples[-1 - back]), _unit(count - 1 - back, count)
+            backward = self._joined(own, backward, gaps[-back])
         return found
+
+    def borrowed(self, worth: float, gap: float) -> float:
+        """Return what effective samples are worth so many periods away."""
+        return float(borrowed_samples(worth, 1.0, self.rate * gap if gap else 0.0))
+
+    def _joined(self, one: tuple[float, Floats], other: tuple[float, Floats], gap: float) -> tuple[float, Floats]:
+        """Join two estimates that do not share samples, the second so many periods away: eqs. (6) and (10)."""
+        borrowed = self.borrowed(other[0], gap)
+        total = one[0] + borrowed
+        return total, one[1] if total == 0.0 else (one[0] * one[1] + borrowed * other[1]) / total
+
+
+def _unit(place: int, count: int) -> Floats:
+    weights = np.zeros(count)
+    weights[place] = 1.0
+    return weights
 
 
 class LogLossLearner:
     """Learn a sequence task by task; see the top of this module.
 
-    With a rate in the settings there is that one only, and each task alone as the reference. With loss "0-1" the shares
-    are found in the same way, and mean vectors weighted by them; the rules are somebody else's.
+    With a rate in the settings there is that one only, and each task alone as the reference. Beside the rules, mean
+    vectors are tracked at the rate of change that the samples show; with loss "0-1" somebody else learns from these.
     """
 
     def __init__(self, settings: IMRCSettings, n_classes: int, candidates: Sequence[Candidate] = CANDIDATES) -> None:
@@ -242,32 +262,33 @@ class LogLossLearner:
             value, iterations = self._solve(c, weights[c], ess[c], self._penalties[c])
             spent += iterations
             if c == self._alone:
-                alone = self._estimate(c, weights[c], ess[c], value, iterations) if len(y) else self._unknown()
+                mu, own = primal_parameters(self._parameters(c)), weights[c]
+                alone = self._with_means(own, ess[c], ess[c], mu, own, value, iterations) if len(y) else self._unknown()
         if len(y):
             # A task alone knows no variances but its own, as in the paper.
             alone = replace(alone, mse=self._own_mse * (len(y) / alone.ess))
         shares, number = self.shares()[0], ("task", self._steps)
-        promised = self._promised()
+        tracked = self._tracked()
         # The newest task begins where its candidates lead on average, those before it where they were.
         self._starts[number] = np.tensordot(shares, [self._starts[c] for c in self._still], axes=1)
         self._starts.pop(("task", self._steps - self.b - 1), None)
-        found, last = [self._mixed(number, weights, ess, shares, promised[0])], shares @ weights[self._still]
+        found, last = [self._mixed(number, weights, ess, shares, tracked[0])], shares @ weights[self._still]
         for back, task in enumerate(self._weights.revised() if revise else [], start=1):
             place, mine = ("task", self._steps - back), shares @ task[0][self._still]
             # Nearer to the weights of the task after it than to what they were before this step: it begins there.
             if np.abs(mine - last).sum() < 2.0 * mine[-1]:
                 self._starts[place] = self._starts["task", self._steps - back + 1]
-            found.append(self._mixed(place, *task, shares, promised[back]))
+            found.append(self._mixed(place, *task, shares, tracked[back]))
             last = mine
         # What the newest rule took, the candidates where its solver begins included.
         return LogStep(alone, replace(found[0], iterations=spent + found[0].iterations), found[1:])
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
-        shares, weights = self.shares()[1], self._weights.forward()[0]
+        shares, (worth, tracked) = self.shares()[1], self._tracked()[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = float(borrowed_samples(self._promised()[0], 1.0, self._change.rate * gap))
-        return self._with_means(shares @ weights, max(worth, 1.0), primal_parameters(rule))
+        worth = max(self._change.borrowed(worth, gap), 1.0)
+        return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""
@@ -307,36 +328,40 @@ class LogLossLearner:
             losses.append(log_loss(self._X[held] @ self._parameters(c).T, self._y[held]))
         return np.array(losses)
 
-    def _promised(self) -> list[float]:
-        """Return the effective samples of the newest task and of those before it within reach, the nearest first.
-
-        Those of the theorems for the change that samples show; learning alone has its part in `_mixed`.
-        """
+    def _tracked(self) -> list[tuple[float, Floats]]:
+        """Return effective samples and weights of the mean vectors within reach, that of the newest task first."""
         gaps = np.diff(self._times, prepend=self._times[0]).tolist()
-        return self._change.promised(self._sizes, gaps, self.b)
+        return self._change.tracked(self._sizes, gaps, self.b)
 
-    def _mixed(self, place: Hashable, weights: Floats, ess: Floats, shares: Floats, promised: float) -> TaskEstimate:
+    def _mixed(
+        self, place: Hashable, weights: Floats, ess: Floats, shares: Floats, tracked: tuple[float, Floats]
+    ) -> TaskEstimate:
         """Solve for a task with the weights, effective samples and penalties of all candidates by their shares."""
         still = self._still
         worth, penalty = np.exp(shares @ np.log([ess[still], self._penalties[still]]).T)
         together, alone = shares @ weights[still], float(shares[still.index(self._alone)])
-        promised = float(ess[self._alone] ** alone * max(promised, 1.0) ** (1.0 - alone))
+        known = max(tracked[0], 1.0)
+        # As far as a task is learnt alone, its own samples count.
+        promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
         if not self._solves:
-            return self._with_means(together, promised, np.empty(0))
-        return self._estimate(place, together, promised, *self._solve(place, together, worth, penalty))
-
-    def _estimate(self, place: Hashable, weights: Floats, ess: float, value: float, iterations: int) -> TaskEstimate:
-        """Return what is known of a task with the rule in a place."""
-        return self._with_means(weights, ess, primal_parameters(self._parameters(place)), value, iterations)
+            return self._with_means(tracked[1], known, promised, np.empty(0), tracked[1])
+        value, iterations = self._solve(place, together, worth, penalty)
+        mu = primal_parameters(self._parameters(place))
+        return self._with_means(tracked[1], known, promised, mu, together, value, iterations)
 
     def _with_means(
-        self, weights: Floats, ess: float, mu: Floats, value: float = np.nan, iterations: int = 0
+        self,
+        tracked: Floats,
+        known: float,
+        ess: float,
+        mu: Floats,
+        weights: Floats,
+        value: float = np.nan,
+        iterations: int = 0,
     ) -> TaskEstimate:
-        """Return a rule with the mean vector that has its weights, and the mean squared error of that."""
-        weights = weights / weights.sum()
-        return TaskEstimate(
-            weights @ self._averages, self._variance / ess, mu, value, np.nan, float(ess), iterations, weights
-        )
+        """Return a rule with the tracked mean vector of its task, worth `known` samples."""
+        mean, mse = tracked / tracked.sum() @ self._averages, self._variance / known
+        return TaskEstimate(mean, mse, mu, value, np.nan, float(ess), iterations, weights / weights.sum())
 
     def _unknown(self) -> TaskEstimate:
         """Return what a task without labels says of itself."""

@@ -99,7 +99,7 @@ def _reason(worth: EffectiveSamples, diagnosis: Assessment | None) -> str:
             "on each other."
         )
     if worth.borrowing < _RARELY:
-        return f"The rules themselves did without other tasks in {100 * (1 - worth.borrowing):.0f} % of the steps."
+        return f"Each task alone has a share of {100 * (1 - worth.borrowing):.0f} % in the rules themselves."
     if diagnosis is not None and diagnosis.verdict.assumption == "contradicted":
         return (
             f"The theorems assume independent changes around zero; the verdict here is *{diagnosis.verdict.title}*, "

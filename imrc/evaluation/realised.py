@@ -18,7 +18,7 @@ from imrc.wording import RULES
 
 _DRAWS = 400
 _LEVEL = (0.025, 0.975)
-RANGE = "On real streams errors showed .6 to 2.1 times as many samples as promised."
+RANGE = "On real streams errors showed .3 to 1.5 times as many samples as promised."
 """Weather, electricity, hyperplane and 2CDT, forward as well as forward and backward, n = 10, at the last step.
 
 The promise counts how well mean vectors are known. On simulated walks these are worth what is promised, and errors show

@@ -163,6 +163,7 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     usual_loss = "log"
     if values.get("preset") in RETIRED:
         usual_loss = RETIRED[values["preset"]]
+        notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."
         values = {**values, "preset": "recommended"}
     preset, loss = word("preset", UI_PRESETS, "recommended"), word("loss", LOSSES, usual_loss)
     own_preset = "paper" if preset == "custom" else preset

@@ -19,7 +19,6 @@ from imrc.evaluation.words import UNTUNED
 from imrc.paper import shipped
 from imrc.wording import LOSSES, duration, with_spread
 from pages.ui import data, places, state
-from pages.ui.choice import loss_in_words
 from pages.ui.running import ensure_compiled, stoppable, store
 
 LONG_S = 60.0
@@ -76,10 +75,7 @@ def _loss(settings: RunSettings, preset: str) -> tuple[tuple[str, Any], ...]:
 
 def rules_sentence(settings: RunSettings) -> str:
     """Say which rule each preset of IMRC learns, and what was tuned."""
-    rules = [
-        f"{preset_in(job.preset, job.features)}{loss_in_words(job)}, {LOSSES[job.learner.loss]}"
-        for job in imrc_settings(settings)
-    ]
+    rules = [f"{preset_in(job.preset, job.features)}, {LOSSES[job.learner.loss]}" for job in imrc_settings(settings)]
     return (
         f"Rules of IMRC shown: {'; '.join(rules)}. After ±: one standard error. Charts show 95 % intervals. {UNTUNED} "
         "IMRC's preset *recommended* was tuned, on other draws of the built-in and published sequences."

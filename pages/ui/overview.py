@@ -159,15 +159,20 @@ def against_the_paper(result: RunResult) -> None:
     if preset == "paper":
         st.markdown("These are the paper's choices, or values of your own: there is nothing to compare.")
         return
-    st.markdown(DESCRIPTIONS[result.settings.learner.preset])
+    other_rule = (
+        ""
+        if result.loss == "log"
+        else " Here the rule is not that regression but the paper's, for the same mean vectors."
+    )
+    st.markdown(DESCRIPTIONS[result.settings.learner.preset] + other_rule)
     paper = current_result(preset="paper", overrides=())
     if paper is None:
         return
-    name = PRESET_TITLES[preset].split(",")[0] + loss_in_words(result.settings)
+    name = PRESET_TITLES[preset]
     st.caption(
         f"Rules shown: Paper, {LOSSES[paper.loss]}; {name}, {LOSSES[result.loss]}. Same draws and representation."
     )
-    st.dataframe(preset_table(paper, result, name), hide_index=True)
+    st.dataframe(preset_table(paper, result, name + loss_in_words(result.settings)), hide_index=True)
     charts.csv(preset_numbers(paper, result), name=f"presets-{result.name}")
     charts.show(
         run_choices,

@@ -8,7 +8,7 @@ import numpy as np
 from imrc import datasets
 from imrc.core.settings import LOSSES
 from imrc.features import KINDS
-from pages.ui.choice import UI_PRESETS, Choice, from_values
+from pages.ui.choice import RETIRED, UI_PRESETS, Choice, from_values
 
 HTML = "<img src=x onerror=alert(1)>"
 STRANGE = (
@@ -38,7 +38,7 @@ def _valid(rng: np.random.Generator, name: str) -> str:
     words = {
         "dataset": list(datasets.names()),
         "features": list(KINDS),
-        "preset": list(UI_PRESETS),
+        "preset": [*UI_PRESETS, *RETIRED],
         "loss": list(LOSSES),
     }
     if name in words:

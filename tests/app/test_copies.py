@@ -56,9 +56,9 @@ def same_everywhere(test, capsys):
     [
         {},
         {"n": "9", "k": "4", "b": "1", "W": "4", "seed": "7", "repetitions": "3"},
-        {"preset": "recommended_01", "features": "standardised"},
-        {"dataset": "trend", "k": "10", "n": "60", "order": "auto"},
-        {"preset": "recommended_01", "order": "2", "b": "1"},
+        {"loss": "0-1", "features": "standardised"},
+        {"dataset": "trend", "k": "10", "n": "60", "scenario": "next_task"},
+        {"loss": "0-1", "b": "1"},
         {"preset": "paper", "features": "rff", "frequencies": "37", "sigma2": "0.7"},
         {"preset": "paper", "features": "rff_median", "frequencies": "20"},
         {"preset": "custom", "lambda0": "0.37", "instances": "reach", "max_iter": "123"},

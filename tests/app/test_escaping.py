@@ -58,7 +58,7 @@ def sequence() -> imrc.TaskSequence:
 
 
 def test_every_page_shows_names_as_they_stand(app, sequence):
-    test = app(dataset="identical", k="4", n="5", repetitions="2", preset="recommended_01")
+    test = app(dataset="identical", k="4", n="5", repetitions="2", loss="0-1")
     test.session_state["visit"].own_sequence = sequence
     test.session_state["visit"].own_source = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()

@@ -27,7 +27,7 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "**logistic regression on everything so far is nearly as good as the best** (.192; " in texts(test)
+    assert "**one rule for all tasks is nearly as good as the best** (.201; " in texts(test)
     sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
     expected = imrc.evaluate(sequence)
     for rule, label in (
@@ -106,6 +106,17 @@ def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
     assert link(test)["features"] == "standardised"
     expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, features="standardised").headline()
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
+
+
+@pytest.mark.parametrize(("preset", "loss"), [("recommended_01", "0-1"), ("recommended_2023", "log")])
+def test_a_link_to_a_preset_that_is_gone_gets_the_recommended_one_and_says_so(app, preset, loss):
+    test = app(dataset="trend", k="5", n="6", preset=preset)
+    assert not test.exception
+    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, loss=loss).headline()
+    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
+    assert preset in texts(test)
+    chosen = test.session_state["visit"].choice
+    assert (chosen.preset, chosen.settings.learner.loss) == ("recommended", loss)
 
 
 def test_custom_values_reach_the_run_and_the_link(app):

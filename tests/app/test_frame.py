@@ -141,12 +141,13 @@ def test_the_rule_for_0_1_loss_is_a_variant_of_the_recommended_preset(app):
     test = app(**SMALL)
     test.toggle(key="rule_01").set_value(True).run()
     assert not test.exception
-    assert link(test)["preset"] == "recommended_01"
+    assert (link(test)["preset"], link(test)["loss"]) == ("recommended", "0-1")
     again = app(**link(test))
     assert metrics(again) == metrics(test)
     assert again.toggle(key="rule_01").value
     again.toggle(key="rule_01").set_value(False).run()
     assert link(again)["preset"] == "recommended"
+    assert "loss" not in link(again)
 
 
 def test_what_has_no_effect_is_not_shown_and_not_forgotten(app):

@@ -11,7 +11,7 @@ ACTIONS = int(os.environ.get("IMRC_WALK_ACTIONS", "300"))
 STARTS = (
     {"dataset": "identical"},
     {"dataset": "random_walk", "preset": "paper"},
-    {"dataset": "trend", "preset": "recommended_01", "features": "standardised"},
+    {"dataset": "trend", "loss": "0-1", "features": "standardised"},
     {"dataset": "rotated_digits", "preset": "custom", "max_iter": "50"},
 )
 

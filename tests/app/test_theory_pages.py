@@ -174,11 +174,6 @@ def test_evolving_page_gives_the_verdict_of_the_library(app):
     assert f"| Does their order matter? | **Yes** | {p_text(result.p_order)} | p = .05 |" in texts(test)
     assert f"| n d² / σ² = {number(result.ratio_at(10)[0])} (" in texts(test)
     assert len(titles(test)) == 6
-    # The learner's change model of this verdict, among all.
-    assert any('level and wave (`order="seasonal"`); it also predicts' in text.value for text in test.markdown)
-    table = next(frame.value for frame in test.dataframe if "Probability" in frame.value)
-    assert table["order"].tolist()[0] == "seasonal"
-    assert len(table) == 6
     for compare, panels in (("nothing", 1), ("random_walk", 2), ("independent", 2)):
         test = test.radio(key="evolving_compare").set_value(compare).run()
         assert not test.exception

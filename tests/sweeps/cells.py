@@ -11,6 +11,7 @@ from imrc.evaluation import RunResult
 from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
 from imrc.sweeps.cell import Cell, Failure, Record
 
+
 def small_spec(**changes) -> SweepSpec:
     """A sweep whose cells take some milliseconds."""
     values = {"datasets": ("identical",), "k": 4, "n": (5, 6), "presets": ("recommended", "paper"), "repetitions": 3}

@@ -213,7 +213,7 @@ def test_the_command(capsys):
     row = found["next_task"]["rules"][1]
     assert row["error_before"] == pytest.approx(expected.headline()["forward"].mean)
     assert row["ess"] == pytest.approx(effective_samples(expected).mean)
-    assert row["risk"] == pytest.approx(expected.before_risk["imrc"][:, 1:].mean())
+    assert row["risk"] is None  # the rule is an average of rules for log loss
     assert main(["run", "random_walk", "-k", "5", "-n", "5", "--repetitions", "3", "--scenario", "next_task"]) == 0
     assert SCENARIOS["next_task"].sentence in capsys.readouterr().out
 
