@@ -207,26 +207,6 @@ class RunSettings:
         apart = self.scenario == "multi_task" and "imrc" in self.methods
         return self if apart or self.scenario == "continual" else replace(self, scenario="continual")
 
-    def with_preset(self, preset: str) -> RunSettings:
-        """Return the run with another preset, and with its representation where this one is its own preset's.
-
-        Parameters
-        ----------
-        preset : str
-            One of `imrc.core.settings.PRESETS`.
-
-        Returns
-        -------
-        RunSettings
-
-        Examples
-        --------
-        >>> RunSettings().with_preset("paper").features.kind
-        'automatic'
-        """
-        own = self.features == own_features(self.preset)
-        return replace(self, preset=preset, features=own_features(preset) if own else self.features)
-
     def reach(self, tasks: int) -> int:
         """Return how many tasks before the newest are learnt again.
 

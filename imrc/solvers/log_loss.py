@@ -50,11 +50,6 @@ def primal_parameters(coefficients: Floats) -> Floats:
     return mu.ravel()
 
 
-def dual_parameters(samples: Floats, coefficients: Floats) -> Floats:
-    """Return mu (C * (D + 1),) from coefficients (C, N) of scaled samples (N, D + 1)."""
-    return primal_parameters(coefficients @ samples)
-
-
 def solve_log_loss(
     matrix: Floats,
     y: NDArray[np.int64],

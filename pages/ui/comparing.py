@@ -142,6 +142,11 @@ IDEAS = {
         "Steady change: old tasks no longer matter.",
         "The samples of the last b + 1 tasks.",
     ),
+    "pooled": (
+        "One rule for all tasks: the recommended learner with a rate of change of 0, on everything so far.",
+        "Tasks that hardly change, or one rule that serves them all.",
+        "The last samples, 2,000 at least.",
+    ),
     "logistic_seen": (
         "Logistic regression on all samples so far: what anybody would try first.",
         "Tasks that hardly change.",

@@ -222,4 +222,6 @@ def guaranteed_result() -> RunResult | None:
     """Return the run whose risks are guarantees: the visitor's own for 0-1 loss, otherwise the 0-1 rule beside it."""
     if state.visit().choice.settings.learner.loss == "0-1":
         return current_result()
-    return current_result(overrides=(("loss", "0-1"),))
+    # Bounds are stated with what the diagnosis measures, in its representation.
+    features = state.visit().choice.settings.features.diagnosed
+    return current_result(preset="recommended", overrides=(("loss", "0-1"),), features=features)

@@ -621,8 +621,10 @@ def test_nothing_moves_before_somebody_presses_play(open_article):
 
 
 def test_all_rules_of_the_first_scene_start_alike(article):
+    """With one task there is nobody to borrow from: only penalties differ, by a picture in ninety at most."""
     first = article.evaluate("Object.values(digits.errors).map((lines) => Object.values(lines).map((line) => line[0]))")
-    assert all(len(set(starts)) == 1 for starts in first)
+    assert all(max(starts) - min(starts) < 1 / 80 for starts in first)
+    assert article.evaluate("Object.values(digits.errors).every((lines) => lines.forward[0] === lines.both[0])")
 
 
 # -- links, projector, phones, everybody ------------------------------------------------------------------------------

@@ -154,12 +154,6 @@ def test_one_repetition_says_that_nothing_can_be_tested(compare):
     assert "no test is possible" in texts(test)
 
 
-def test_more_classes(compare):
-    test = compare(dataset="rotated_digits", k="4", n="5", repetitions="2")
-    assert not test.exception
-    assert "Rotated digits" in texts(test)
-
-
 def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     test = compare()
     test.multiselect(key="compare_methods").set_value(["gem"]).run()

@@ -47,6 +47,7 @@ def test_report_says_what_was_run_and_what_came_out(run, tmp_path):
     file = report.write(result, tmp_path / "report.html", sequence=sequence, title="Random walk")
     text = file.read_text(encoding="utf-8")
     assert text.count("<!doctype html>") == 1
+    assert "Measures of continual learning" in text
     body = without_plotly(text)
     for rule in ("single", "forward", "forward_backward"):
         assert with_error(result.headline()[rule]) in body

@@ -123,9 +123,9 @@ def test_the_page_says_when_borrowing_was_switched_off(app, monkeypatch):
     test = app(**query).switch_page(ESS).run()
     run = page_result(test)
     assert ("learning with other tasks has a weight" in texts(test)) == (effective_samples(run).borrowing < 1)
-    used = np.ones((2, 8))
-    used[:, 2:] = 0.0  # one of the seven steps with a past
-    changed = replace(run, choices={**run.choices, "transfer": used})
+    alone = np.zeros((2, 8))
+    alone[:, 2:] = 1.0  # but for one of the seven steps with a past
+    changed = replace(run, choices={**run.choices, "rate inf": alone})
     monkeypatch.setattr("pages.ui.running.current_result", lambda **_: changed)
     test = app(**query).switch_page(ESS).run()
     assert "learning with other tasks has a weight of 14 %" in texts(test)

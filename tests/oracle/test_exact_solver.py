@@ -58,6 +58,7 @@ def check(X1, tau, lam, box=None):
     return empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", golden_files(), ids=lambda path: path.stem)
 def test_published_inputs(path):
     """Single-task, forward, and forward-and-backward problems of the authors' code: several hundred."""

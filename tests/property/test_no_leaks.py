@@ -151,6 +151,7 @@ VALUES = {
 EDIT = st.sampled_from(HEADER).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(VALUES[name])))
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     kind=st.sampled_from(KINDS),
@@ -174,6 +175,7 @@ def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name
     assert numbers_of(read(rows), kind)[0] == before[0]
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     kind=st.sampled_from(KINDS),

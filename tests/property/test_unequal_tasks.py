@@ -52,6 +52,7 @@ def learnt(model):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     counts=sizes(), n_classes=st.integers(2, 5), features=st.sampled_from([1, 3, 40]), b=st.integers(0, 4),

@@ -10,6 +10,7 @@ from imrc.tables import _apart
 from tests.unit.nasty_files import FRAME, million_rows, parquet, text
 
 CSV = sample_csv(600)
+pytestmark = pytest.mark.slow  # a process each
 
 
 def test_the_same_table_comes_back():

@@ -63,6 +63,7 @@ def test_order_of_shuffled_tasks_gives_uniform_p_values():
     assert np.mean(np.array(p_values) <= 0.05) <= 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [

@@ -2,7 +2,6 @@
 
 import json
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,9 +175,6 @@ def test_a_representation_belongs_to_the_preset_unless_it_is_named():
     assert RunSettings(preset="paper").features == RunSettings(preset="paper", features="automatic").features
     zero_one = RunSettings(overrides=(("loss", "0-1"),))
     assert zero_one.features == RunSettings().features
-    assert RunSettings(preset="paper").with_preset("recommended") == RunSettings()
-    named = RunSettings(features="rff")
-    assert named.with_preset("paper") == replace(named, preset="paper")
     assert FeatureSpec("blended", 50).diagnosed == FeatureSpec("automatic", 50)
     assert FeatureSpec("rff").diagnosed == FeatureSpec("rff")
 

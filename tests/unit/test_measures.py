@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc import report
 from imrc.cli import main
 from imrc.evaluation import LagTable
 from imrc.evaluation.measures import MEASURES, measure_rows, measures_of_errors
@@ -105,11 +104,3 @@ def test_the_reference_of_forward_transfer_knows_nothing_of_the_task(compiled):
     assert result.measures()["logistic_seen"]["forward_transfer"].mean == 0.0
     alone = imrc.evaluate(sequence, n=5, repetitions=2, methods=("logistic_seen",))
     np.testing.assert_array_equal(alone.before["majority"], result.before["majority"])
-
-
-def test_the_report_has_them_with_their_definitions(compiled):
-    text = report.to_html(imrc.evaluate(imrc.datasets.load("identical", tasks=3), n=4, repetitions=1))
-    assert "Measures of continual learning" in text
-    for one in MEASURES.values():
-        assert one.title in text
-        assert one.source in text

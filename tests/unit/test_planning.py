@@ -149,6 +149,7 @@ def test_the_command_gives_the_library_s_numbers(capsys):
     assert capsys.readouterr().out.startswith("vary,x,value,low,high\n")
 
 
+@pytest.mark.slow
 def test_the_command_plans_for_an_error(capsys):
     assert main(["plan", "random_walk", "-n", "5", "--error", "0.3"]) == 0
     shown = capsys.readouterr().out

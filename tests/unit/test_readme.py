@@ -18,6 +18,7 @@ from tests.documents import assert_as_shown
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}
+pytestmark = pytest.mark.slow
 
 
 def test_python_examples_print_what_readme_shows():

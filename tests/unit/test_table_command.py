@@ -18,6 +18,7 @@ from imrc.paper import measure
 from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
+pytestmark = pytest.mark.slow
 
 
 def rows_of(capsys, *arguments):

@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 from threadpoolctl import threadpool_info
 
 from imrc.evaluation._threads import single_thread
@@ -35,6 +36,7 @@ print(len({tuple(one) for one in seen}), all(seen[i] == seen[i % 3] for i in ran
 """
 
 
+@pytest.mark.slow
 def test_rotated_images_are_loaded_by_many_visitors_at_once():
     done = subprocess.run(
         [sys.executable, "-c", VISITORS],

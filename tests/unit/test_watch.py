@@ -49,6 +49,7 @@ def p_values(seed: int, count: int, memory: int = 2000, permutations: int = 49) 
     return found[1:], alarm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [2000, 30])
 def test_p_values_are_uniform_and_independent_on_identical_tasks(memory):
     p = np.array([p_values(seed, 21, memory)[0] for seed in range(150)])
@@ -57,6 +58,7 @@ def test_p_values_are_uniform_and_independent_on_identical_tasks(memory):
     assert following.pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_promised():
     # The study of 1,000 sequences of 100 tasks: tests/benchmarks/watch.py.
     hits = sum(p_values(seed, 40)[1].alarm is not None for seed in range(200))

@@ -20,12 +20,14 @@ def test_the_column_that_moves_comes_first():
     assert all(ranked_first("input", seed) for seed in range(20))
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_hardly_anything_is_found():
     assert sum(false_discovery(simulated("none", seed, columns=20)) for seed in range(20)) <= 3
     digits = imrc.datasets.load("rotated_digits")
     assert sum(false_discovery(shuffled(digits, seed)) for seed in range(10)) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "classes", "samples"), [("digits", 10, 30), (".02", 3, 15), ("normal", 10, 100)])
 def test_nothing_is_found_in_many_classes_with_few_samples(kind, classes, samples):
     # With the degrees of freedom and the tails of all classes together .93, .24 and .16 of such sequences.

@@ -100,6 +100,7 @@ def test_what_is_no_table_gets_a_message(content, message):
         open_table(content(), name="book.xlsx")
 
 
+@pytest.mark.slow
 def test_any_cut_or_changed_byte_gives_a_table_or_a_message():
     whole, rng = workbook(ROWS), np.random.default_rng(0)
     for place in rng.integers(0, len(whole), 200):
