@@ -632,13 +632,13 @@ class RunResult:
             raise
         except Exception as error:
             raise ValueError(f"{shown} is not a result saved by imrc: {error}") from error
-        if header.get("format") in (1, 2):
+        if header.get("format") in (1, 2) and header["settings"]["preset"] != "paper":
             raise ValueError(
                 f"{shown} was saved by imrc 1, whose recommended learner was another one. Open it with that version or "
                 "run its settings again."
             )
-        if header.get("format") != _FORMAT:
-            raise ValueError(f"{shown} has format {header.get('format')}; this version reads format {_FORMAT}.")
+        if header.get("format") not in (1, 2, _FORMAT):
+            raise ValueError(f"{shown} has format {header.get('format')}; this version reads formats 1 to {_FORMAT}.")
 
         def held(kind: str) -> dict[str, Floats]:
             start = f"{kind}/"

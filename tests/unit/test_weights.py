@@ -30,7 +30,7 @@ def learnt(settings, train, task, rule):
     return learner, estimate
 
 
-@pytest.mark.parametrize("chosen", [{"preset": "paper"}, {"overrides": (("loss", "0-1"),)}, {}])
+@pytest.mark.parametrize("chosen", [{"preset": "paper"}, {"overrides": (("loss", "0-1"),)}])
 @pytest.mark.parametrize("rule", ["forward", "forward_backward"])
 def test_weights_and_sample_averages_make_the_mean_vector(digits, chosen, rule):
     settings = RunSettings(n=8, b=2, repetitions=1, **chosen)
@@ -62,7 +62,9 @@ def test_a_rule_for_log_loss_is_learnt_from_samples_with_these_weights(digits, t
     X, y = scaled(np.vstack([X1 for X1, _ in train])), np.concatenate([y for _, y in train])
     unit = np.sqrt((train[0][0][:, 1:] ** 2).sum(axis=1).mean() / 250.0)
     shares = learner._tracker.shares()[0]
-    penalty = unit * np.exp(shares @ np.log([16.0, 4.0, 4.0, 4.0])) * 2.0 / estimate.ess
+    known = learner._tracker._weights
+    worth = (known.forward() if step == task else known.revised()[step - task - 1])[1][:4]
+    penalty = unit * np.exp(shares @ np.log(np.array([16.0, 4.0, 4.0, 4.0]) / worth)) * 2.0
     coefficients = estimate.coef.reshape(2, -1) / np.array([10.0, *[1.0] * 64])
     exact = {"primal": True, "max_iter": 3000, "tolerance": 1e-7}
     refitted = solve_log_loss(X, y, np.repeat(weights / 10, 10), penalty, np.zeros((2, 65)), **exact).coefficients
