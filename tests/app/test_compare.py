@@ -148,12 +148,6 @@ def test_curves_against_n_and_k(compare):
     assert len(test.get("plotly_chart")) == before + 1
 
 
-def test_one_repetition_says_that_nothing_can_be_tested(compare):
-    test = compare(repetitions="1")
-    assert not test.exception
-    assert "no test is possible" in texts(test)
-
-
 def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
     test = compare()
     test.multiselect(key="compare_methods").set_value(["gem"]).run()

@@ -219,12 +219,6 @@ def test_more_than_sixty_tasks_show_lags(app):
     assert metrics(test)["Error, forward"]
 
 
-def test_one_repetition_has_no_error_bars(app):
-    test = app(dataset="identical", k="3", n="5", repetitions="1")
-    assert not test.exception
-    assert "±" not in metrics(test)["Error, forward"]
-
-
 def test_stop_shows_what_was_reached(app):
     test = app(dataset="identical", k="6", n="5")
     sequence = imrc.datasets.load("identical", tasks=6, seed=0)

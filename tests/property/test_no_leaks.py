@@ -166,6 +166,7 @@ def test_cells_of_later_tasks_change_no_earlier_number_of_a_table(kind, first_ch
     assert numbers_of(read(rows), kind)[:first_changed] == before[:first_changed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "value"), [(name, v) for name, values in VALUES.items() for v in values[:2]])
 def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name, value):

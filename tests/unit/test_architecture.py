@@ -26,6 +26,7 @@ def test_public_names_resolve_and_are_listed():
         imrc.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_every_module_is_an_attribute_and_loaded_when_used():
     names = {module.name for module in pkgutil.iter_modules(imrc.__path__) if not module.name.startswith("_")}
     assert {"paper", "tasks", "cli"} < names <= set(dir(imrc))

@@ -168,6 +168,7 @@ def test_ctrl_c_leaves_a_clean_line(capsys, monkeypatch):
     assert capsys.readouterr().err.endswith("imrc: stopped\n")
 
 
+@pytest.mark.slow
 def test_output_may_be_cut_off():
     code = "import sys; from imrc.cli import main; sys.exit(main(['datasets', '--json']))"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -192,15 +192,6 @@ def test_rho_converts_in_proportion_to_n():
         assess(np.arange(8.0)[:, None], 1.0).ratio_at(10)
 
 
-def test_inputs_stay_as_they_are():
-    generator = np.random.default_rng(0)
-    means, mse = generator.normal(size=(9, 4)), generator.uniform(0.5, 1, (9, 4))
-    before = means.copy(), mse.copy()
-    assess(means, mse)
-    assert np.array_equal(means, before[0])
-    assert np.array_equal(mse, before[1])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -268,6 +268,7 @@ def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence
     assert wrong.mean() <= model.risk_["forward"][0] + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tied"), [(2, True), (10, False)])
 def test_rounding_decides_ties_of_very_few_samples_only(n, tied):
     apart = []

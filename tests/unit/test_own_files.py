@@ -39,7 +39,16 @@ def told(case: Case) -> tuple[str, str]:
     return "tasks", "\n".join([opened.format, *opened.notes, *cut.in_words(), *use])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+LARGE = ("bomb", "million", "lies", "2,000 columns", "long words", "too", "20 MB")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.slow] * any(word in case.name for word in LARGE))
+        for case in CASES
+    ],
+)
 def test_every_file_ends_in_tasks_or_in_a_message(case):
     kind, words = told(case)
     assert kind == ("tasks" if case.tasks else "message"), words

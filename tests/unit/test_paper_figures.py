@@ -83,6 +83,7 @@ def test_curves_show_ratios_or_errors_for_several_n(sequence):
     assert not [trace for trace in window_curves(table.query("n == 5")).data if trace.xaxis == "x2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "stride"), [(61, 1), (99, 1), (150, 2)])
 def test_a_triangle_shows_steps_beside_tasks_above_sixty_tasks(tasks, stride):
     sequence = imrc.datasets.load("random_walk", tasks=tasks, samples=30)

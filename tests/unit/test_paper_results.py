@@ -124,14 +124,6 @@ def test_both_readings_of_the_error_are_counted():
     assert all(title in cells.not_at_hand() for title in absent)
 
 
-def test_every_result_says_when_and_with_what_it_was_measured():
-    for name, about in shipped.index().items():
-        said = shipped.measured_when(name)
-        assert "2026-" in said, name
-        if about["file"].endswith(".csv") and "versions" in shipped.table(name):
-            assert "numpy" in said, name
-
-
 def test_covertype_in_one_run_is_what_the_table_of_errors_has():
     runs = cells.covertype_runs().set_index(["Representation", "Preset"])
     row = runs.loc[("paper", "paper")]

@@ -7,7 +7,7 @@ import pytest
 import imrc
 from imrc.evaluation import Decision, decide, run_references
 from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
-from imrc.evaluation.decision import STRATEGIES, Strategy, advise
+from imrc.evaluation.decision import Strategy, advise
 from imrc.plots.budget import budget_chart
 from imrc.plots.decision import decision_chart
 from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
@@ -76,11 +76,6 @@ def test_few_tasks_have_no_tick_twice(result):
         for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
             if "task" in (axis.title.text or "") or "step" in (axis.title.text or ""):
                 assert axis.tickvals is not None or axis.nticks <= 4
-
-
-def test_references_are_among_the_curves(sequence, result):
-    names = {trace.name for trace in run_curves(result, run_references(sequence, result.settings)).data}
-    assert {STRATEGIES["majority"], STRATEGIES["pooled"]} <= names
 
 
 def test_label_budget(sequence, result):

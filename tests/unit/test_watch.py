@@ -277,6 +277,7 @@ class TestStory:
         assert figures[0].layout.yaxis == figures[1].layout.yaxis
         assert len(figures[1].data[0].x) == 7
 
+    @pytest.mark.slow
     def test_a_stricter_alarm_is_not_earlier(self):
         story = watch_story(imrc.datasets.load("random_walk", tasks=12))
         first = [first_alarm(story, alpha) or 99 for alpha in (0.2, 0.05, 0.001)]

@@ -16,6 +16,7 @@ from tests.benchmarks.dependent_rows import stationary
 from tests.benchmarks.what_changed import false_discovery, ranked_first, shuffled, simulated, told_apart, unchanging
 
 
+@pytest.mark.slow
 def test_the_column_that_moves_comes_first():
     assert all(ranked_first("input", seed) for seed in range(20))
 
@@ -41,6 +42,7 @@ def test_rows_that_follow_each_other_are_not_judged():
     assert what_changed(stationary(0.0, 15, 30, 0)).note == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["label", "input", "concept"])
 def test_three_kinds_of_change_are_told_apart(kind):
     assert all(told_apart(kind, seed) for seed in range(10))
