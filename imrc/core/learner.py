@@ -136,12 +136,10 @@ class Learner:
         if not self.steps:
             raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")
         task = self._tracker.predicted(gap)
-        return task if isinstance(task, TaskEstimate) and self._rules is None else self._of_problem(task)
-
-    def _of_problem(self, task: Tracked | TaskEstimate) -> TaskEstimate:
-        """Solve problem (3) for the task to come."""
-        assert self._rules is not None  # noqa: S101 - only log loss does without
-        return self._rules.predicted(Tracked(task.mean, task.mse, task.ess))
+        if self._rules is not None:
+            return self._rules.predicted(Tracked(task.mean, task.mse, task.ess))
+        assert isinstance(task, TaskEstimate)  # noqa: S101 - log loss has rules of its own
+        return task
 
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""

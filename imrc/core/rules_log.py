@@ -180,26 +180,28 @@ class _Change:
 
     def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
         """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
-        count = len(samples)
+        count, rate = len(samples), self.rate
         forward = [(0.0, np.zeros(count))]
         for place, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
-            forward.append(self._joined((float(n), _unit(place, count)), forward[-1], gap))
+            forward.append(_joined((float(n), _unit(place, count)), forward[-1], rate, gap))
         found, backward = [forward[-1]], (float(samples[-1]), _unit(count - 1, count))
         for back in range(1, min(reach, count - 1) + 1):
-            found.append(self._joined(forward[-1 - back], backward, gaps[-back]))
+            found.append(_joined(forward[-1 - back], backward, rate, gaps[-back]))
             own = float(samples[-1 - back]), _unit(count - 1 - back, count)
-            backward = self._joined(own, backward, gaps[-back])
+            backward = _joined(own, backward, rate, gaps[-back])
         return found
 
-    def borrowed(self, worth: float, gap: float) -> float:
-        """Return what effective samples are worth so many periods away."""
-        return float(borrowed_samples(worth, 1.0, self.rate * gap if gap else 0.0))
 
-    def _joined(self, one: tuple[float, Floats], other: tuple[float, Floats], gap: float) -> tuple[float, Floats]:
-        """Join two estimates that do not share samples, the second so many periods away: eqs. (6) and (10)."""
-        borrowed = self.borrowed(other[0], gap)
-        total = one[0] + borrowed
-        return total, one[1] if total == 0.0 else (one[0] * one[1] + borrowed * other[1]) / total
+def _borrowed(worth: float, rate: float, gap: float) -> float:
+    """Return what effective samples are worth so many periods away."""
+    return float(borrowed_samples(worth, 1.0, rate * gap if gap else 0.0))
+
+
+def _joined(one: tuple[float, Floats], other: tuple[float, Floats], rate: float, gap: float) -> tuple[float, Floats]:
+    """Join two estimates that do not share samples, the second so many periods away: eqs. (6) and (10)."""
+    borrowed = _borrowed(other[0], rate, gap)
+    total = one[0] + borrowed
+    return total, one[1] if total == 0.0 else (one[0] * one[1] + borrowed * other[1]) / total
 
 
 def _unit(place: int, count: int) -> Floats:
@@ -287,7 +289,7 @@ class LogLossLearner:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
         shares, (worth, tracked) = self.shares()[1], self._tracked()[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
-        worth = max(self._change.borrowed(worth, gap), 1.0)
+        worth = max(_borrowed(worth, self._change.rate, gap), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
@@ -432,8 +434,8 @@ class LogLossLearner:
     def _store(self, X1: Floats, y: NDArray[np.int64], gap: float) -> None:
         """Add a task and drop the oldest beyond the limit, in the Gram matrix and where solvers begin too."""
         tasks = surplus([*self._sizes, len(y)], max(STORED_TASKS, self.b + 1), STORED_ROWS)
-        kept, X, first = slice(sum(self._sizes[:tasks]), None), scaled(X1), self._steps == 0
-        if first:
+        kept, X = slice(sum(self._sizes[:tasks]), None), scaled(X1)
+        if self._steps == 0:
             # The penalty grows with the length of rows: it must not depend on the unit of the features.
             self._unit = float(np.sqrt((X1[:, 1:] ** 2).sum(axis=1).mean() / USUAL_LENGTH)) or 1.0
             self._X, self._averages = X[:0], np.empty((0, self.n_classes * X.shape[1]))
