@@ -46,6 +46,7 @@ _SAME_LEARNER = (
     "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
     "same penalties; only what it takes from other tasks differs."
 )
+_OTHER_LEARNER = "One rule for all tasks is that of the recommended learner, not of the one whose rules are beside it."
 
 ENOUGH = 5
 """Repetitions from which on there is advice."""
@@ -192,7 +193,8 @@ def decide(
         Strategy(name, titles[name], tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
         for name, values in errors.items()
     )
-    notes = [_SAME_LEARNER if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
+    same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
+    notes = [same if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from imrc._checks import InputError
+from imrc.core.rules_log import STORED_ROWS
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import held_out
 from imrc.features import FeatureSpec, make
 from imrc.tasks import TaskSequence
 
-_REMEMBERED = 2000
-"""Rows that rules for log loss remember where b does not ask for more, and whose products with each other are kept."""
 _VECTORS = 20
 """Vectors as long as a mean vector for each task that is revised, and copies of all means in a diagnosis."""
 
@@ -58,9 +57,9 @@ def run_cells(sequence: TaskSequence, settings: RunSettings) -> float:
     if "imrc" in settings.methods:
         rows = n * (tasks if settings.learner.instances == "all" else revised)
         if settings.learner.loss == "log":
-            rows = min(n * tasks, max(n * revised, _REMEMBERED))
+            rows = min(n * tasks, max(n * revised, STORED_ROWS))
         cells += revised * (_VECTORS * sequence.n_classes + held_out(int(sequence.sizes.max()))) * width
-        cells += 3 * rows * width + min(rows, _REMEMBERED) ** 2 + 4 * revised * tasks
+        cells += 3 * rows * width + min(rows, STORED_ROWS) ** 2 + 4 * revised * tasks
     return float(settings.repetitions * cells)
 
 

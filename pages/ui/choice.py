@@ -160,9 +160,8 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     }
     if "k" not in values and dataset != OWN:
         numbers["k"] = datasets.entry(dataset).opens_with
-    usual_loss = "log"
+    usual_loss = RETIRED.get(str(values.get("preset")), "log")
     if values.get("preset") in RETIRED:
-        usual_loss = RETIRED[values["preset"]]
         notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."
         values = {**values, "preset": "recommended"}
     preset, loss = word("preset", UI_PRESETS, "recommended"), word("loss", LOSSES, usual_loss)
