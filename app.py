@@ -8,8 +8,8 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from pages.ui import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private
-from pages.ui.registry import PAGES
+from pages.shell import bar, crash, documentation, guard, screen, sidebar, state, streamlit_private
+from pages.shell.registry import PAGES
 
 SIDEBAR_PX = 320
 
@@ -26,8 +26,8 @@ if __name__ != "__main__":
     gc.freeze()
 else:
     # The icon is a file: Streamlit fetches the icons it knows by name from another host.
-    st.set_page_config(page_icon="pages/ui/icon.svg", layout="wide")
-    st.logo("pages/ui/name.svg", size="large", icon_image="pages/ui/icon.svg")
+    st.set_page_config(page_icon="pages/shell/icon.svg", layout="wide")
+    st.logo("pages/shell/name.svg", size="large", icon_image="pages/shell/icon.svg")
     pages = [
         st.Page(
             entry.file,
@@ -70,6 +70,8 @@ else:
                 with row:
                     screen.move_sidebar(*state.visit().sidebar)
         state.follow_address(entry.title)
+        if state.ask_for_file() and entry.runs:
+            st.switch_page("pages/your_data/page.py")
         sidebar.show(settings=entry.runs)
         state.write_link()
         if entry.runs:

@@ -35,9 +35,9 @@ from sphinx.util.typing import OptionSpec
 from sphinx.writers.html5 import HTML5Translator
 
 import imrc
-from imrc.commands.main import _parser, main
-from imrc.core.settings import LIMITS, PRESET_VALUES, PRESETS, IMRCSettings
-from imrc.evaluation import PARAMETERS
+from imrc.commands.main import main, parser
+from imrc.core.presets import PRESETS, VALUES
+from imrc.core.settings import SETTINGS, Setting
 from imrc.plots import on_dark
 
 logger = logging.getLogger(__name__)
@@ -162,9 +162,9 @@ PACKAGES = {
     "imrc.report": "Reports",
 }
 
-# What people call: these names and the public members of their classes have all sections, and come first on their
-# pages. Everything else says in one to three lines what its signature does not. `tests/unit/test_docstrings.py` checks
-# both.
+# What people call: these names and the public members of their classes (of some, those of MEMBERS) have all sections,
+# and come first on their pages. Everything else says in one to three lines what its signature does not.
+# `tests/unit/test_docstrings.py` checks both.
 CONTRACT = {
     "imrc": tuple(imrc.__all__),
     "imrc.datasets": ("names", "load", "read_table", "gaussian_tasks", "rotated_digits"),
@@ -175,14 +175,20 @@ CONTRACT = {
         *("what_changed", "Changed"),
     ),
     "imrc.baselines": ("Baseline", "OwnMethod"),
-    "imrc.evaluation": ("Headline", "Difference"),
-    "imrc.planning": ("make_plan", "Plan", "Rate", "Way", "plan_table"),
-    "imrc.watch": ("Watcher", "Arrival", "watch_story"),
-    "imrc.sweeps": ("SweepSpec", "make_plan", "run_sweep", "ResultStore", "summary_table"),
-    "imrc.plots": (
-        *("describe", "error_curves", "error_heatmaps", "method_curves", "method_differences", "method_errors"),
-        *("sample_and_task_curves", "matrix_table", "step_table", "story_table", "task_story", "task_table"),
-    ),
+    "imrc.watch": ("Watcher", "Arrival"),
+    "imrc.plots": ("describe",),
+}
+# The members of these classes that people call; the others are for the library itself.
+MEMBERS = {
+    "RunSettings": (),
+    "RunResult": ("headline", "to_frame", "save", "load"),
+    "IMRCSettings": (),
+    "Headline": (),
+    "Difference": (),
+    "Assessment": ("ratio_at",),
+    "Changed": (),
+    "OwnMethod": (),
+    "Watcher": ("read",),
 }
 
 
@@ -191,7 +197,7 @@ def _attribute_docs(package: str) -> dict[str, str]:
     found: dict[str, str] = {}
     module = importlib.import_module(package)
     names = [package, *(f"{package}.{one.name}" for one in pkgutil.iter_modules(getattr(module, "__path__", [])))]
-    for name in [*names, "imrc.core.settings", "imrc.tables._cut", "imrc.tables._open"]:
+    for name in [*names, "imrc.core.settings", "imrc.tables.cut", "imrc.tables.read"]:
         for (owner, attribute), lines in ModuleAnalyzer.for_module(name).find_attr_docs().items():
             if not owner:
                 found.setdefault(attribute, "\n".join(lines))
@@ -249,31 +255,18 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 class SettingsTable(SphinxDirective):
-    """``settings-table``: what can be set, with the limits the code checks."""
+    """``settings-table``: what can be set, with the values the code takes and what the presets have."""
 
     def run(self) -> list[nodes.Node]:
-        """Return two tables: numbers of a run, and what a preset decides."""
-        lines = _table(
-            ("name", "on the page", "range", "default", "what it is"),
-            (
-                (f"`{one.name}`", one.label, f"{one.low:,} to {one.high:,}",
-                 "the preset's" if one.by_preset else str(one.default), one.help)
-                for one in PARAMETERS.values()
-            ),
-        )  # fmt: skip
-        # The fields of a preset: default of `paper`, what each preset says in its place, limits from the same table.
-        plain = IMRCSettings()
-        rows = []
-        for name in plain.__dataclass_fields__:
-            if name in ("b", "preset"):
-                continue
-            usual = getattr(plain, name)
-            by_preset = [str(PRESET_VALUES[preset].get(name, usual)) for preset in PRESETS]
-            low_high = f"{LIMITS[name][0]:,} to {LIMITS[name][1]:,}" if name in LIMITS else "one of its names"
-            rows.append([f"`{name}`", low_high, *by_preset])
-        lines += ["What a preset decides; every one of these can be given to `imrc.evaluate` in its place:", ""]
-        lines += _table(("name", "range", *(f"`{preset}`" for preset in PRESETS)), rows)
-        return self.parse_text_to_nodes("\n".join(lines))
+        """Return the table of settings."""
+        rows = [(f"`{one.name}`", one.label, one.possible, *self._usual(one), one.help) for one in SETTINGS.values()]
+        head = ("name", "on the page", "values", *(f"`{preset}`" for preset in PRESETS), "what it is")
+        return self.parse_text_to_nodes("\n".join(_table(head, rows)))
+
+    @staticmethod
+    def _usual(one: Setting) -> list[str]:
+        values = [VALUES[preset].get(one.name, one.default) for preset in PRESETS]
+        return ["" if value is None else str(getattr(value, "kind", value)) for value in values]
 
 
 class CommandLine(SphinxDirective):
@@ -282,18 +275,18 @@ class CommandLine(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return a section for each command."""
         found: list[nodes.Node] = []
-        for name, parser in _commands(_parser(), "imrc"):
+        for name, command in _commands(parser(), "imrc"):
             section = nodes.section(ids=[nodes.make_id(name)], names=[name])
             section += nodes.title(name, name)
-            usage = parser.format_usage().removeprefix("usage: ")
+            usage = command.format_usage().removeprefix("usage: ")
             section += _output(" ".join(usage.split()))
             rows = []
-            for action in parser._actions:
+            for action in command._actions:
                 if isinstance(action, (argparse._HelpAction, argparse._SubParsersAction)):
                     continue
                 flags = ", ".join(f"`{flag}`" for flag in action.option_strings) or f"`{action.metavar or action.dest}`"
                 values = f" ({', '.join(map(str, action.choices))})" if action.choices and action.option_strings else ""
-                text = parser._get_formatter()._expand_help(action) if action.help else ""
+                text = command._get_formatter()._expand_help(action) if action.help else ""
                 rows.append([flags, text + values])
             section += self.parse_text_to_nodes("\n".join(_table(("option", "what it does"), rows)))
             found.append(section)

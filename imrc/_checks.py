@@ -29,19 +29,29 @@ class InputTypeError(InputError, TypeError):
     """What somebody gave is of the wrong kind."""
 
 
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """Return a question about the one of the known words that is closest to what was given, if one is close.
+
+    >>> did_you_mean("recommnded", ["paper", "recommended"]), did_you_mean("x", ["paper"])
+    (" Did you mean 'recommended'?", '')
+    """
+    close = difflib.get_close_matches(str(given), [*known], 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
 def check_choice(name: str, value: object, allowed: Collection[T]) -> T:
     """Return `value` if it is one of `allowed`; otherwise raise a ValueError that lists them."""
     if isinstance(value, str) and value in allowed:
         return cast(T, value)
-    raise InputError(f"{name} must be one of {', '.join(map(repr, sorted(allowed)))}; got {value!r}.")
+    choices = ", ".join(map(repr, sorted(allowed)))
+    raise InputError(f"{name} must be one of {choices}; got {value!r}.{did_you_mean(value, allowed)}")
 
 
 def check_names(where: str, given: Iterable[str], known: Collection[str], what: str = "option") -> None:
     """Raise a TypeError for the first of `given` that is not `known`: it says what there is, and what is close."""
     for name in given:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1, 0.5)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, known)
             raise InputTypeError(f"{where}: unknown {what} {name!r}.{hint} Known {what}s: {', '.join(known)}.")
 
 

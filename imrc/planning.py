@@ -24,36 +24,22 @@ from imrc.evaluation.budget import budget_table, falling, samples_needed
 from imrc.wording import capital, decimal, number
 
 __all__ = [
-    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table"),
-    *("effective_samples_of", "needed", "ceiling", "advice", "promise_sentence", "promise_rows", "way_sentence"),
-    *("learning_curve", "error_at", "samples_for", "out_of_reach"),
+    *("Rate", "Plan", "Way", "PLACES", "make_plan", "plan_table", "learning_curve", "samples_for", "out_of_reach"),
+    *("advice", "promise_sentence", "promise_rows", "way_sentence"),
 ]
 
 Place = Literal["next", "newest", "mean"]
-PLACES: dict[Place, str] = {
-    "mean": "an average task",
-    "newest": "the newest task",
-    "next": "the task to come",
-}
+PLACES: dict[Place, str] = {"mean": "an average task", "newest": "the newest task", "next": "the task to come"}
 """Whose effective samples are planned: the mean over all tasks, the k-th, or the one after it before it has samples."""
 Vary = Literal["n", "k", "b"]
 VARIED: tuple[Vary, ...] = get_args(Vary)
-MOST_TASKS = 100_000
-"""Tasks beyond which nobody plans: a wish that takes more is called impossible."""
+MOST_TASKS = 100_000  #: Tasks beyond which nobody plans: a wish that takes more is called impossible.
 _B_SHOWN = 20
 _ENOUGH = 0.95
 
 
 class Rate(NamedTuple):
-    """The rate of change rho = d^2 / sigma^2, or effective samples at it, with the ends of its interval.
-
-    Parameters
-    ----------
-    value : float
-        The rate, or the samples at it.
-    low, high : float
-        Ends of its interval, equal to it where it is a guess.
-    """
+    """The rate of change rho = d^2 / sigma^2, or effective samples at it, with its interval."""
 
     value: float
     low: float
@@ -61,13 +47,7 @@ class Rate(NamedTuple):
 
     @classmethod
     def guess(cls, value: float) -> Rate:
-        """Return a rate without uncertainty.
-
-        Parameters
-        ----------
-        value : float
-            At least 0.
-        """
+        """Return a rate without uncertainty, at least 0."""
         value = check_real("rho", value, 0.0)
         return cls(value, value, value)
 
@@ -91,18 +71,12 @@ def effective_samples_of(n: float, k: int, b: int, rho: float, of: Place = "mean
 
 
 def ceiling(vary: Vary, n: float, k: int, b: int, rho: float, of: Place = "mean") -> float:
-    """Return the effective samples that no value of one of n, k and b exceeds, the other two given; maybe infinite.
-
-    >>> ceiling("n", 10, 20, 3, 0.1, of="next"), round(ceiling("k", 10, 20, 3, 0.1, of="newest"), 2)
-    (10.0, 16.18)
-    """
+    """Return the effective samples that no value of one of n, k and b exceeds, the other two given; maybe infinite."""
     check_choice("vary", vary, VARIED)
     if vary == "n":
-        return math.inf if of != "next" else 1.0 / rho if rho > 0 else math.inf
-    if vary == "b":
-        return effective_samples_of(n, k, max(k - 1, 0), rho, of)
-    if rho == math.inf:
-        return effective_samples_of(n, k, b, rho, of)
+        return 1.0 / rho if of == "next" and rho > 0 else math.inf
+    if vary == "b" or rho == math.inf:
+        return effective_samples_of(n, k, max(k - 1, 0) if vary == "b" else b, rho, of)
     steady = theory.steady_state(n, rho)
     if of == "next":
         return steady.next
@@ -114,10 +88,8 @@ def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Pla
 
     The value of what is varied is not looked at. None: impossible, see `ceiling`, or more tasks than `MOST_TASKS`.
 
-    >>> [needed(25, vary, 10, 20, 3, 0.1) for vary in ("n", "k", "b")]
-    [13, None, None]
-    >>> needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(10, "n", 10, 20, 3, 0.1, of="next")
-    (981, None)
+    >>> needed(25, "n", 10, 20, 3, 0.1), needed(9.9, "n", 10, 20, 3, 0.1, of="next"), needed(25, "k", 10, 20, 3, 0.1)
+    (13, 981, None)
     """
     ess = check_real("ess", ess, 0.0, low_open=True)
     check_choice("vary", vary, VARIED)
@@ -138,38 +110,26 @@ def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Pla
 class Way:
     """How one of n, k and b alone reaches a wish."""
 
-    vary: Vary
-    """Which."""
-    value: int | None
-    """The smallest that does; None: impossible."""
-    low: int | None
-    """The same at the lower end of the interval of the rate."""
-    high: int | None
-    """The same at its upper end."""
-    ceiling: float
-    """Effective samples that no value exceeds."""
+    vary: Vary  #: Which.
+    value: int | None  #: The smallest that does; None: impossible.
+    low: int | None  #: The same at the lower end of the interval of the rate.
+    high: int | None  #: The same at its upper end.
+    ceiling: float  #: Effective samples that no value exceeds.
 
 
 @dataclass(frozen=True)
 class Plan:
     """What n samples a task, k tasks and b backward steps are worth, and what else would reach a wish."""
 
-    n: int
-    """Samples a task."""
-    k: int
-    """Tasks."""
-    b: int
-    """Backward steps."""
-    rate: Rate
-    """Rate of change."""
-    of: Place
-    """Whose effective samples the wish is about."""
+    n: int  #: Samples a task.
+    k: int  #: Tasks.
+    b: int  #: Backward steps.
+    rate: Rate  #: Rate of change.
+    of: Place  #: Whose effective samples the wish is about.
     promised: Mapping[Place, Rate]
     """Effective samples of each of `PLACES` with the ends that the interval of the rate gives."""
-    wish: float | None = None
-    """Effective samples wanted."""
-    ways: tuple[Way, ...] = ()
-    """With a wish: what n, k and b alone would have to be."""
+    wish: float | None = None  #: Effective samples wanted.
+    ways: tuple[Way, ...] = ()  #: With a wish: what n, k and b alone would have to be.
 
     @property
     def is_reached(self) -> bool:
@@ -177,36 +137,18 @@ class Plan:
         return self.wish is None or self.promised[self.of].value >= self.wish
 
 
-def _at_ends(function: Callable[[float], float], rate: Rate) -> Rate:
-    """Return a number of effective samples at a rate, and at the ends of its interval: the more change, the fewer."""
-    return Rate(function(rate.value), function(rate.high), function(rate.low))
+def _worth(n: int, k: int, b: int, rate: Rate, of: Place) -> Rate:
+    """Return effective samples at a rate, and at the ends of its interval: the more change, the fewer."""
+    return Rate(*(effective_samples_of(n, k, b, rho, of) for rho in (rate.value, rate.high, rate.low)))
 
 
 def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, of: Place = "mean") -> Plan:
     """Answer in both directions what past data are worth.
 
-    Parameters
-    ----------
-    rate : Rate
-        Rate of change: ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`.
-    n, k, b : int
-        Samples a task, tasks, backward steps.
-    ess : float or None
-        Effective samples wanted.
-    of : {"mean", "newest", "next"}
-        Of which task.
+    The rate of change is ``Rate(*assessment.ratio_at(1))`` of a diagnosis, or `Rate.guess`; n, k and b are samples a
+    task, tasks and backward steps, `ess` the effective samples wanted, `of` which task: "mean", "newest" or "next".
+    ValueError if a value is out of range, or the rate infinite.
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range, or the rate infinite.
-
-    Examples
-    --------
     >>> plan = make_plan(Rate(0.1, 0.05, 0.2), 10, 20, 3, ess=25)
     >>> round(plan.promised["mean"].value, 2), [way.value for way in plan.ways]
     (21.58, [13, None, None])
@@ -216,32 +158,19 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
     if not 0 <= rate.low <= rate.value <= rate.high or math.isinf(rate.value):
         raise InputError(f"The rate of change must be finite, at least 0 and inside its interval; got {tuple(rate)}.")
 
-    def promise(place: Place) -> Rate:
-        return _at_ends(lambda rho: effective_samples_of(n, k, b, rho, place), rate)
-
     def way(vary: Vary, wish: float) -> Way:
         value, low, high = (needed(wish, vary, n, k, b, rho, of) for rho in rate)
         return Way(vary, value, low, high, ceiling(vary, n, k, b, rate.value, of))
 
     ways = () if ess is None else tuple(way(vary, ess) for vary in VARIED)
-    return Plan(n, k, b, rate, of, {place: promise(place) for place in PLACES}, ess, ways)
+    return Plan(n, k, b, rate, of, {place: _worth(n, k, b, rate, place) for place in PLACES}, ess, ways)
 
 
 def plan_table(plan: Plan) -> pd.DataFrame:
     """Return effective samples as each of n, k and b varies, with the band that the interval of the rate gives.
 
-    Parameters
-    ----------
-    plan : Plan
-        From `make_plan`.
+    Columns vary, x, value, low, high; far enough to show what a wish takes, where it can be fulfilled.
 
-    Returns
-    -------
-    DataFrame
-        Columns vary, x, value, low, high. Far enough to show what a wish takes, where it can be fulfilled.
-
-    Examples
-    --------
     >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
     >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()
     [21.58]
@@ -256,9 +185,8 @@ def plan_table(plan: Plan) -> pd.DataFrame:
     rows = []
     for vary, grid in grids.items():
         for x in sorted({int(one) for one in grid} | ({found[vary]} if found.get(vary) else set())):
-            at: dict[str, Any] = {"n": plan.n, "k": plan.k, "b": plan.b, "of": plan.of, vary: x}
-            worth = _at_ends(lambda rho, at=at: effective_samples_of(**at, rho=rho), plan.rate)  # type: ignore[misc]
-            rows.append({"vary": vary, "x": x, **worth._asdict()})
+            at = {"n": plan.n, "k": plan.k, "b": plan.b, vary: x}
+            rows.append({"vary": vary, "x": x, **_worth(at["n"], at["k"], at["b"], plan.rate, plan.of)._asdict()})
     return pd.DataFrame(rows)
 
 
@@ -267,23 +195,16 @@ def learning_curve(runs: Sequence[RunResult]) -> pd.DataFrame:
 
     Columns rule ("single"), x (n), value, low, high: the 95 % band over repetitions, made to fall like the curve.
     """
-    table = budget_table(runs)
-    table = table[table["rule"] == "single"]
-    value, half = table["value"].to_numpy(), np.nan_to_num(table["half"].to_numpy())
-    curves = {"value": value, "low": value - half, "high": value + half}
-    return pd.DataFrame(
-        {"rule": "single", "x": table["x"].to_numpy(), **{name: falling(curve) for name, curve in curves.items()}}
-    )
+    table = budget_table(runs).query("rule == 'single'").reset_index(drop=True)
+    half = table["half"].fillna(0.0)
+    curves = {"value": table["value"], "low": table["value"] - half, "high": table["value"] + half}
+    return table[["rule", "x"]].assign(**{name: falling(curve.to_numpy()) for name, curve in curves.items()})
 
 
 def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
     """Return the error a task has with a number of effective samples: that of single-task learning from so many.
 
     `column` is "value" or an end of the band, "low" or "high". NaN beyond the grid of the curve.
-
-    >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
-    >>> round(error_at(curve, 10), 3), error_at(curve, 100)
-    (0.35, nan)
     """
     grid = curve["x"].to_numpy(dtype=np.float64)
     if not grid[0] <= ess <= grid[-1]:
@@ -292,12 +213,7 @@ def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
 
 
 def samples_for(curve: pd.DataFrame, error: float) -> float:
-    """Return the effective samples that go with an error, the inverse of `error_at`; NaN below the curve.
-
-    >>> curve = pd.DataFrame({"rule": "single", "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
-    >>> round(samples_for(curve, 0.35), 3), samples_for(curve, 0.1)
-    (10.0, nan)
-    """
+    """Return the effective samples that go with an error, the inverse of `error_at`; NaN below the curve."""
     return samples_needed(curve, "single", error)
 
 
@@ -354,16 +270,14 @@ def way_sentence(plan: Plan, way: Way) -> str:
         unit = {"n": f"sample{s} a task", "k": f"task{s}", "b": f"backward step{s}"}[way.vary]
         low, high = ("impossible" if end is None else f"{end:,}" for end in (way.low, way.high))
         return f"{way.value:,} {unit}{f' ({low} to {high})' if low != high else ''}."
-    if way.vary == "n":
-        why = f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs what the past says"
-    elif way.vary == "k":
-        if plan.wish is not None and plan.wish < way.ceiling:
-            return f"More than {MOST_TASKS:,} tasks."
-        why = f"with {plan.n} samples a task, more tasks never lead to more than {way.ceiling:,.1f}"
-    elif plan.of == "mean":
-        why = f"with all tasks that come later a task is worth {way.ceiling:,.1f}"
-    else:
-        why = "backward steps bring what later tasks say, and there is no later one yet"
+    if way.vary == "k" and plan.wish is not None and plan.wish < way.ceiling:
+        return f"More than {MOST_TASKS:,} tasks."
+    later = "backward steps bring what later tasks say, and there is no later one yet"
+    why = {
+        "n": f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs what the past says",
+        "k": f"with {plan.n} samples a task, more tasks never lead to more than {way.ceiling:,.1f}",
+        "b": f"with all tasks that come later a task is worth {way.ceiling:,.1f}" if plan.of == "mean" else later,
+    }[way.vary]
     return f"Impossible: {why}."
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imrc.solvers._api import with_intercept
-from imrc.solvers._solution import objective, subset_values
+from imrc.solvers._exact import objective, subset_values
+from imrc.solvers.api import with_intercept
 
 
 def evaluate_objective(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, mu: ArrayLike, *, n_classes: int) -> float:

@@ -8,14 +8,7 @@ from imrc.core.theory import ess_recursion
 
 
 def track_backward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Backward mean and MSE vectors, by `forward_step` from the last task to the first.
-
-    Parameters and results as in `track_forward`.
-
-    >>> tau = np.array([[0.0], [3.0], [6.0]])
-    >>> track_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
-    array([3. , 4.5, 6. ])
-    """
+    """Backward mean and MSE vectors as in `track_forward`, by `forward_step` from the last task to the first."""
     tau_bwd, s_bwd = tau.copy(), s.copy()
     for j in range(len(tau) - 2, -1, -1):
         tau_bwd[j], s_bwd[j] = forward_step(tau[j], s[j], tau_bwd[j + 1], s_bwd[j + 1], d[j + 1])
@@ -26,10 +19,6 @@ def track_forward_backward(tau: Floats, s: Floats, d: Floats, b: int | None = No
     """Forward and backward mean and MSE vectors of all tasks at the last step, by `track_forward` and `revise`.
 
     Tasks k-1-b, ..., k-1 are updated, earlier ones keep their forward value; b None: all.
-
-    >>> tau = np.array([[0.0], [3.0], [6.0]])
-    >>> track_forward_backward(tau, np.ones((3, 1)), np.zeros((3, 1)))[0].ravel()
-    array([3., 3., 3.])
     """
     tau_fb, s_fb = track_forward(tau, s, d)
     k = len(tau)

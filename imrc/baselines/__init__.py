@@ -14,8 +14,7 @@ True
 
 from __future__ import annotations
 
-from imrc.baselines._settings import Settings
-from imrc.baselines.base import Baseline
+from imrc.baselines.base import Baseline, Settings
 from imrc.baselines.own import OwnMethod
 from imrc.baselines.registry import PUBLISHED, REFERENCES, method_class, method_title, parse_method, registry
 

@@ -1,7 +1,6 @@
 """The small network of GEM, MER and EWC: D - 100 - 100 - C, ReLU, linear output, mean cross-entropy.
 
-All parameters live in one vector theta, so that penalties, projections and interpolations are plain vector algebra.
-Order in theta: W1 (H, D), b1 (H,), W2 (H, H), b2 (H,), W3 (C, H), b3 (C,); a layer computes W a + b.
+All parameters are one vector theta: W1 (H, D), b1 (H,), W2 (H, H), b2 (H,), W3 (C, H), b3 (C,); a layer is W a + b.
 Architecture and initialisation follow the code of GEM (Lopez-Paz and Ranzato, 2017).
 """
 
@@ -18,17 +17,12 @@ from imrc._types import Floats
 from imrc.baselines.base import Baseline, Labels
 from imrc.core.prediction import softmax
 
-HIDDEN = 100
-"""Units in each of the two hidden layers."""
+HIDDEN = 100  #: Units in each of the two hidden layers.
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Shapes of the layers and their places in theta.
-
-    >>> Layout(512, 100, 2).size
-    61602
-    """
+    """Shapes of the layers and their places in theta."""
 
     n_inputs: int
     n_hidden: int
@@ -74,11 +68,6 @@ def network_scores(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Fl
     return np.asarray(activity @ weights.T + biases, dtype=np.float64)
 
 
-def network_labels(layout: Layout, theta: NDArray[np.floating], X: Floats) -> Labels:
-    """Return the class of the largest output, shape (n,)."""
-    return np.asarray(network_scores(layout, theta, X).argmax(axis=-1), dtype=np.int64)
-
-
 def _backward(
     layout: Layout, theta: Floats, X: Floats, y: Labels | None, generator: np.random.Generator | None = None
 ) -> tuple[list[Floats], list[Floats]]:
@@ -102,22 +91,23 @@ def _backward(
     return inputs, deltas[::-1]
 
 
-def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
-    """Return the gradient (P,) of the mean cross-entropy over a batch."""
-    inputs, deltas = _backward(layout, theta, X, y)
-    gradient = np.empty(layout.size)
-    for (weights, biases), a, delta in zip(layout.split(gradient), inputs, deltas, strict=True):
+def _mean(layout: Layout, inputs: list[Floats], deltas: list[Floats]) -> Floats:
+    """Return the mean over samples of delta_l a_l' and delta_l of all layers, shape (P,)."""
+    mean = np.empty(layout.size)
+    for (weights, biases), a, delta in zip(layout.split(mean), inputs, deltas, strict=True):
         np.matmul(delta.T, a, out=weights)
         biases[...] = delta.sum(axis=0)
-    gradient /= len(X)
-    return gradient
+    mean /= len(inputs[0])
+    return mean
+
+
+def loss_gradient(layout: Layout, theta: Floats, X: Floats, y: Labels) -> Floats:
+    """Return the gradient (P,) of the mean cross-entropy over a batch."""
+    return _mean(layout, *_backward(layout, theta, X, y))
 
 
 def group_gradients(layout: Layout, theta: Floats, X: Floats, y: Labels, counts: Labels) -> Floats:
-    """Return mean-loss gradients (G, P) of groups X (G, m, D), y (G, m).
-
-    Rows from ``counts[g]`` >= 1 on are padding.
-    """
+    """Return mean-loss gradients (G, P) of groups X (G, m, D), y (G, m); rows from ``counts[g]`` on are padding."""
     groups, slots, width = X.shape
     flat_inputs, flat_deltas = _backward(layout, theta, X.reshape(-1, width), y.ravel())
     weight = (np.arange(slots) < counts[:, None]) / counts[:, None]
@@ -138,12 +128,7 @@ def mean_squared_gradient(
     gradient is formed: the square of an outer product is the outer product of the squares.
     """
     inputs, deltas = _backward(layout, theta, X, y, generator)
-    fisher = np.empty(layout.size)
-    for (weights, biases), a, delta in zip(layout.split(fisher), inputs, deltas, strict=True):
-        np.matmul((delta**2).T, a**2, out=weights)
-        biases[...] = (delta**2).sum(axis=0)
-    fisher /= len(X)
-    return fisher
+    return _mean(layout, [a**2 for a in inputs], [delta**2 for delta in deltas])
 
 
 class NetworkBaseline(Baseline):
@@ -162,5 +147,13 @@ class NetworkBaseline(Baseline):
                 rows = order[start : start + size]
                 yield X[rows], y[rows]
 
+    def _move(self, theta: Floats | None) -> None:
+        """Go to theta, or leave the step out where numbers overflowed."""
+        if theta is None or not np.isfinite(theta).all():
+            self.n_diverged += 1
+        else:
+            self.theta = theta
+
     def _predict(self, X: Floats, task: int) -> Labels:
-        return network_labels(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))
+        scores = network_scores(self._layout, self.theta, X.astype(self.theta.dtype, copy=False))
+        return np.asarray(scores.argmax(axis=-1), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Logistic models trained by STRSAGA (Jothimurugesan et al., NeurIPS 2018), the base learner of DriftSurf.
+"""Logistic models trained by STRSAGA (Jothimurugesan et al., NeurIPS 2018), as DriftSurf and its AUE have them.
 
 A model owns a sample set: stream positions from where it was created. The samples themselves are stored once, in a
 `Stream`, for all models.
@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines.base import Labels
+from imrc.baselines.base import Labels, expit
+from imrc.core.prediction import softmax
 
 Init = Literal["uniform", "zeros"]
 
@@ -31,6 +32,11 @@ class Stream:
         """Position after the newest sample."""
         return self.first + len(self.y)
 
+    @property
+    def size(self) -> int:
+        """Numbers kept."""
+        return self.X.size + self.y.size
+
     def extend(self, X: Floats, y: Labels) -> None:
         """Append a batch."""
         self.X = np.vstack([self.X, X])
@@ -44,12 +50,13 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Hyper:
-    """Step size eta, L2 constant mu and steps per sample of a model."""
+class Steps:
+    """Step size eta, L2 constant mu, steps per sample, and first parameters: zero, or uniform on [0, 1)."""
 
     rate: float
     shrink: float
-    steps_per_sample: int
+    per_sample: int
+    init: Init = "zeros"
 
 
 class Model:
@@ -58,58 +65,48 @@ class Model:
     `total` sums derivative times sample, `risk` is on the newest batch before training, `best_risk` the smallest yet.
     """
 
-    def __init__(self, start: int, W: Floats, hyper: Hyper) -> None:
+    def __init__(self, start: int, shape: tuple[int, int], steps: Steps, rng: np.random.Generator) -> None:
         self.start = self.end = start
-        self.W = W
-        self.hyper = hyper
-        self.total = np.zeros_like(W)
-        self._table = np.zeros((0, len(W)))
+        self.W = rng.random(shape) if steps.init == "uniform" else np.zeros(shape)
+        self.steps = steps
+        self.total = np.zeros_like(self.W)
+        self._table = np.zeros((0, len(self.W)))
         self._known = np.zeros(0, dtype=np.bool_)
         self.best_risk, self.risk = math.inf, math.nan
 
-    @classmethod
-    def fresh(cls, start: int, shape: tuple[int, int], hyper: Hyper, init: Init, rng: np.random.Generator) -> Model:
-        """Make a model with parameters uniform on [0, 1) or zero."""
-        return cls(start, rng.random(shape) if init == "uniform" else np.zeros(shape), hyper)
-
     def train(self, stream: Stream, samples: int, rng: np.random.Generator) -> None:
-        """Take ``steps_per_sample * samples`` steps, reading what is unread."""
-        from imrc.baselines._strsaga_kernels import strsaga
+        """Take the steps for so many new samples, reading what is unread."""
+        from imrc.baselines._kernels import strsaga
 
         more = stream.last - self.start - len(self._known)
         self._table = np.vstack([self._table, np.zeros((more, len(self.W)))])
         self._known = np.append(self._known, np.zeros(more, dtype=np.bool_))
-        low = self.start - stream.first
-        self.end = self.start + strsaga(
-            self.W,
-            self._table,
-            self._known,
-            self.total,
-            stream.X[low:],
-            stream.y[low:],
-            self.end - self.start,
-            stream.last - self.start,
-            rng.random(self.hyper.steps_per_sample * samples),
-            self.hyper.rate,
-            self.hyper.shrink,
-        )
+        low, s = self.start - stream.first, self.steps
+        state, own = (self.W, self._table, self._known, self.total), (stream.X[low:], stream.y[low:])
+        places = self.end - self.start, stream.last - self.start
+        self.end = self.start + strsaga(*state, *own, *places, rng.random(s.per_sample * samples), s.rate, s.shrink)
 
     def scores(self, X1: Floats) -> Floats:
         """Return outputs, shape (n, c)."""
         return np.asarray(X1 @ self.W.T)
 
-    def losses(self, X1: Floats, y: Labels) -> Floats:
-        """Return the log-loss of each sample, shape (n,)."""
+    def shares(self, X1: Floats) -> Floats:
+        """Return class probabilities, shape (n, C)."""
         scores = self.scores(X1)
-        if scores.shape[1] == 1:
-            return np.logaddexp(0.0, -np.where(y == 1, 1.0, -1.0) * scores[:, 0])
-        top = scores.max(axis=1, keepdims=True)
-        log_sum = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1))
-        return np.asarray(log_sum - scores[np.arange(len(y)), y])
+        if scores.shape[1] > 1:
+            return softmax(scores)
+        p = expit(scores[:, 0])
+        return np.stack([1.0 - p, p], axis=1)
 
     def regularised_risk(self, X1: Floats, y: Labels) -> float:
         """Return mean log-loss + mu / 2 ||W||^2."""
-        return float(self.losses(X1, y).mean() + 0.5 * self.hyper.shrink * (self.W**2).sum())
+        scores = self.scores(X1)
+        if scores.shape[1] == 1:
+            losses = np.logaddexp(0.0, -np.where(y == 1, 1.0, -1.0) * scores[:, 0])
+        else:
+            top = scores.max(axis=1, keepdims=True)
+            losses = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1)) - scores[np.arange(len(y)), y]
+        return float(losses.mean() + 0.5 * self.steps.shrink * (self.W**2).sum())
 
     def measure(self, risk: float) -> None:
         """Record the risk on the newest batch."""
@@ -120,8 +117,3 @@ class Model:
     def size(self) -> int:
         """Numbers kept besides the samples."""
         return self.W.size + self.total.size + self._table.size
-
-    @property
-    def table(self) -> Floats:
-        """Derivatives of the samples read so far, shape (end - start, c)."""
-        return self._table[: self.end - self.start]

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from imrc._types import Floats
-from imrc.baselines._hoeffding import HoeffdingTree
-from imrc.baselines._logistic import expit
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Labels, linear_labels, with_intercept
-from imrc.core.prediction import softmax
+from imrc._types import Floats, Ints
+from imrc.baselines._strsaga import Init, Model, Steps, Stream
+from imrc.baselines.base import Baseline, Labels, Settings, choice, linear_labels, real, whole, with_last_intercept
 
 Base = Literal["hoeffding", "logistic"]
 Vote = Literal["automatic", "hard", "soft"]
@@ -59,66 +55,163 @@ def member_weights(errors: Floats, random_error: float, epsilon: float) -> tuple
     return 1.0 / (random_error + errors + epsilon), 1.0 / (random_error + epsilon)
 
 
-class LogisticMember:
-    """Logistic model with its own growing sample set."""
+# Hoeffding trees with adaptive naive Bayes leaves, the members in MOA: P. Domingos, G. Hulten. Mining High-Speed Data
+# Streams. KDD 2000; G. Holmes, R. Kirkby, B. Pfahringer. Stress-Testing Hoeffding Trees. PKDD 2005.
 
-    def __init__(self, stream: Stream, model: Model, random: np.random.Generator) -> None:
-        self.start = model.start
-        self._stream, self._model, self._random = stream, model, random
+CANDIDATES = 10  #: Thresholds tried per feature.
+SMALLEST_SHARE = 0.01  #: Both branches of a split must get at least this share of the samples.
 
-    def learn(self, samples: int) -> None:
-        """Take STRSAGA steps."""
-        self._model.train(self._stream, samples, self._random)
 
-    def shares(self, X1: Floats) -> Floats:
-        """Return class probabilities."""
-        scores = self._model.scores(X1)
-        if scores.shape[1] == 1:
-            p = expit(scores[:, 0])
-            return np.stack([1.0 - p, p], axis=1)
-        return softmax(scores)
+_ARRAYS: dict[str, tuple[float, str]] = {
+    "feature": (-1, ""),  # of the split; -1: a leaf
+    "threshold": (0.0, ""),
+    "children": (0, "2"),
+    "counts": (0.0, "C"),  # class weights, those left by the split included
+    "seen": (0.0, "C"),  # samples behind the statistics
+    "mean": (0.0, "CD"),
+    "m2": (0.0, "CD"),  # sums of squared deviations
+    "right": (0.0, "2"),  # how often class counts and naive Bayes were right
+    "low": (np.inf, "CD"),
+    "high": (-np.inf, "CD"),
+    "checked": (0.0, ""),  # samples a leaf had seen at the last attempt to split it
+}
+"""Arrays of a tree with one row per node, in the order in which the kernels take them: start, and shape of a row."""
+
+
+def entropy(weights: Floats) -> Floats:
+    """Return the entropy in bits along the last axis of class weights; an empty set has entropy 0.
+
+    >>> entropy(np.array([[1.0, 1.0], [4.0, 0.0]])).tolist()
+    [1.0, 0.0]
+    """
+    total = weights.sum(axis=-1, keepdims=True)
+    p = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return np.asarray(np.abs((p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1)))
+
+
+def hoeffding_bound(n_classes: int, confidence: float, weight: float) -> float:
+    """Return sqrt(R^2 ln(1 / confidence) / (2 weight)) with R = log2 of the number of classes.
+
+    >>> round(hoeffding_bound(2, 0.01, 100), 6)
+    0.151743
+    """
+    return float(np.sqrt(np.log2(max(n_classes, 2)) ** 2 * np.log(1.0 / confidence) / (2.0 * weight)))
+
+
+class HoeffdingTree:
+    """Incremental decision tree.
+
+    A leaf gets `grace` samples between two split attempts; `confidence` is the share of wrong splits that the Hoeffding
+    bound tolerates, and splits are made without a clear winner once the bound is below `tie`.
+    """
+
+    feature: Ints
+    children: Ints
+    threshold: Floats
+    counts: Floats
+    seen: Floats
+    mean: Floats
+    m2: Floats
+    low: Floats
+    high: Floats
+
+    def __init__(
+        self, n_features: int, n_classes: int, *, grace: int = 100, confidence: float = 0.01, tie: float = 0.05
+    ) -> None:
+        self.grace, self.confidence, self.tie = grace, confidence, tie
+        axes = {"2": 2, "C": n_classes, "D": n_features}
+        for name, (start, shape) in _ARRAYS.items():
+            setattr(self, name, np.full((1, *(axes[axis] for axis in shape)), start))
+
+    def _grow(self, counts: Floats) -> None:
+        """Append leaves with the given class weights."""
+        for name, (start, _) in _ARRAYS.items():
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.full((len(counts), *old.shape[1:]), start)]))
+        self.counts[-len(counts) :] = counts
+
+    def _arrays(self) -> list[Any]:
+        return [getattr(self, name) for name in _ARRAYS]
+
+    def learn(self, X: Floats, y: Labels) -> None:
+        """Learn samples in order; columns of X after the first D are not looked at."""
+        from imrc.baselines import _kernels as kernels
+
+        start = 0
+        while start < len(X):
+            start, leaf = kernels.learn(*self._arrays(), X, y, start, self.grace)  # type: ignore[call-arg]
+            if leaf >= 0:
+                self._try_split(leaf)
+
+    def shares(self, X: Floats) -> Floats:
+        """Return class shares of the leaves, shape (n, C); rows of zeros where a leaf has no vote."""
+        from imrc.baselines import _kernels as kernels
+
+        out = np.zeros((len(X), self.counts.shape[1]))
+        kernels.votes(*self._arrays()[:8], X, out)  # type: ignore[call-arg]
+        return out
+
+    def _try_split(self, leaf: int) -> None:
+        """Split a leaf if its best feature beats the second best (no split counts as one) by the Hoeffding bound."""
+        counts = self.counts[leaf]
+        if (counts > 0).sum() < 2:
+            return
+        gains, thresholds, branches = self.split_gains(leaf)
+        best = int(gains.argmax())
+        rest = np.delete(gains, best)
+        second = max(0.0, float(rest.max()) if rest.size else 0.0)
+        bound = hoeffding_bound(int((counts > 0).sum()), self.confidence, float(counts.sum()))
+        if gains[best] <= 0.0 or not (gains[best] - second > bound or bound < self.tie):
+            return
+        left = len(self.feature)
+        self.feature[leaf], self.threshold[leaf] = best, thresholds[best]
+        self.children[leaf] = left, left + 1
+        self._grow(branches[best])
+
+    def split_gains(self, leaf: int) -> tuple[Floats, Floats, Floats]:
+        """Return each feature's best gain in a leaf (-inf: none), its threshold, and branch weights (D, 2, C)."""
+        seen, low, high = self.seen[leaf][:, None], self.low[leaf], self.high[leaf]
+        bottom, top = low.min(axis=0), high.max(axis=0)
+        fractions = np.arange(1, CANDIDATES + 1) / (CANDIDATES + 1)
+        with np.errstate(invalid="ignore"):  # features of a leaf without samples: inf - inf
+            points = bottom + fractions[:, None] * (top - bottom)
+        left = seen * self._share_below(leaf, points[:, None, :])  # (candidates, C, D)
+        sides = np.stack([left, seen - left], axis=1).transpose(0, 3, 1, 2)  # (candidates, D, 2, C)
+        weight = sides.sum(axis=-1)
+        total = float(self.seen[leaf].sum())
+        gains = entropy(self.seen[leaf]) - (weight * entropy(sides)).sum(axis=-1) / total
+        gains = np.where((weight >= SMALLEST_SHARE * total).all(axis=-1) & (top > bottom), gains, -np.inf)
+        chosen = gains.argmax(axis=0)
+        features = np.arange(points.shape[1])
+        return gains[chosen, features], points[chosen, features], sides[chosen, features]
+
+    def _share_below(self, leaf: int, points: Floats) -> Floats:
+        """Share of each class's values at or below the points, by its normal distribution cut to its extremes."""
+        from scipy.special import ndtr
+
+        seen = self.seen[leaf][:, None]
+        variance = np.where(seen > 1, self.m2[leaf] / np.maximum(seen - 1.0, 1.0), 0.0)
+        deviation = np.where(variance > 0, np.sqrt(variance), 1.0)
+        share = np.where(variance > 0, ndtr((points - self.mean[leaf]) / deviation), points >= self.mean[leaf])
+        return np.where(points < self.low[leaf], 0.0, np.where(points >= self.high[leaf], 1.0, share))
 
     @property
     def size(self) -> int:
-        """Return the numbers kept besides the samples."""
-        return self._model.size
+        """Numbers kept: nodes, and for leaves the class statistics."""
+        leaves = int((self.feature < 0).sum())
+        per_leaf = 4 * self.mean[0].size + 2 * self.counts.shape[1] + 3
+        return int(4 * len(self.feature) + leaves * per_leaf)
 
 
-class TreeMember:
-    """Hoeffding tree; it keeps no samples, and does not look at the intercept."""
-
-    def __init__(self, stream: Stream, tree: HoeffdingTree) -> None:
-        self.start = stream.last
-        self._stream, self._tree = stream, tree
-
-    def learn(self, samples: int) -> None:
-        """Learn the newest samples in order."""
-        self._tree.learn(self._stream.X[-samples:], self._stream.y[-samples:])
-
-    def shares(self, X1: Floats) -> Floats:
-        """Return class shares of the leaves; rows of zeros: no vote."""
-        return self._tree.votes(X1)
-
-    @property
-    def size(self) -> int:
-        """Return the numbers kept."""
-        return self._tree.size
-
-
-Member = LogisticMember | TreeMember
+Member = HoeffdingTree | Model
 
 
 class AUE(Baseline):
     """Accuracy updated ensemble (AUE2), one block per task.
 
-    Parameters: see `Baseline` and `AUESettings`; profiles ``"default"`` (Hoeffding trees, as in the authors' code in
-    MOA), ``"logistic"`` (logistic members started uniformly on [0, 1), as the authors of DriftSurf rewrote it),
-    ``"zeros"`` (logistic members started at zero), ``"smooth"`` (trees with smoothed class frequencies).
-
-    >>> aue = AUE(n_classes=2, n_features=1, random_state=0)
-    >>> _ = aue.partial_fit_task(0, [[-1.0], [1.0], [-1.5], [1.5]] * 5, [0, 1] * 10)
-    >>> aue.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    Profiles: ``"default"`` (Hoeffding trees, as in the authors' code in MOA), ``"logistic"`` (logistic members started
+    uniformly on [0, 1), as the authors of DriftSurf rewrote it), ``"zeros"`` (logistic members started at zero),
+    ``"smooth"`` (trees with smoothed class frequencies).
     """
 
     title = "AUE"
@@ -126,6 +219,9 @@ class AUE(Baseline):
         "D. Brzezinski, J. Stefanowski. Reacting to Different Types of Concept Drift: The Accuracy Updated Ensemble "
         "Algorithm. IEEE TNNLS 25(1), 2014"
     )
+    idea = "A committee of ten trees, one per block of data, weighted by how well they do on the newest block."
+    wins = "Slow and abrupt change with many samples per task."
+    keeps = "Ten trees."
     headline = "newest"
     deviations = (
         "Blocks are tasks; no memory limit, so trees are never pruned.",
@@ -156,29 +252,30 @@ class AUE(Baseline):
     def _new_member(self) -> Member:
         s = self.settings
         if s.base == "hoeffding":
-            tree = HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
-            return TreeMember(self.stream, tree)
-        hyper, shape = Hyper(s.rate, s.shrink, s.steps_per_sample), (self.n_outputs, self.n_features + 1)
-        model = Model.fresh(self.stream.last, shape, hyper, s.init, self.random)
-        return LogisticMember(self.stream, model, self.random)
+            return HoeffdingTree(self.n_features, self.n_classes, grace=s.grace, confidence=s.confidence, tie=s.tie)
+        steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
+        return Model(self.stream.last, (self.n_outputs, self.n_features + 1), steps, self.random)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         order = self.random.permutation(len(X))
-        X1, y = with_intercept(X)[order], y[order]
-        errors = np.array([self._squared_error(member, X1, y) for member in self.members])
+        X1, y = with_last_intercept(X)[order], y[order]
+        # Of each member the mean of (1 - share of the true class)^2; without a vote a sample counts 1.
+        truth = np.arange(len(y)), y
+        errors = np.array([((1.0 - member.shares(X1)[truth]) ** 2).mean() for member in self.members])
         pseudo = 1.0 if self.settings.smooth_frequencies else 0.0
         counts = np.bincount(y, minlength=self.n_classes) + pseudo
         self.weights, candidate = member_weights(
             errors, random_guess_error(counts / counts.sum()), self.settings.epsilon
         )
-        # The candidate's sample set starts with this block, so it is made before the block joins the stream.
-        new = self._new_member()
-        self.stream.extend(X1, y)
-        self._admit(new, candidate)
+        self._admit(self._new_member(), candidate)
+        if self.settings.base == "logistic":  # trees keep no samples
+            self.stream.extend(X1, y)
         for member in self.members:
-            member.learn(len(y))
-        trees = self.settings.base == "hoeffding"
-        self.stream.forget(self.stream.last if trees else min(member.start for member in self.members))
+            if isinstance(member, Model):
+                member.train(self.stream, len(y), self.random)
+            else:
+                member.learn(X1, y)
+        self.stream.forget(min((member.start for member in self.members if isinstance(member, Model)), default=0))
 
     def _admit(self, new: Member, weight: float) -> None:
         """Add the candidate, or put it in the place of the lightest member if that one is lighter."""
@@ -191,13 +288,8 @@ class AUE(Baseline):
         self.members.append(new)
         self.weights = np.append(self.weights, weight)
 
-    @staticmethod
-    def _squared_error(member: Member, X1: Floats, y: Labels) -> float:
-        """Mean of (1 - share of the true class)^2; without a vote a sample counts 1."""
-        return float(((1.0 - member.shares(X1)[np.arange(len(y)), y]) ** 2).mean())
-
     def _predict(self, X: Floats, task: int) -> Labels:
-        X1 = with_intercept(X)
+        X1 = with_last_intercept(X)
         total = np.zeros((len(X), self.n_classes))
         for member, weight in zip(self.members, self.weights / self.weights.sum(), strict=True):
             shares = member.shares(X1)
@@ -209,5 +301,4 @@ class AUE(Baseline):
 
     def state_size(self) -> int:
         """Return the numbers of members and weights, and the samples logistic members may still visit."""
-        kept = sum(member.size for member in self.members) + self.weights.size
-        return kept + self.stream.X.size + self.stream.y.size
+        return sum(member.size for member in self.members) + self.weights.size + self.stream.size

@@ -1,23 +1,53 @@
-"""What all compared methods have in common: construction, checks, labels, and facts about the method."""
+"""What all compared methods have in common: settings, construction, checks, labels, and facts about the method."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_choice, check_int, check_matrix
+from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc._types import Floats
-from imrc.baselines._settings import Settings
 
 Labels = NDArray[np.int64]
 Kind = Literal["published", "reference"]
 Headline = Literal["average", "newest"]
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Hyper-parameters, each field with its limits (ValueError, TypeError): ``rate: float = real(0.1, 0.0)``."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if "check" in field.metadata:
+                field.metadata["check"](field.name, getattr(self, field.name))
+
+
+def checked(default: object, check: Callable[[str, object], object]) -> Any:  # noqa: ANN401 - a field of any type
+    """Return a field of `Settings`; `check` gets its name and value, and raises if the value is not possible."""
+    return dataclasses.field(default=default, metadata={"check": check})
+
+
+def whole(default: int, low: int) -> Any:  # noqa: ANN401
+    """Return a field that holds a whole number from `low` on."""
+    return checked(default, lambda name, value: check_int(name, value, low))
+
+
+def real(default: float, low: float, high: float = math.inf, *, above: bool = False) -> Any:  # noqa: ANN401
+    """Return a field that holds a number in [low, high], or with `above` in (low, high]."""
+    return checked(default, lambda name, value: check_real(name, value, low, high, low_open=above))
+
+
+def choice(default: str, kinds: object) -> Any:  # noqa: ANN401
+    """Return a field that holds one of the words of a ``Literal``."""
+    return checked(default, lambda name, value: check_choice(name, value, get_args(kinds)))
 
 
 class Baseline(ABC):
@@ -32,8 +62,7 @@ class Baseline(ABC):
     random_state : int, SeedSequence, Generator or None
         Source of all randomness of the method.
     classes : array-like of shape (C,), optional
-        Sorted labels of any type. Given: `partial_fit_task` takes such labels and `predict` returns them. Left out:
-        labels are the whole numbers 0..C-1.
+        Labels of any type, as `partial_fit_task` takes and `predict` returns them. Left out: the numbers 0..C-1.
     profile : str
         Named set of hyper-parameters, a key of `profiles`.
     **settings
@@ -43,17 +72,17 @@ class Baseline(ABC):
     ----------
     title, paper : str
         Name for people, reference.
+    idea, wins, keeps : str
+        For people: what it does, what it wins with, what it keeps between tasks.
     kind : {"published", "reference"}
         A method of the literature, or a trivial reference.
     needs_task_id : bool
         True: the method must be told to which task a sample to be labelled belongs.
-    keeps_old_rules : bool
-        True: `predict(X, task=j)` uses a rule kept for task j. False: one rule for every task.
-    fixed_old_rules : bool
-        True: the rule kept for a task never changes afterwards, so it need not be tested again.
+    keeps_old_rules, fixed_old_rules : bool
+        Whether `predict(X, task=j)` uses a rule kept for task j, and whether that rule never changes afterwards.
     headline : {"average", "newest"}
-        Which error sums the method up: over all tasks seen, or, for methods that adapt to the last distribution and
-        keep nothing for earlier tasks, over the newest task of each step.
+        Which error sums the method up: over all tasks seen, or over the newest task of each step, for methods that
+        keep nothing for earlier tasks.
     uses_pool : bool
         True: learns from a task's whole pool instead of its n training samples (an oracle).
     shared_settings : tuple of str
@@ -63,8 +92,7 @@ class Baseline(ABC):
     profiles : mapping of str to Settings
         Named hyper-parameters; ``"default"`` is always there.
     version : int
-        Raised by every change that alters the method's numbers; results kept under another version are not taken for
-        current ones.
+        Raised by every change that alters the method's numbers; results of another version are not taken for current.
 
     Raises
     ------
@@ -75,7 +103,10 @@ class Baseline(ABC):
     """
 
     title: ClassVar[str]
-    paper: ClassVar[str]
+    paper: ClassVar[str] = ""
+    idea: ClassVar[str] = ""
+    wins: ClassVar[str] = ""
+    keeps: ClassVar[str] = ""
     kind: ClassVar[Kind] = "published"
     needs_task_id: ClassVar[bool] = False
     keeps_old_rules: ClassVar[bool] = False
@@ -221,13 +252,19 @@ class Baseline(ABC):
         )
 
 
-def with_intercept(X: Floats) -> Floats:
-    """Return X with a column of ones appended, shape (n, D + 1).
+def with_last_intercept(X: Floats) -> Floats:
+    """Return X with a last column of ones, shape (n, D + 1); the solvers have it first.
 
-    >>> with_intercept(np.array([[2.0], [3.0]])).tolist()
+    >>> with_last_intercept(np.array([[2.0], [3.0]])).tolist()
     [[2.0, 1.0], [3.0, 1.0]]
     """
     return np.hstack([X, np.ones((len(X), 1))])
+
+
+def expit(z: Floats) -> Floats:
+    """Return 1 / (1 + exp(-z)) without overflow."""
+    e = np.exp(-np.abs(z))
+    return np.asarray(np.where(z >= 0, 1.0, e) / (1.0 + e))
 
 
 def linear_labels(scores: Floats) -> Labels:

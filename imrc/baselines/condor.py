@@ -9,8 +9,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines.base import Baseline, Labels, linear_labels, signed_targets, with_intercept
+from imrc.baselines.base import (
+    Baseline,
+    Labels,
+    Settings,
+    choice,
+    linear_labels,
+    real,
+    signed_targets,
+    whole,
+    with_last_intercept,
+)
 
 Weights = Literal["uniform", "replay"]
 
@@ -57,18 +66,16 @@ def reweight(log_weights: Floats, losses: Floats, step: float) -> Floats:
 class Condor(Baseline):
     """Concept drift via model reuse, with least squares models.
 
-    No official code is public. The loss of the weights is (1 - y f)^2 / 4 with f cut to [-1, 1]; a model is fitted by
-    least squares with a penalty on its distance to the weighted combination of the old ones. Parameters: see `Baseline`
-    and `CondorSettings`; profiles ``"default"``, ``"strong"`` (mu = 200) and ``"replay"``.
-
-    >>> condor = Condor(n_classes=2, n_features=1, random_state=0)
-    >>> _ = condor.partial_fit_task(0, [[-1.0], [1.0]] * 5, [0, 1] * 5)
-    >>> condor.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    The loss of the weights is (1 - y f)^2 / 4 with f cut to [-1, 1]; a model is fitted by least squares with a penalty
+    on its distance to the weighted combination of the old ones. Profiles ``"default"``, ``"strong"`` (mu = 200) and
+    ``"replay"``.
     """
 
     title = "Condor"
     paper = "P. Zhao, L.-W. Cai, Z.-H. Zhou. Handling concept drift via model reuse. Machine Learning 109(3), 2020"
+    idea = "Keeps up to 25 earlier rules and starts the new one from a weighted mixture of them."
+    wins = "Abrupt changes, with old situations that come back."
+    keeps = "25 linear rules."
     headline = "newest"
     deviations = (
         "No official code was found. mu = 1e-3 is from the only public port, in the repository of DriftSurf: one "
@@ -98,7 +105,7 @@ class Condor(Baseline):
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         order = self.random.permutation(len(X))
-        X1, targets = with_intercept(X)[order], signed_targets(y[order], self.n_classes)
+        X1, targets = with_last_intercept(X)[order], signed_targets(y[order], self.n_classes)
         self._reweight(X1, targets)
         self._add_model(X1, targets)
         if self.settings.weights == "replay":
@@ -118,7 +125,7 @@ class Condor(Baseline):
         self.log_weights = np.full(len(self.models), -np.log(len(self.models)))
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return linear_labels(with_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
+        return linear_labels(with_last_intercept(X) @ np.tensordot(self.weights, self.models, axes=1))
 
     def state_size(self) -> int:
         """Return parameters and weights of the models."""

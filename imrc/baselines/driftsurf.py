@@ -9,9 +9,18 @@ from typing import ClassVar, Literal
 
 from imrc._checks import check_real
 from imrc._types import Floats
-from imrc.baselines._settings import Settings, checked, choice, real, whole
-from imrc.baselines._strsaga import Hyper, Init, Model, Stream
-from imrc.baselines.base import Baseline, Labels, linear_labels, with_intercept
+from imrc.baselines._strsaga import Init, Model, Steps, Stream
+from imrc.baselines.base import (
+    Baseline,
+    Labels,
+    Settings,
+    checked,
+    choice,
+    linear_labels,
+    real,
+    whole,
+    with_last_intercept,
+)
 
 Risk = Literal["regularised", "zero_one"]
 
@@ -33,16 +42,9 @@ class DriftSurfSettings(Settings):
 class DriftSurf(Baseline):
     """DriftSurf with logistic models trained by STRSAGA, one batch per task.
 
-    Parameters: see `Baseline` and `DriftSurfSettings`; profiles ``"default"`` (models start at zero), ``"uniform"``
-    (uniformly on [0, 1), as released), ``"covertype"`` (the authors' constants for that stream).
-
-    `model` is the predictive model w, `stable_model` the fresh one kept since the last switch (w''), `reactive_model`
-    the competitor (w'); `counter` counts the batches of the present reactive state.
-
-    >>> surf = DriftSurf(n_classes=2, n_features=1, random_state=0, rate=0.5)
-    >>> _ = surf.partial_fit_task(0, [[-1.0], [1.0]] * 20, [0, 1] * 20)
-    >>> surf.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    Profiles: ``"default"`` (models start at zero), ``"uniform"`` (uniformly on [0, 1), as released), ``"covertype"``
+    (the authors' constants for that stream). `model` is the predictive model w, `stable_model` the fresh one kept since
+    the last switch (w''), `reactive_model` the competitor (w'); `counter` counts the batches of a reactive state.
     """
 
     title = "DriftSurf"
@@ -50,6 +52,9 @@ class DriftSurf(Baseline):
         "A. Tahmasbi, E. Jothimurugesan, S. Tirthapura, P. B. Gibbons. DriftSurf: Stable-State / Reactive-State "
         "Learning under Concept Drift. ICML 2021"
     )
+    idea = "Watches the error; after a suspicion it trains a fresh rule beside the old one and keeps the better."
+    wins = "Long stable phases with rare jumps."
+    keeps = "Two or three linear rules, and the samples since the last jump."
     headline = "newest"
     deviations = (
         "The evaluation set is emptied when a reactive state starts; the released code keeps old batches after a "
@@ -79,18 +84,17 @@ class DriftSurf(Baseline):
 
     def _fresh(self, start: int) -> Model:
         s = self.settings
-        hyper = Hyper(s.rate, s.shrink, s.steps_per_sample)
-        return Model.fresh(start, (self.n_outputs, self.n_features + 1), hyper, s.init, self.random)
+        steps = Steps(s.rate, s.shrink, s.steps_per_sample, s.init)
+        return Model(start, (self.n_outputs, self.n_features + 1), steps, self.random)
 
     def _risk(self, model: Model, X1: Floats, y: Labels) -> float:
-        """Return the risk of a model on some samples."""
         if self.settings.risk == "zero_one":
             return float((linear_labels(model.scores(X1)) != y).mean())
         return model.regularised_risk(X1, y)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         order = self.random.permutation(len(X))
-        X1, y = with_intercept(X)[order], y[order]
+        X1, y = with_last_intercept(X)[order], y[order]
         batch_start = self.stream.last
         self.stream.extend(X1, y)
         for model in self._active():
@@ -140,8 +144,8 @@ class DriftSurf(Baseline):
         return other if other is not None and other.risk < self.model.risk else self.model
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return linear_labels(self.predictor.scores(with_intercept(X)))
+        return linear_labels(self.predictor.scores(with_last_intercept(X)))
 
     def state_size(self) -> int:
         """Return parameters and tables of the live models and all samples they may still visit."""
-        return sum(model.size for model in self._live()) + self.stream.X.size + self.stream.y.size
+        return sum(model.size for model in self._live()) + self.stream.size

@@ -10,9 +10,18 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines._logistic import expit, fit_logistic
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines.base import Baseline, Labels, linear_labels, signed_targets, with_intercept
+from imrc.baselines.base import (
+    Baseline,
+    Labels,
+    Settings,
+    choice,
+    expit,
+    linear_labels,
+    real,
+    signed_targets,
+    whole,
+    with_last_intercept,
+)
 
 Base = Literal["logistic", "squared"]
 
@@ -28,6 +37,52 @@ class ELLASettings(Settings):
     base: Base = choice("logistic", Base)  # loss of the single-task fit
     first_tasks_span: bool = True  # each of the first q tasks gets a basis column of its own
     free_intercept: bool = True  # the single-task fit does not penalise the intercept
+
+
+def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) -> Floats:
+    """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2, solved in the samples' span.
+
+    The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
+    must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is small.
+
+    >>> fit_logistic(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1.0, 0.0]), 1.0, free_last=True).round(4).tolist()
+    [0.7408, 0.0]
+    """
+    body = X[:, :-1]
+    n, d = body.shape
+    basis = np.linalg.qr(body.T)[0] if d > n else np.eye(d)
+    Z = np.hstack([body @ basis, np.ones((n, 1))])
+    penalty = np.full(Z.shape[1], ridge)
+    if free_last:
+        penalty[-1] = 0.0
+    sign = 2.0 * positive - 1.0
+
+    def objective(theta: Floats) -> float:
+        return float(np.logaddexp(0.0, -sign * (Z @ theta)).sum() + 0.5 * (penalty * theta**2).sum())
+
+    theta = np.zeros(Z.shape[1])
+    value = objective(theta)
+    for _ in range(200):
+        p = expit(Z @ theta)
+        gradient = Z.T @ (p - positive) + penalty * theta
+        hessian = (Z * (p * (1.0 - p))[:, None]).T @ Z
+        hessian[np.diag_indices_from(hessian)] += penalty + 1e-12
+        step = np.linalg.solve(hessian, gradient)
+        decrement = float(gradient @ step)
+        if decrement < 1e-9:
+            theta = theta - step  # so close, a full step lands on the optimum up to rounding
+            break
+        size = 1.0
+        while size > 1e-10:  # halve until the value falls enough (Armijo)
+            trial = theta - size * step
+            trial_value = objective(trial)
+            if trial_value <= value - 0.25 * size * decrement:
+                theta, value = trial, trial_value
+                break
+            size /= 2.0
+        else:
+            break
+    return np.append(basis @ theta[:-1], theta[-1])
 
 
 def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:
@@ -108,21 +163,15 @@ class ELLA(Baseline):
     """Efficient lifelong learning algorithm: theta_j = L s_j with a shared basis L and a sparse code per task.
 
     Later tasks change L and so the rules of earlier tasks. More than two classes: one problem per class against the
-    rest. Parameters: see `Baseline` and `ELLASettings`; profiles ``"default"`` (classification experiment of the MATLAB
-    release), ``"python"`` (defaults of the Python release, very sparse).
-
-    `n_one_class` counts single-task fits that had samples of one class only; their rule is a constant with pseudo-count
-    log-odds.
-
-    >>> ella = ELLA(n_classes=2, n_features=1, random_state=0)
-    >>> for step, flip in enumerate([0, 1]):
-    ...     _ = ella.partial_fit_task(step, [[-1.0], [1.0], [-2.0], [2.0]], [flip, 1 - flip] * 2)
-    >>> ella.predict([[3.0]], task=0).tolist(), ella.predict([[3.0]], task=1).tolist()
-    ([1], [0])
+    rest. Profiles ``"default"`` (classification experiment of the MATLAB release), ``"python"`` (defaults of the Python
+    release, very sparse). `n_one_class` counts single-task fits that had samples of one class only.
     """
 
     title = "ELLA"
     paper = "P. Ruvolo, E. Eaton. ELLA: An Efficient Lifelong Learning Algorithm. ICML 2013"
+    idea = "Describes the rule of each task by a few building blocks that all tasks share."
+    wins = "Many tasks that are variations of few themes, in any order."
+    keeps = "A rule per task, and the shared blocks."
     needs_task_id = True
     keeps_old_rules = True
     deviations = (
@@ -147,7 +196,7 @@ class ELLA(Baseline):
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
         s = self.settings
-        X1 = with_intercept(X)
+        X1 = with_last_intercept(X)
         positive = (signed_targets(y, self.n_classes) + 1.0) / 2.0
         for problem, target in zip(self.problems, positive.T, strict=True):
             theta, H = self._single_task(X1, target)
@@ -178,7 +227,7 @@ class ELLA(Baseline):
         return theta, H / (2.0 * n)
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        X1 = with_intercept(X)
+        X1 = with_last_intercept(X)
         scores = [X1 @ (problem.L @ problem.codes[task]) for problem in self.problems]
         return linear_labels(np.stack(scores, axis=1))
 

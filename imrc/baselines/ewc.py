@@ -10,8 +10,7 @@ import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines._network import NetworkBaseline, loss_gradient, mean_squared_gradient
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines.base import Labels
+from imrc.baselines.base import Labels, Settings, choice, real, whole
 
 Fisher = Literal["squared_mean", "empirical", "sampled"]
 PenaltyStep = Literal["automatic", "gradient", "proximal"]
@@ -57,20 +56,16 @@ def proximal_step(
 class EWC(NetworkBaseline):
     """Elastic weight consolidation, with one quadratic penalty per earlier task.
 
-    Parameters: see `Baseline` and `EWCSettings`; profiles ``"default"`` (rotations line of the GEM repository),
-    ``"slow"`` (learning rate .001, rho 100, 10 samples for the importance: the MER repository), ``"empirical"`` and
-    ``"publication"`` (importance as per-sample squares, with true and with drawn labels).
-
-    `n_proximal` counts the tasks for which the automatic choice took proximal steps.
-
-    >>> ewc = EWC(n_classes=2, n_features=1, random_state=0, learning_rate=0.1)
-    >>> _ = ewc.partial_fit_task(0, [[-1.0], [1.0]] * 50, [0, 1] * 50)
-    >>> ewc.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    Profiles: ``"default"`` (rotations line of the GEM repository), ``"slow"`` (the MER repository), ``"empirical"`` and
+    ``"publication"`` (importance as per-sample squares, with true and with drawn labels). `n_proximal` counts the tasks
+    for which the automatic choice took proximal steps.
     """
 
     title = "EWC"
     paper = "J. Kirkpatrick et al. Overcoming catastrophic forgetting in neural networks. PNAS 114(13), 2017"
+    idea = "Goes on learning one rule and holds back the weights that mattered for earlier tasks."
+    wins = "Few tasks, and no room to keep samples."
+    keeps = "A network, and how much each weight matters."
     deviations = (
         "The penalties of all earlier tasks are collapsed into two sums, which gives the same gradient exactly.",
         "When gradient steps on the penalty would diverge, proximal steps are taken for that task.",
@@ -112,10 +107,7 @@ class EWC(NetworkBaseline):
             else:
                 gradient += penalty_gradient(self.theta, s.strength, self.fisher_sum, self.anchor_sum)
                 theta = self.theta - s.learning_rate * gradient
-        if np.isfinite(theta).all():
-            self.theta = theta
-        else:
-            self.n_diverged += 1
+        self._move(theta)
 
     def _consolidate(self, X: Floats, y: Labels) -> None:
         """Add the importance of the finished task's parameters to the sums."""

@@ -10,11 +10,9 @@ import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines._network import NetworkBaseline, group_gradients, loss_gradient
-from imrc.baselines._settings import Settings, real, whole
-from imrc.baselines.base import Labels
+from imrc.baselines.base import Labels, Settings, real, whole
 
-_LARGEST = 1e50
-"""Gradients beyond this have no meaning, and their products would overflow."""
+_LARGEST = 1e50  # Gradients beyond this have no meaning, and their products would overflow.
 
 
 @dataclass(frozen=True)
@@ -67,22 +65,16 @@ def _cholesky(gram: Floats) -> Floats:
 class GEM(NetworkBaseline):
     """Gradient episodic memory.
 
-    One network for all tasks. Each mini-batch first goes into the task's memory; then the batch gradient is projected
-    so that, to first order, the loss on the memory of no earlier task grows. Parameters: see `Baseline` and
-    `GEMSettings`; profiles ``"default"`` (the scripts of the authors' repository), ``"argparse"`` (its command line
-    defaults, with a memory), ``"retuned"`` (values of the authors of MER).
-
-    `n_projections` counts the steps that were projected.
-
-    >>> gem = GEM(n_classes=2, n_features=1, random_state=0)
-    >>> for step in range(2):
-    ...     _ = gem.partial_fit_task(step, [[-1.0], [1.0]] * 20, [0, 1] * 20)
-    >>> gem.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    Each mini-batch first goes into the task's memory; then the batch gradient is projected so that, to first order, the
+    loss on the memory of no earlier task grows; `n_projections` counts such steps. Profiles: ``"default"`` (scripts of
+    the authors' repository), ``"argparse"`` (its command line defaults), ``"retuned"`` (values of the authors of MER).
     """
 
     title = "GEM"
     paper = "D. Lopez-Paz, M. Ranzato. Gradient Episodic Memory for Continual Learning. NeurIPS 2017"
+    idea = "Keeps samples of earlier tasks and never takes a step that would make errors on them worse."
+    wins = "Many tasks that must all be remembered and do not contradict each other."
+    keeps = "Up to 256 samples per task, and a network."
     deviations = (
         "Only filled memory slots are used; the authors' code takes the gradient over uninitialised slots when a "
         "task has fewer samples than the memory.",
@@ -109,33 +101,20 @@ class GEM(NetworkBaseline):
         s = self.settings
         self._open_memory(min(s.memory, len(X)))
         written = 0
-        for batch_X, batch_y in self._batches(X, y, s.batch_size, s.epochs):
-            written = self._remember(batch_X, batch_y, written)
-            self._step(step, batch_X, batch_y)
-
-    def _step(self, step: int, X: Floats, y: Labels) -> None:
-        """Take one projected step; leave theta as it is where numbers overflow."""
-        # With a margin, every projection adds margin times the sum of all memory gradients, so the effective step
-        # grows with the number of tasks and plain SGD can diverge.
-        with np.errstate(over="ignore", invalid="ignore"):
-            theta = self._projected(step, X, y)
-        if theta is None or not np.isfinite(theta).all():
-            self.n_diverged += 1
-        else:
-            self.theta = theta
+        for batch in self._batches(X, y, s.batch_size, s.epochs):
+            written = self._remember(*batch, written)
+            # With a margin, every projection adds margin times the sum of all memory gradients, so the effective step
+            # grows with the number of tasks and plain SGD can diverge.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._move(self._projected(step, *batch))
 
     def _projected(self, step: int, X: Floats, y: Labels) -> Floats | None:
         """Return theta after one step, or None if gradients are not finite."""
         gradient = loss_gradient(self._layout, self.theta, X, y)
         if step > 0:
             slots = int(self._counts[:step].max())
-            past = group_gradients(
-                self._layout,
-                self.theta,
-                self._memory_X[:step, :slots],
-                self._memory_y[:step, :slots],
-                self._counts[:step],
-            )
+            memory = self._memory_X[:step, :slots], self._memory_y[:step, :slots], self._counts[:step]
+            past = group_gradients(self._layout, self.theta, *memory)
             if not max(np.abs(past).max(), np.abs(gradient).max()) < _LARGEST:  # also catches NaN
                 return None
             try:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines._network import HIDDEN, NetworkBaseline
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines.base import Labels
+from imrc.baselines.base import Labels, Settings, choice, real, whole
 
 Algorithm = Literal["1", "6", "7"]
 Precision = Literal["float32", "float64"]
@@ -51,16 +50,9 @@ def reservoir_slot(seen: int, filled: int, slots: int, generator: np.random.Gene
 class MER(NetworkBaseline):
     """Meta-experience replay, algorithm 1 of the publication by default.
 
-    Parameters: see `Baseline` and `MERSettings`; profiles ``"default"`` (values of the authors' README: 1010 steps per
-    sample), ``"argparse"`` (command line defaults, which make it sequential replay: 21 steps per sample), ``"small"``
-    (authors' line for 500 memories), ``"algorithm6"``, ``"algorithm7"``.
-
-    `n_diverged` counts the samples whose steps were undone because numbers overflowed (inputs on a large scale).
-
-    >>> mer = MER(n_classes=2, n_features=1, random_state=0, profile="argparse", learning_rate=0.1)
-    >>> _ = mer.partial_fit_task(0, [[-1.0], [1.0]] * 20, [0, 1] * 20)
-    >>> mer.predict([[-2.0], [2.0]]).tolist()
-    [0, 1]
+    Profiles: ``"default"`` (values of the authors' README: 1010 steps per sample), ``"argparse"`` (command line
+    defaults, which make it sequential replay: 21 steps per sample), ``"small"`` (authors' line for 500 memories),
+    ``"algorithm6"``, ``"algorithm7"``.
     """
 
     title = "MER"
@@ -68,6 +60,12 @@ class MER(NetworkBaseline):
         "M. Riemer et al. Learning to Learn without Forgetting by Maximizing Transfer and Minimizing Interference. "
         "ICLR 2019"
     )
+    idea = (
+        "Learns a small network on a mixture of new samples and a reservoir of old ones, with steps that favour what "
+        "tasks have in common."
+    )
+    wins = "Tasks so alike that one rule serves all: it pools everything, with a flexible rule."
+    keeps = "A reservoir of up to 5,120 samples, and a network."
     deviations = (
         "Reservoir places are drawn from 0..a-1 (uniform inclusion); the authors' code draws from 0..a. Both are "
         "available.",
@@ -137,7 +135,7 @@ class MER(NetworkBaseline):
         self._interpolate(before, s.across)
 
     def _descend(self, order: Labels, rates: Floats) -> None:
-        from imrc.baselines._network_kernels import sgd_sequence
+        from imrc.baselines._kernels import sgd_sequence
 
         sgd_sequence(self.theta, HIDDEN, self.n_classes, self._X, self._y, order, rates.astype(self.theta.dtype))
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from imrc._checks import InputError, check_choice
 from imrc._types import Floats
-from imrc.baselines._settings import Settings
-from imrc.baselines.base import Baseline, Labels
+from imrc.baselines.base import Baseline, Labels, Settings
 from imrc.baselines.references import RecentSettings
 
 Refit = Literal["seen", "recent", "single"]
@@ -53,27 +52,9 @@ class OwnMethod(str):
         return made
 
     def learner(self, n_classes: int, n_features: int, random_state: np.random.SeedSequence, b: int) -> OwnClassifier:
-        """Return a learner for one repetition.
+        """Return a learner for one repetition; `b` tasks before the newest are what "recent" uses as well.
 
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes.
-        n_features : int
-            Number of mapped features.
-        random_state : SeedSequence
-            Of the repetition and the name.
-        b : int
-            Tasks before the newest that "recent" uses as well.
-
-        Returns
-        -------
-        OwnClassifier
-
-        Raises
-        ------
-        InputError
-            If the name was read from a saved result, which has no classifier.
+        InputError if the name was read from a saved result, which has no classifier.
         """
         if self.estimator is None:
             raise InputError(f"The classifier of {str(self)!r} is not part of what was saved: give it again.")
@@ -88,7 +69,6 @@ class OwnClassifier(Baseline):
     """A classifier learnt anew at every task from all samples so far, one rule for all tasks; see `OwnMethod`."""
 
     title = "Own"
-    paper = ""
     kind = "reference"
     profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings()}
     settings: RecentSettings

@@ -10,19 +10,72 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from imrc._types import Floats
-from imrc.baselines._logistic import fit_multinomial
-from imrc.baselines._settings import Settings, choice, real, whole
-from imrc.baselines.base import Baseline, Labels
-from imrc.core.rules_log import POOLED, LogLossLearner, half, log_loss
+from imrc.baselines.base import Baseline, Labels, Settings, choice, expit, real, whole
+from imrc.core.presets import POOLED
+from imrc.core.rules_log import LogLossLearner, half, log_loss
 from imrc.core.settings import resolve_settings
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
 
-_COX = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
+
+def fit_multinomial(
+    X: Floats, y: Labels, n_classes: int, C: float = 1.0, start: Floats | None = None, *, tol: float = 1e-4
+) -> Floats:
+    """Return weights (n_classes, D + 1), intercept last, of logistic regression as scikit-learn defines it, by L-BFGS.
+
+    Minimises C sum_i log-loss + 1/2 ||weights||^2; X (n, D). Classes without samples get intercept -inf. Stops when no
+    entry of the gradient of the mean loss is above `tol` (scikit-learn's default).
+    """
+    from scipy.optimize import minimize
+
+    n, D = X.shape
+    weights = np.zeros((n_classes, D + 1))
+    weights[:, -1] = -np.inf
+    present = np.unique(y)
+    if len(present) == 1:
+        weights[present[0], -1] = 0.0
+        return weights
+    basis = np.linalg.qr(X.T)[0] if n < D else None  # the optimum lies in the span of the instances
+    Z = np.hstack([X if basis is None else X @ basis, np.ones((n, 1))])
+    rows = present[1:] if len(present) == 2 else present
+    target = (y[:, None] == rows).astype(np.float64)
+    first = np.zeros((len(rows), Z.shape[1]))
+    if start is not None and np.isfinite(start[present]).all():
+        known = start[rows] - (start[present[:1]] if len(present) == 2 else 0.0)
+        first[:, :-1] = known[:, :-1] if basis is None else known[:, :-1] @ basis
+        first[:, -1] = known[:, -1]
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        W = flat.reshape(first.shape)
+        scores = Z @ W.T
+        if len(rows) == 1:
+            loss = np.logaddexp(0.0, scores).sum() - (scores * target).sum()
+            slope = expit(scores) - target
+        else:
+            top = scores.max(axis=1, keepdims=True)
+            e = np.exp(scores - top)
+            total = e.sum(axis=1, keepdims=True)
+            loss = (np.log(total) + top).sum() - (scores * target).sum()
+            slope = e / total - target
+        gradient = slope.T @ Z
+        gradient[:, :-1] += W[:, :-1] / C
+        return (loss + 0.5 * (W[:, :-1] ** 2).sum() / C) / n, gradient.ravel() / n
+
+    found = minimize(
+        objective,
+        first.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 1000, "gtol": tol, "ftol": 1e-4 * tol},
+    ).x.reshape(first.shape)
+    if len(rows) == 1:
+        weights[present[0]] = 0.0
+    weights[rows, :-1] = found[:, :-1] if basis is None else found[:, :-1] @ basis.T
+    weights[rows, -1] = found[:, -1]
+    return weights
 
 
 Penalty = Literal["fixed", "cv"]
-STRENGTHS = (1.0, 0.25, 4.0)
-"""Factors of C that are compared; of equal ones the first."""
+STRENGTHS = (1.0, 0.25, 4.0)  #: Factors of C that are compared; of equal ones the first.
 
 
 @dataclass(frozen=True)
@@ -37,29 +90,6 @@ class LogisticSettings(Settings):
     penalty: Penalty = choice("fixed", Penalty)
 
 
-_PROFILES: Mapping[str, Settings] = {"default": LogisticSettings(), "tuned": LogisticSettings(penalty="cv")}
-
-
-class _Strength:
-    """The inverse strength of the penalty, and the account it is chosen by."""
-
-    def __init__(self, settings: LogisticSettings, n_classes: int) -> None:
-        self._settings, self._n_classes = settings, n_classes
-        self._losses = dict.fromkeys(STRENGTHS if settings.penalty == "cv" else STRENGTHS[:1], 0.0)
-        self._rules: dict[float, Floats | None] = dict.fromkeys(self._losses)
-
-    def next(self, step: int, before: tuple[Floats, Labels], X: Floats, y: Labels) -> float:
-        """Return C for a rule learnt from the samples `before` and those of the newest task."""
-        if len(self._losses) > 1 and len(y) > 1:
-            held = half(y, step)
-            known, labels = np.vstack([before[0], X[~held]]), np.append(before[1], y[~held])
-            for factor in self._losses:
-                C = self._settings.C * factor
-                rule = self._rules[factor] = fit_multinomial(known, labels, self._n_classes, C, self._rules[factor])
-                self._losses[factor] += log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
-        return self._settings.C * min(self._losses, key=self._losses.__getitem__)
-
-
 @dataclass(frozen=True)
 class RecentSettings(LogisticSettings):
     """Hyper-parameters of logistic regression on the last tasks."""
@@ -68,16 +98,13 @@ class RecentSettings(LogisticSettings):
 
 
 class MajorityClass(Baseline):
-    """Always answers the most frequent class of all labels seen so far (ties to the smallest).
-
-    >>> majority = MajorityClass(classes=["a", "b"], n_features=1)
-    >>> majority.partial_fit_task(0, [[0.0]] * 3, ["b", "a", "b"]).predict([[5.0]])
-    array(['b'], dtype='<U1')
-    """
+    """Always answers the most frequent class of all labels seen so far (ties to the smallest)."""
 
     title = "Always the most frequent class"
-    paper = ""
     kind = "reference"
+    idea = "Always answers the class that was most frequent so far. What cannot beat it has learnt nothing."
+    wins = "Never, except where nothing can be learnt or one class is rare."
+    keeps = "Counts of the classes."
 
     def _start(self) -> None:
         self.counts = np.zeros(self.n_classes, dtype=np.int64)
@@ -94,18 +121,13 @@ class MajorityClass(Baseline):
 
 
 class Pooled(Baseline):
-    """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike.
-
-    >>> pooled = Pooled(n_classes=2, n_features=1)
-    >>> for step in range(2):
-    ...     _ = pooled.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
-    >>> pooled.predict([[2.0], [-1.0]]).tolist()
-    [1, 0]
-    """
+    """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike."""
 
     title = "One rule for all tasks"
-    paper = ""
     kind = "reference"
+    idea = "One rule for all tasks: the recommended learner with a rate of change of 0, on everything so far."
+    wins = "Tasks that hardly change, or one rule that serves them all."
+    keeps = "The last samples, 2,000 at least."
 
     def _start(self) -> None:
         self._learner = LogLossLearner(resolve_settings("recommended", b=0), self.n_classes, (POOLED,))
@@ -121,119 +143,98 @@ class Pooled(Baseline):
         return self.rule.size + self._learner.size()
 
 
-class _RulePerTask(Baseline):
-    """Logistic regression with one rule per task, which stays as it was learnt."""
+class _Logistic(Baseline):
+    """Logistic regression on each task and those before it within reach; a rule stays as it was learnt."""
 
     kind = "reference"
-    paper = _COX
-    needs_task_id = True
-    keeps_old_rules = True
-    fixed_old_rules = True
-    profiles = _PROFILES
+    paper = "D. R. Cox. The regression analysis of binary sequences. J. Royal Statistical Society B 20(2), 1958"
+    profiles: ClassVar[Mapping[str, Settings]] = {
+        "default": LogisticSettings(),
+        "tuned": LogisticSettings(penalty="cv"),
+    }
     settings: LogisticSettings
 
     def _start(self) -> None:
         self.rules: list[Floats] = []
-        self._strength = _Strength(self.settings, self.n_classes)
+        tried = STRENGTHS if self.settings.penalty == "cv" else STRENGTHS[:1]
+        self._losses = dict.fromkeys(tried, 0.0)
+        self._judged: dict[float, Floats | None] = dict.fromkeys(tried)
+        self._before: deque[tuple[Floats, Labels]] = deque(maxlen=self._reach())
+
+    def _reach(self) -> int | None:
+        """Return how many tasks before the newest are learnt from as well; None: all."""
+        return 0
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        self._learn(step, (X[:0], y[:0]), X, y)
+        before = [(X[:0], y[:0]), *self._before]
+        known, labels = np.vstack([part[0] for part in before]), np.concatenate([part[1] for part in before])
+        C = self._strength(step, known, labels, X, y)
+        start = self.rules[-1] if self.rules and not self.keeps_old_rules else None
+        rule = fit_multinomial(np.vstack([known, X]), np.append(labels, y), self.n_classes, C, start)
+        self.rules = [*self.rules, rule] if self.keeps_old_rules else [rule]
+        self._before.append((X.copy(), y))
 
-    def _learn(self, step: int, before: tuple[Floats, Labels], X: Floats, y: Labels) -> None:
-        """Add the rule learnt from the samples `before` and those of the newest task."""
-        C = self._strength.next(step, before, X, y)
-        self.rules.append(fit_multinomial(np.vstack([before[0], X]), np.append(before[1], y), self.n_classes, C))
+    def _strength(self, step: int, known: Floats, labels: Labels, X: Floats, y: Labels) -> float:
+        """Return C for a rule learnt from the samples known before and those of the newest task."""
+        if len(self._losses) > 1 and len(y) > 1:
+            held = half(y, step)
+            known, labels = np.vstack([known, X[~held]]), np.append(labels, y[~held])
+            for factor in self._losses:
+                C = self.settings.C * factor
+                rule = self._judged[factor] = fit_multinomial(known, labels, self.n_classes, C, self._judged[factor])
+                self._losses[factor] += log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
+        return self.settings.C * min(self._losses, key=self._losses.__getitem__)
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return _labels(self.rules[task], X)
+        rule = self.rules[task if self.keeps_old_rules else -1]
+        return np.asarray((X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
-        """Return the numbers of all rules."""
-        return sum(rule.size for rule in self.rules)
+        """Return the numbers of the rules and of the stored samples."""
+        return sum(rule.size for rule in self.rules) + sum(X.size + y.size for X, y in self._before)
 
 
-class SingleTaskLogistic(_RulePerTask):
-    """Logistic regression on each task's own samples.
-
-    >>> one = SingleTaskLogistic(n_classes=2, n_features=1).partial_fit_task(0, [[0.0], [1.0]], [0, 1])
-    >>> one.partial_fit_task(1, [[0.0], [1.0]], [1, 0]).predict([[2.0]], task=0).tolist()
-    [1]
-    """
+class SingleTaskLogistic(_Logistic):
+    """Logistic regression on each task's own samples."""
 
     title = "Logistic regression on each task alone"
+    idea = "Logistic regression on the samples of one task alone."
+    wins = "Tasks with many samples, or tasks that have nothing in common."
+    keeps = "A linear rule per task."
+    needs_task_id = keeps_old_rules = fixed_old_rules = True
 
 
-class OracleLogistic(_RulePerTask):
+class OracleLogistic(SingleTaskLogistic):
     """Logistic regression on each task's whole pool: what static learning could reach with all the data of a task."""
 
     title = "Oracle, all the pool"
+    idea = "Logistic regression with all samples of a task, not only n: no method can have them."
+    wins = "Not a rival: it shows what more samples would give."
     uses_pool = True
 
 
-class RecentLogistic(_RulePerTask):
-    """Logistic regression on a task and the b before it, one rule per task.
-
-    >>> recent = RecentLogistic(n_classes=2, n_features=1, b=1)
-    >>> for step in range(3):
-    ...     _ = recent.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
-    >>> recent.state_size()  # three rules of 2 x 2 numbers, one stored task of two samples
-    16
-    """
+class RecentLogistic(SingleTaskLogistic):
+    """Logistic regression on a task and the b before it, one rule per task."""
 
     title = "Logistic regression on the last b + 1 tasks"
+    idea = "Logistic regression on the last b + 1 tasks together."
+    wins = "Steady change: old tasks no longer matter."
+    keeps = "The samples of the last b + 1 tasks."
     shared_settings = ("b",)
     profiles: ClassVar[Mapping[str, Settings]] = {"default": RecentSettings(), "tuned": RecentSettings(penalty="cv")}
     settings: RecentSettings
 
-    def _start(self) -> None:
-        super()._start()
-        self._kept: deque[tuple[Floats, Labels]] = deque(maxlen=self.settings.b)
-
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        before = [(X[:0], y[:0]), *self._kept]
-        self._learn(step, (np.vstack([p[0] for p in before]), np.concatenate([p[1] for p in before])), X, y)
-        self._kept.append((X.copy(), y))
-
-    def state_size(self) -> int:
-        """Return the numbers of all rules and of the stored samples."""
-        return super().state_size() + sum(X.size + y.size for X, y in self._kept)
+    def _reach(self) -> int:
+        return self.settings.b
 
 
-class SeenLogistic(Baseline):
-    """Logistic regression on everything seen so far, one rule for all tasks.
-
-    >>> seen = SeenLogistic(n_classes=2, n_features=1)
-    >>> for step in range(2):
-    ...     _ = seen.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
-    >>> seen.predict([[2.0]]).tolist(), seen.state_size()
-    ([1], 12)
-    """
+class SeenLogistic(_Logistic):
+    """Logistic regression on everything seen so far, one rule for all tasks."""
 
     title = "Logistic regression on everything so far"
-    paper = _COX
-    kind = "reference"
-    profiles = _PROFILES
-    settings: LogisticSettings
+    idea = "Logistic regression on all samples so far: what anybody would try first."
+    wins = "Tasks that hardly change."
+    keeps = "All samples."
 
-    def _start(self) -> None:
-        self._strength = _Strength(self.settings, self.n_classes)
-        self._X = np.zeros((0, self.n_features))
-        self._y = np.zeros(0, dtype=np.int64)
-        self.rule: Floats | None = None
-
-    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        C = self._strength.next(step, (self._X, self._y), X, y)
-        self._X, self._y = np.vstack([self._X, X]), np.append(self._y, y)
-        self.rule = fit_multinomial(self._X, self._y, self.n_classes, C, self.rule)
-
-    def _predict(self, X: Floats, task: int) -> Labels:
-        return _labels(np.asarray(self.rule), X)
-
-    def state_size(self) -> int:
-        """Return the numbers of the rule and of all samples seen."""
-        return (0 if self.rule is None else self.rule.size) + self._X.size + self._y.size
-
-
-def _labels(rule: Floats, X: Floats) -> Labels:
-    """Return the class of the largest score."""
-    return np.asarray((X @ rule[:, :-1].T + rule[:, -1]).argmax(axis=1), dtype=np.int64)
+    def _reach(self) -> None:
+        return None

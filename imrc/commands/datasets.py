@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table
+from imrc.commands.output import ProgressLine, print_as, print_table
 from imrc.datasets import _files
 
 FAILURE = 1
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser("datasets", help="list, describe, download or verify datasets")
-    add_formats(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of the command and their options."""
     parser.set_defaults(action="list", name=None)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
 
@@ -54,21 +52,16 @@ def _facts(name: str) -> dict[str, Any]:
     return facts
 
 
-def _list() -> list[dict[str, Any]]:
-    return [{**_facts(name), "state": datasets.status(name).in_words} for name in datasets.names()]
-
-
 def _print_facts(facts: dict[str, Any]) -> None:
     for key, value in facts.items():
         if value is not None:
-            shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+            shown = ("yes" if value else "no") if isinstance(value, bool) else value
             print(f"{key.replace('_', ' '):16s}{shown}")
 
 
 def _fetch(name: str) -> dict[str, Any]:
     """Download the missing files and return a record of it."""
-    status = datasets.status(name)
-    title = datasets.entry(name).title
+    status, title = datasets.status(name), datasets.entry(name).title
     if status.loadable:
         return {"name": name, "fetched": False, "message": f"{title} is on this computer already."}
     started = time.monotonic()
@@ -94,38 +87,32 @@ def _check(name: str | None) -> list[dict[str, Any]]:
             if other not in datasets.catalogue():
                 rows.append({"name": other, "file": "", "state": "built in", "message": "Nothing to check."})
                 continue
-            entry = datasets.facts(other)
-            state = _files.availability(entry)
-            for file, path in state.files:
+            files, missing = _files.look(datasets.facts(other))
+            for file, path in files:
                 line.show(f"{other}: {file.name}")
-                rows.append({"name": other, "file": file.name, **_state(file, path), "path": str(path)})
-            if name is not None or not state.complete:
-                rows += [
-                    {"name": other, "file": file.name, "state": "missing", "message": "Not on this computer."}
-                    for file in state.missing
-                ]
+                state, message = _state(file, path)
+                rows.append({"name": other, "file": file.name, "state": state, "message": message, "path": str(path)})
+            lost = {"state": "missing", "message": "Not on this computer."}
+            rows += [{"name": other, "file": file.name, **lost} for file in missing]
     return rows
 
 
-def _state(file: datasets.RemoteFile, path: Path) -> dict[str, str]:
+def _state(file: datasets.RemoteFile, path: Path) -> tuple[str, str]:
     if file.algorithm is None:
-        return {"state": "not checked", "message": "No checksum is published."}
+        return "not checked", "No checksum is published."
     try:
         _files.verify(file, path)
     except datasets.ChecksumError as error:
-        return {"state": "damaged", "message": str(error)}
+        return "damaged", str(error)
     except OSError as error:
-        return {"state": "damaged", "message": f"It cannot be read: {error.strerror}."}
-    return {"state": "ok", "message": "The published file."}
+        return "damaged", f"It cannot be read: {error.strerror}."
+    return "ok", "The published file."
 
 
-def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], header: list[str], keys: list[str]) -> None:
-    if options.json:
-        print_json(rows)
-    elif options.csv:
-        print_csv(rows)
-    else:
-        print_table(header, [[str(row[key]) for key in keys] for row in rows], left=len(header))
+def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], **columns: str) -> None:
+    """Print rows; the table has these columns, each under a title."""
+    cells = [[str(row[key]) for key in columns] for row in rows]
+    print_as(options, rows, rows, lambda: print_table([*columns.values()], cells, left=len(columns)))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -135,20 +122,18 @@ def run(options: argparse.Namespace) -> int:
         with Path(options.file).open("xb") as stream:
             stream.write(datasets.sample_csv())
         print(f"{options.file}: readings of pumps over 40 weeks. The label is the column state.")
-        return 0
-    if action == "list":
-        _print_rows(options, _list(), ["name", "tasks", "group", "state"], ["name", "tasks", "group", "state"])
-        return 0
-    if action == "check":
+    elif action == "list":
+        rows = [{**_facts(name), "state": datasets.status(name).in_words} for name in datasets.names()]
+        _print_rows(options, rows, name="name", tasks="tasks", group="group", state="state")
+    elif action == "check":
         rows = _check(options.name)
-        _print_rows(options, rows, ["name", "file", "state", ""], ["name", "file", "state", "message"])
+        _print_rows(options, rows, name="name", file="file", state="state", message="")
         bad = {"damaged"} if options.name is None else {"damaged", "missing"}
         return FAILURE if bad & {row["state"] for row in rows} else 0
-    facts = _facts(options.name) if action == "info" else _fetch(options.name)
-    if options.json or options.csv:
-        (print_json if options.json else lambda row: print_csv([row]))(facts)
     elif action == "info":
-        _print_facts(facts)
+        facts = _facts(options.name)
+        print_as(options, [facts], facts, lambda: _print_facts(facts))
     else:
-        print(facts["message"])
+        done = _fetch(options.name)
+        print_as(options, [done], done, lambda: print(done["message"]))
     return 0

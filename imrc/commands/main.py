@@ -3,44 +3,50 @@
 from __future__ import annotations
 
 import argparse
-import errno
+import importlib
 import io
-import ipaddress
 import os
 import platform
-import socket
-import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 import imrc
-from imrc._checks import InputError
-from imrc.commands import assess, datasets, plan, run, sweep, table, watch
-from imrc.datasets import DownloadError
-from imrc.evaluation.limits import RunLimits
+from imrc._checks import InputError, did_you_mean
+from imrc.commands.output import say
 
 BAD_INPUT = 2
 FAILURE = 1
-_COMMANDS = {
-    "run": run,
-    "assess": assess,
-    "plan": plan,
-    "datasets": datasets,
-    "table": table,
-    "sweep": sweep,
-    "watch": watch,
+COMMANDS = {
+    "app": "start the explorer in the browser",
+    "run": "learn a sequence and print errors, risks and effective sample sizes",
+    "assess": "judge whether the tasks of a sequence evolve, with the evidence",
+    "plan": "what n, k and b are worth, and which of them reach a wish",
+    "datasets": "list, describe, download or verify datasets",
+    "table": "the paper's tables measured here, beside the printed values",
+    "sweep": "run many settings, on one machine or many, and keep every result",
+    "watch": "sound an alarm when arriving tasks are no longer like those before; exit status 3",
 }
+"""What each command does; its module in `imrc.commands` is loaded only for its own options, and to run it."""
 
 
-def app_file() -> Path:
-    """Return the app's main script: beside the package in a checkout, inside it when installed."""
-    package = Path(imrc.__file__).resolve().parent
-    for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
-        if candidate.is_file():
-            return candidate
-    raise FileNotFoundError("The app's files are missing; install imrc again or run it from its repository.")
+class _Parser(argparse.ArgumentParser):
+    """A parser that asks what was meant where an option or a word is not known."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}.{hint}")
+        return options, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - any type of an option
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += f".{did_you_mean(value, map(str, action.choices or ()))}"
+            raise
 
 
 def _anywhere() -> argparse.ArgumentParser:
@@ -50,113 +56,28 @@ def _anywhere() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser(*names: str) -> argparse.ArgumentParser:
+    """Return the parser of ``imrc``, with the options of the commands named or, without a name, of all."""
+    whole = _Parser(
         prog="imrc",
         description="Incremental minimax risk classifiers for evolving classification tasks.",
         parents=[_anywhere()],
     )
-    parser.add_argument("--version", action="version", version=f"imrc {imrc.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    app = commands.add_parser("app", help="start the explorer in the browser")
-    app.add_argument("--port", type=_port, default=8501, help="port on this machine, 1 to 65535 (default: %(default)s)")
-    app.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    app.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a name people reach the server by, again for each; requests under other names are refused. With the "
-        "default address the names of this machine itself are allowed, with another every name until one is given",
-    )
-    app.add_argument(
-        "--limit",
-        metavar="GB,MINUTES",
-        type=_limit,
-        help="memory and time above which a run is refused (default: 2,60)",
-    )
-    app.add_argument("--no-browser", action="store_true", help="do not open a browser window")
-    for command in _COMMANDS.values():
-        command.add_parser(commands)
-    return parser
+    whole.add_argument("--version", action="version", version=f"imrc {imrc.__version__}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND")
+    for name, words in COMMANDS.items():
+        own = commands.add_parser(name, help=words)
+        if name in (names or COMMANDS):
+            _module(name).add_options(own)
+            if name != "app":
+                formats = own.add_mutually_exclusive_group()
+                formats.add_argument("--json", action="store_true", help="print JSON instead of text")
+                formats.add_argument("--csv", action="store_true", help="print comma-separated values instead of text")
+    return whole
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535; got {text!r}")
-    return int(text)
-
-
-def _limit(text: str) -> str:
-    try:
-        RunLimits.parse(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text
-
-
-def _check_address(address: str, port: int) -> bool:
-    """Return whether an address can be reached from this machine only; raise InputError if it cannot be listened on."""
-    failed: OSError | UnicodeError = OSError()
-    try:
-        places = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as error:
-        places, failed = [], error
-    for family, kind, protocol, _, place in places:
-        try:
-            with socket.socket(family, kind, protocol) as probe:
-                if os.name == "posix":
-                    # As servers do: a port that one has just left is free.
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(place)
-        except OSError as error:
-            failed = error
-        else:
-            return ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback
-    number = getattr(failed, "errno", None)
-    if number == errno.EADDRINUSE:
-        raise InputError(f"Port {port} is in use. Choose another with --port.") from failed
-    if number == errno.EACCES:
-        raise InputError(f"Port {port} may not be used by this user. Choose one from 1024 on with --port.") from failed
-    raise InputError(
-        f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all of "
-        "its addresses."
-    ) from failed
-
-
-def _start_app(options: argparse.Namespace) -> int:
-    script = app_file()
-    local = _check_address(options.address, options.port)
-    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
-    command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
-    # Its own welcome goes with offers on the page, to whoever develops with it, that no visitor has asked for.
-    command += ["--logger.hideWelcomeMessage", "true"]
-    hosts, shown = list(options.allow_host), options.address
-    if local:
-        hosts += ["localhost", "127.0.0.1", "::1", options.address]
-    else:
-        # The address it tells people. Without one Streamlit asks a service outside under which address it is seen.
-        wildcard = ipaddress.ip_address(socket.getaddrinfo(options.address, None)[0][4][0]).is_unspecified
-        shown = hosts[0] if hosts else "localhost" if wildcard else options.address
-        command += ["--browser.serverAddress", shown]
-        print(
-            f"imrc: whoever reaches port {options.port} of this machine can now use the explorer, without a password; "
-            "docs/deploy.md shows how to put one before it.",
-            file=sys.stderr,
-            flush=True,
-        )
-    place = f"[{shown}]" if ":" in shown else shown
-    print(f"The explorer: http://{place}:{options.port} (Ctrl-C ends it)", flush=True)
-    os.environ["IMRC_HOSTS"] = ",".join(hosts)
-    if options.limit is not None:
-        os.environ["IMRC_LIMIT"] = options.limit
-    # Streamlit reads its configuration from the folder it is started in.
-    os.chdir(script.parent)
-    if os.name == "posix":
-        # Become the server: whoever stops this command stops the server, and nothing is left behind.
-        os.execv(sys.executable, command)  # noqa: S606 - no shell, fixed command
-    return subprocess.run(command, check=False).returncode  # noqa: S603 - no shell, fixed command
+def _module(name: str) -> Any:  # noqa: ANN401 - a module with `add_options` and `run`
+    return importlib.import_module(f"imrc.commands.{name}")
 
 
 def _show_what_can_be_shown() -> None:
@@ -170,33 +91,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status (0 done, 2 bad input, 1 failure, 3 alarm of ``watch``)."""
     _show_what_can_be_shown()
     common, rest = _anywhere().parse_known_args(arguments)
-    options = _parser().parse_args(rest, common)
+    # The first word is the command: before it only flags can stand.
+    known = parser(next((word for word in rest if not word.startswith("-")), "no command"))
+    options = known.parse_args(rest, common)
+    if options.command is None:
+        known.print_help()
+        return 0
     try:
-        return _start_app(options) if options.command == "app" else _COMMANDS[options.command].run(options)
-    except DownloadError as error:  # nothing was wrong with what was asked for
-        print(f"imrc: {error}", file=sys.stderr)
-        return FAILURE
+        return int(_module(options.command).run(options))
     except (InputError, FileNotFoundError) as error:
-        print(f"imrc: {error}", file=sys.stderr)
-        return BAD_INPUT
+        say(f"imrc: {error}")
+        # Where a download fails nothing was wrong with what was asked for.
+        return FAILURE if isinstance(error, imrc.datasets.DownloadError) else BAD_INPUT
     except BrokenPipeError:
         # Whoever read the output has gone, as in "imrc datasets list | head"; the rest has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILURE
     except OSError as error:
-        print(f"imrc: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
-        return FAILURE
+        say(f"imrc: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except MemoryError:
-        print("imrc: There is not enough memory on this computer for that.", file=sys.stderr)
-        return FAILURE
+        say("imrc: There is not enough memory on this computer for that.")
     except KeyboardInterrupt:
-        print("\nimrc: stopped", file=sys.stderr)
-        return FAILURE
+        say("\nimrc: stopped")
     except Exception as error:  # everything that blames the input was caught above
         if options.debug:
             traceback.print_exc()
-        print(_bug_report(error, debug=options.debug), file=sys.stderr)
-        return FAILURE
+        say(_bug_report(error, debug=options.debug))
+    return FAILURE
 
 
 def _bug_report(error: Exception, *, debug: bool) -> str:

@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON and CSV for programs, progress on stderr."""
+"""Output of commands: text for people, JSON and CSV for programs, progress and remarks on stderr."""
 
 from __future__ import annotations
 
@@ -9,24 +9,38 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from imrc.tasks import TaskSequence
 from imrc.wording import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from imrc.tasks import TaskSequence
+
 _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 """Shortest time between two updates: a terminal is slow, and thousands of steps a second are possible."""
 
 
-def add_formats(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json`` and ``--csv`` to a command; without either it prints a table for people."""
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    output.add_argument("--csv", action="store_true", help="print comma-separated values instead of a table")
+def print_as(
+    options: argparse.Namespace, rows: Sequence[Mapping[str, Any]], told: object, text: Callable[[], object]
+) -> None:
+    """Print a result as asked for: `told` as JSON, `rows` as CSV, and otherwise what `text` prints for people.
+
+    What was decided when a file was read is in JSON too.
+    """
+    if options.json:
+        print_json({**told, "notes": options.notes} if isinstance(told, dict) and "notes" in options else told)
+    elif options.csv:
+        print_csv(rows)
+    else:
+        text()
+
+
+def say(text: str) -> None:
+    """Print a remark on stderr, beside any output."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def print_json(value: object) -> None:
@@ -37,12 +51,12 @@ def print_json(value: object) -> None:
 
 
 def warn(sequence: TaskSequence, n: float | None = None) -> None:
-    """Say on stderr, beside any output, what was left out of a file, and that n is small for the classes."""
+    """Say on stderr, beside any output, how a file was read and what was left out, and that n is small for classes."""
     said: list[str] = [*sequence.info.get("warnings", ())]
     if n is not None and n < sequence.n_classes:
         said.append(f"With n = {n} samples a task cannot hold all {sequence.n_classes} classes.")
     for sentence in said:
-        print(f"imrc: {sentence}", file=sys.stderr)
+        say(f"imrc: {sentence}")
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -50,14 +64,13 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows with a header; missing values stay empty."""
+def print_csv(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> None:
+    """Print rows, with a header unless they go on; missing values stay empty."""
     fields = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        values = {name: plain(value) for name, value in row.items()}
-        writer.writerow({name: "" if value is None else value for name, value in values.items()})
+    if header:
+        writer.writeheader()
+    writer.writerows(plain(row) for row in rows)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int | Collection[str] = 1) -> None:
@@ -78,10 +91,8 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._every_s = _EVERY_S if self._terminal else _EVERY_IN_LOGS_S
-        self._width = 0
-        self._written = -math.inf
-        self._started: tuple[str, float] = ("", 0.0)
+        self._width, self._written = 0, -math.inf
+        self._what, self._since = "", 0.0
 
     def __enter__(self) -> ProgressLine:
         return self
@@ -98,24 +109,23 @@ class ProgressLine:
     def show(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show the current activity, its progress and about how long it will still take."""
         now = time.monotonic()
-        if self._started[0] != what:
-            self._started = (what, now)
-        text = what
+        if self._what != what:
+            self._what, self._since = what, now
+        text, elapsed = what, now - self._since
         if total > 1:
             text += f", task {done} of {total}"
-            elapsed = now - self._started[1]
             if 0 < done < total and elapsed > 1.0:
                 text += f", {elapsed / done * (total - done):.0f} s left"
         self.write(text, last=0 < done == total)
 
     def write(self, text: str, *, last: bool = False) -> None:
         """Write a text into the line; skip it if the one before is too recent and this is not the last."""
-        now = time.monotonic()
-        if now - self._written < self._every_s and not last:
+        now, pause = time.monotonic(), _EVERY_S if self._terminal else _EVERY_IN_LOGS_S
+        if now - self._written < pause and not last:
             return
         self._written = now
         if not self._terminal:
-            self.say(text)
+            say(text)
             return
         # A line that wraps cannot be rewritten in place.
         text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
@@ -125,4 +135,4 @@ class ProgressLine:
     def say(self, text: str) -> None:
         """Print a sentence above the line; it stays."""
         self.clear()
-        print(text, file=sys.stderr, flush=True)
+        say(text)

@@ -6,27 +6,14 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
+from imrc import planning
 from imrc._checks import InputError, check_int
-from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, records, warn
-from imrc.diagnostics._assess import assess
-from imrc.evaluation import PARAMETERS, evaluate, largest_n
+from imrc.commands.arguments import add_choice, add_sequence, add_setting, sequence_of
+from imrc.commands.output import ProgressLine, print_as, print_table, records, warn
+from imrc.diagnostics import assess
+from imrc.evaluation import evaluate, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.features import KINDS, FeatureSpec
-from imrc.planning import (
-    PLACES,
-    Plan,
-    Rate,
-    advice,
-    learning_curve,
-    make_plan,
-    out_of_reach,
-    plan_table,
-    promise_rows,
-    promise_sentence,
-    samples_for,
-    way_sentence,
-)
+from imrc.planning import PLACES, Plan, Rate
 from imrc.wording import decimal
 
 if TYPE_CHECKING:
@@ -38,35 +25,23 @@ _TASKS = 20
 _REPETITIONS = 5
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser(
-        "plan",
-        help="what n, k and b are worth, and which of them reach a wish",
-        description="Effective samples of a plan, from the rate of change of a dataset (or --rho), and the samples, "
-        "tasks or backward steps that a wanted number of them, or a wanted error, takes.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = (
+        "Effective samples of a plan, from the rate of change of a dataset (or --rho), and the samples, tasks or "
+        "backward steps that a wanted number of them, or a wanted error, takes."
     )
     add_sequence(
         parser, optional=True, tasks=f"tasks planned (default: the dataset's; without one {_TASKS}); all are diagnosed"
     )
     parser.add_argument("--rho", type=float, help="rate of change d² / σ², in place of what a dataset's tasks show")
-    for name in ("n", "b"):
-        usual = PARAMETERS[name].default
-        parser.add_argument(
-            f"-{name}", f"--{name}", type=int, default=usual, help=f"{PARAMETERS[name].label} (default: {usual})"
-        )
+    for name in ("n", "b", "seed"):
+        add_setting(parser, name)
     wish = parser.add_mutually_exclusive_group()
     wish.add_argument("--ess", type=float, help="effective samples wanted")
     wish.add_argument("--error", type=float, help="error wanted; runs single-task learning of DATA at several n")
-    places = "; ".join(f"{name}: {words}" for name, words in PLACES.items())
-    parser.add_argument("--of", choices=PLACES, default="mean", help=f"whose (default: %(default)s). {places}")
-    parser.add_argument(
-        "--features",
-        choices=KINDS,
-        help="representation (default: automatic for the rate of change, blended for errors)",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of data and draws (default: %(default)s)")
-    add_formats(parser)
+    add_choice(parser, "--of", PLACES, "whose", default="mean")
+    add_setting(parser, "features", said="automatic for the rate of change, blended for errors")
 
 
 def _rate_of(options: argparse.Namespace, sequence: TaskSequence | None) -> Rate:
@@ -74,14 +49,10 @@ def _rate_of(options: argparse.Namespace, sequence: TaskSequence | None) -> Rate
         return Rate.guess(options.rho)
     if sequence is None:
         raise InputError("imrc plan needs DATA, whose rate of change is measured, or --rho.")
-    return Rate(
-        *assess(sequence, features=FeatureSpec.parse(options.features or "automatic"), seed=options.seed).ratio_at(1)
-    )
+    return Rate(*assess(sequence, features=options.features or "automatic", seed=options.seed).ratio_at(1))
 
 
-def _curve_of(options: argparse.Namespace, sequence: TaskSequence | None, line: ProgressLine) -> pd.DataFrame | None:
-    if options.error is None:
-        return None
+def _curve_of(options: argparse.Namespace, sequence: TaskSequence | None, line: ProgressLine) -> pd.DataFrame:
     if sequence is None:
         raise InputError("--error needs DATA: how errors fall with samples is measured on it.")
     largest = largest_n(sequence)
@@ -89,17 +60,7 @@ def _curve_of(options: argparse.Namespace, sequence: TaskSequence | None, line: 
     for n in sample_sizes(largest, min(options.n, largest)):
         line.show(f"{sequence.name}: learning curve, n = {n}")
         runs.append(evaluate(sequence, n=n, repetitions=_REPETITIONS, seed=options.seed, features=options.features))
-    return learning_curve(runs)
-
-
-def _wish_of(options: argparse.Namespace, curve: pd.DataFrame | None) -> float | None:
-    """Return the effective samples wanted."""
-    if curve is None:
-        return None if options.ess is None else float(options.ess)
-    wish = samples_for(curve, options.error)
-    if math.isnan(wish):
-        raise InputError(out_of_reach(curve, options.error))
-    return wish
+    return planning.learning_curve(runs)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,18 +71,16 @@ def run(options: argparse.Namespace) -> int:
             line.show("reading")
             sequence = sequence_of(argparse.Namespace(**{**vars(options), "k": None}))
         rate = _rate_of(options, sequence)
-        curve = _curve_of(options, sequence, line)
+        curve = None if options.error is None else _curve_of(options, sequence, line)
     if sequence is not None:
         warn(sequence, options.n)
     k = options.k if options.k is not None else _TASKS if sequence is None else len(sequence)
-    wish = _wish_of(options, curve)
-    plan = make_plan(rate, options.n, check_int("k", k, 1), options.b, ess=wish, of=options.of)
-    if options.json:
-        print_json(_as_json(plan, options.error))
-    elif options.csv:
-        print_csv(records(plan_table(plan)))
-    else:
-        _print(plan, curve, options.error)
+    wish = options.ess if curve is None else planning.samples_for(curve, options.error)
+    if curve is not None and math.isnan(wish):
+        raise InputError(planning.out_of_reach(curve, options.error))
+    plan = planning.make_plan(rate, options.n, check_int("k", k, 1), options.b, ess=wish, of=options.of)
+    told = _as_json(plan, options.error)
+    print_as(options, records(planning.plan_table(plan)), told, lambda: _print(plan, curve, options.error))
     return 0
 
 
@@ -131,17 +90,17 @@ def _as_json(plan: Plan, error: float | None) -> dict[str, Any]:
         "rho": plan.rate._asdict(),
         "ess": {place: found._asdict() for place, found in plan.promised.items()},
         "wish": {"ess": plan.wish, "error": error},
-        "ways": {way.vary: {**vars(way), "sentence": way_sentence(plan, way)} for way in plan.ways},
-        "advice": advice(plan),
+        "ways": {way.vary: {**vars(way), "sentence": planning.way_sentence(plan, way)} for way in plan.ways},
+        "advice": planning.advice(plan),
     }
 
 
 def _print(plan: Plan, curve: pd.DataFrame | None, error: float | None) -> None:
-    print(promise_sentence(plan))
-    rows = promise_rows(plan, curve)
+    print(planning.promise_sentence(plan))
+    rows = planning.promise_rows(plan, curve)
     print_table(list(rows[0]), [list(row.values()) for row in rows])
     if plan.wish is not None:
         wanted = f"{plan.wish:,.1f} effective samples"
         print(f"Wanted: {wanted if error is None else f'an error of {decimal(error)}, that is {wanted}'}")
-        print_table(["by", "takes"], [[way.vary, way_sentence(plan, way)] for way in plan.ways], left=2)
-    print(advice(plan))
+        print_table(["by", "takes"], [[way.vary, planning.way_sentence(plan, way)] for way in plan.ways], left=2)
+    print(planning.advice(plan))

@@ -6,136 +6,86 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, print_table, warn
-from imrc.core.settings import CHANGES, INSTANCES, LOSSES, PRESETS, SOLVERS, own_features
+from imrc.commands.arguments import add_choice, add_sequence, add_setting, sequence_of
+from imrc.commands.output import ProgressLine, print_as, print_table, warn
+from imrc.core.presets import own_features
+from imrc.core.settings import OVERRIDES, SETTINGS
 from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
-from imrc.evaluation.effective import effective_samples
+from imrc.evaluation.effective import borrowing_note, effective_samples, samples_text
 from imrc.evaluation.measures import definitions, measure_columns
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
-from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind
-from imrc.evaluation.settings import PARAMETERS, RunSettings, window_argument
+from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
+from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
-from imrc.evaluation.words import borrowing_note, samples_text
-from imrc.features import KINDS, FeatureSpec
-from imrc.wording import decimal, with_spread
+from imrc.features import FeatureSpec
+from imrc.wording import RULES, decimal, with_spread
 
 NUMBERS = ("n", "b", "W", "repetitions", "seed")
-CUSTOM = ("lambda0", "instances", "solver", "max_iter", "change", "loss", "rate")
-SHOWN: dict[HeadlineKind, str] = {"average": "average", "newest": "newest", "lag": "lag b"}
-"""Errors in the table for people."""
+MAPPED = ("frequencies", "sigma2")
+"""Numbers of a representation."""
 
 
-def _iterations(text: str) -> int | str:
-    return text if text == "by_n" else int(text)
-
-
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser("run", help="learn a sequence and print errors, risks and effective sample sizes")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_sequence(parser)
-    for name in NUMBERS:
-        parameter = PARAMETERS[name]
-        parser.add_argument(
-            *((f"-{name}", f"--{name}") if len(name) == 1 else (f"--{name}",)),
-            type=window_argument if name == "W" else int,
-            default=None if parameter.by_preset else parameter.default,
-            help=f"{parameter.help} Range {parameter.low} to {parameter.high}"
-            + (" or all; default: the preset's." if parameter.by_preset else f", default {parameter.default}."),
-        )
-    parser.add_argument("--preset", choices=PRESETS, default="recommended", help="choices (default: %(default)s)")
-    parser.add_argument(
-        "--features",
-        choices=KINDS,
-        help="representation (default: the preset's, blended for recommended, else automatic)",
-    )
-    parser.add_argument(
-        "--scenario",
-        choices=SCENARIOS,
-        default="continual",
-        help="what is judged. "
-        + " ".join(f"{name}: {scenario.sentence}" for name, scenario in SCENARIOS.items())
-        + " (default: %(default)s)",
-    )
+    for name in (*NUMBERS, "preset", "features"):
+        add_setting(parser, name)
+    scenarios = {name: scenario.sentence for name, scenario in SCENARIOS.items()}
+    add_choice(parser, "--scenario", scenarios, "what is judged", default="continual")
     custom = parser.add_argument_group("overrides of the preset and the representation")
-    custom.add_argument("--lambda0", type=float, help="size of the uncertainty set, 0 to 100 (paper: 1)")
-    custom.add_argument("--instances", choices=INSTANCES, help="instances X of problem (3) (paper: own)")
-    custom.add_argument("--solver", choices=SOLVERS, help="method for problem (3) (paper: subgradient)")
-    custom.add_argument("--max-iter", type=_iterations, metavar="K", help="iterations (paper: 2000), or by_n")
-    custom.add_argument("--change", choices=CHANGES, help="window of eq. (7) backwards (paper: released)")
-    custom.add_argument("--loss", choices=LOSSES, help="rule of preset recommended: log (default) or 0-1, with bounds")
-    custom.add_argument(
-        "--rate", type=float, help="only this rate of change d²/sigma² for preset recommended, 0 to 100"
-    )
-    custom.add_argument("--frequencies", type=int, help="random Fourier features: frequencies N (default: 200)")
-    custom.add_argument("--sigma2", type=float, help="random Fourier features on raw inputs: sigma² (default: 10)")
+    for name in (*OVERRIDES, *MAPPED):
+        add_setting(custom, name, default=None, said=SETTINGS[name].default)
     parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
-    add_formats(parser)
 
 
 def settings_of(options: argparse.Namespace) -> RunSettings:
     """Return the settings the arguments ask for; ValueError for a value out of range."""
-    spec = {name: getattr(options, name) for name in ("frequencies", "sigma2") if getattr(options, name) is not None}
+    given = {name: value for name, value in vars(options).items() if value is not None}
     features = own_features(options.preset) if options.features is None else FeatureSpec(options.features)
-    overrides = {name: getattr(options, name) for name in CUSTOM if getattr(options, name) is not None}
     return RunSettings(
         preset=options.preset,
-        features=replace(features, **spec),
-        overrides=tuple(sorted(overrides.items())),
+        features=replace(features, **{name: given[name] for name in MAPPED if name in given}),
+        overrides=tuple((name, given[name]) for name in OVERRIDES if name in given),
         scenario=options.scenario,
         **{name: getattr(options, name) for name in NUMBERS},
     )
 
 
-def _numbers_of(result: RunResult, method: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for kind in HEADLINES:
-        # Before learning a balanced error is not counted.
-        headline = Headline.of(result.judged(method, kind))
-        found[f"error_{kind}"], found[f"stderr_{kind}"] = headline.mean, headline.stderr
-    return found | measure_columns(result.measures()[method])
-
-
-def reference_rows(references: RunResult) -> list[dict[str, Any]]:
-    """Return one row per reference of a decision: errors and measures with standard errors."""
-    measure = references.measure()
-    return [
-        {"rule": name, "measure": measure, **_numbers_of(references, method)} for name, method in REFERENCES.items()
-    ]
-
-
-def rows_of(result: RunResult) -> list[dict[str, Any]]:
-    """Return one row per rule: errors and measures with standard errors, minimax risk, effective samples."""
+def _rows_of(result: RunResult, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return one row per rule, errors and measures with standard errors; of IMRC's also risk and effective samples."""
     rows = []
-    for rule in result.rules:
-        row: dict[str, Any] = {"rule": rule, "measure": result.measure(), **_numbers_of(result, rule)}
-        row["risk"] = result.promised(rule)
-        worth = effective_samples(result, rule)
-        row["ess"], row["ess_low"], row["ess_high"] = worth.mean, worth.low, worth.high
+    for name in names:
+        row: dict[str, Any] = {"rule": name, "measure": result.measure()}
+        for kind in HEADLINES:
+            # Before learning a balanced error is not counted.
+            headline = Headline.of(result.judged(name, kind))
+            row[f"error_{kind}"], row[f"stderr_{kind}"] = headline.mean, headline.stderr
+        row |= measure_columns(result.measures()[name])
+        if name in RULES:
+            worth = effective_samples(result, name)
+            row |= {"risk": result.promised(name), "ess": worth.mean, "ess_low": worth.low, "ess_high": worth.high}
         rows.append(row)
     return rows
 
 
-def _print(result: RunResult, references: RunResult, decision: Decision) -> None:
+def _print(result: RunResult, rows: list[dict[str, Any]], decision: Decision) -> None:
     settings, kind = result.settings, result.scenario.kind
     print(
         f"{result.name}: {result.n_tasks} tasks, n = {settings.n}, b = {settings.reach(result.n_tasks)}, "
         f"{settings.repetitions} repetition{'s' * (settings.repetitions > 1)}, {result.time_s.sum():.2f} s"
     )
-    shown = SHOWN
+    shown = {"average": "average", "newest": "newest", "lag": "lag b"} if kind == "average" else {kind: kind}
     if kind != "average":
-        shown = {kind: kind}
         print(result.scenario.sentence)
     if result.measure() != "error":
         print(f"Errors are {result.measure()}s: the mean of the error rates on “{result.rare_class}” and on all else.")
-    rows = []
-    for row in (*rows_of(result), *reference_rows(references)):
-        rule = row["rule"]
+    cells = []
+    for row in rows:
+        rule, errors = row["rule"], [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
         promised = [decimal(row["risk"]), samples_text(effective_samples(result, rule))] if "risk" in row else ["", ""]
-        errors = [with_spread(row[f"error_{kind}"], row[f"stderr_{kind}"]) for kind in shown]
-        rows.append([decision[rule].title, *errors, *promised])
-    print_table(["rule", *shown.values(), "risk", "ESS"], rows)
+        cells.append([decision[rule].title, *errors, *promised])
+    print_table(["rule", *shown.values(), "risk", "ESS"], cells)
     for text in (borrowing_note(effective_samples(result)), decision.sentence, decision.action, *decision.notes):
         if text:
             print(text.replace("*", ""))
@@ -159,28 +109,23 @@ def run(options: argparse.Namespace) -> int:
     decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
     if options.save:
         result.save(options.save)
-    if options.json:
-        print_json(
-            {
-                "dataset": result.name,
-                "tasks": result.n_tasks,
-                "scenario": settings.scenario,
-                "measure": result.measure(),
-                "settings": settings.to_json(),
-                "borrowing": effective_samples(result).borrowing,
-                "rules": rows_of(result),
-                "references": reference_rows(references),
-                "measures": definitions(),
-                "decision": {
-                    "advised": decision.advice.advised,
-                    "verdict": decision.advice.verdict,
-                    "sentence": decision.sentence.replace("*", ""),
-                    "action": decision.action,
-                },
-            }
-        )
-    elif options.csv:
-        print_csv([*rows_of(result), *reference_rows(references)])
-    else:
-        _print(result, references, decision)
+    rules, others = _rows_of(result, result.rules), _rows_of(references, REFERENCES)
+    told = {
+        "dataset": result.name,
+        "tasks": result.n_tasks,
+        "scenario": settings.scenario,
+        "measure": result.measure(),
+        "settings": settings.to_json(),
+        "borrowing": effective_samples(result).borrowing,
+        "rules": rules,
+        "references": others,
+        "measures": definitions(),
+        "decision": {
+            "advised": decision.advice.advised,
+            "verdict": decision.advice.verdict,
+            "sentence": decision.sentence.replace("*", ""),
+            "action": decision.action,
+        },
+    }
+    print_as(options, [*rules, *others], told, lambda: _print(result, [*rules, *others], decision))
     return 0

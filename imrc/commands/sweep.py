@@ -8,108 +8,65 @@ import math
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from imrc import datasets
 from imrc._checks import InputError
 from imrc._folders import default_store_path
 from imrc.baselines import registry
-from imrc.commands.output import ProgressLine, add_formats, print_table
-from imrc.core.settings import PRESETS
-from imrc.evaluation import PARAMETERS, SCENARIOS
-from imrc.evaluation.settings import window_argument
-from imrc.features import KINDS
+from imrc.commands.arguments import add_setting
+from imrc.commands.output import ProgressLine, print_table, say
+from imrc.core.presets import DEFAULT, own_features
+from imrc.core.settings import SETTINGS
+from imrc.evaluation import SCENARIOS
 from imrc.solvers import cores
-from imrc.sweeps.database import StoreError
 from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
-from imrc.sweeps.plan import SweepPlan, make_plan
+from imrc.sweeps.plan import SweepPlan, plan_sweep, summary_lines, summary_table
 from imrc.sweeps.spec import FACTORS, SweepSpec, read_toml
-from imrc.sweeps.store import ResultStore, check_export
-from imrc.sweeps.summary import summary_lines, summary_table
+from imrc.sweeps.store import ResultStore, StoreError, check_export
 from imrc.wording import duration
 
 FAILED = 1
 
 _EPILOG = """\
 A combination that makes no sense is left out, one that changes nothing is run once; the plan says which and why.
---file names a TOML file with the same keys, one value or a list each; flags replace what it says:
-
-  datasets = ["rotated_digits", "spam"]
-  n = [10, 50]
-  presets = ["recommended", "paper"]
-  methods = ["imrc", "mer"]
-  seeds = "0:4"
-  repetitions = 5
+A line of the file is the name of an option, and one value or a list: n = [10, 50], presets = "paper", seeds = "0:4".
 
 Each finished cell (one repetition of one method) is kept at once. Stopped by Ctrl-C, kill or a power cut, the same
 command goes on where it stopped. Exit status: 0 done, 2 bad input, 1 failure (also if single cells failed) or stopped.
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser(
-        "sweep",
-        help="run many settings, on one machine or many, and keep every result",
-        description="Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = "Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds."
+    parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
     what = parser.add_argument_group("what to run (several values each)")
-    what.add_argument("--file", metavar="FILE.toml", help="read the values from a TOML file")
+    what.add_argument(
+        "--file", metavar="FILE.toml", help="read the values from a TOML file; flags replace what it says"
+    )
     what.add_argument("--datasets", nargs="+", choices=datasets.names(), metavar="NAME", help="see: imrc datasets")
-    what.add_argument(
-        "--features", nargs="+", choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}. Default: blended."
-    )
-    for name in ("n", "k", "b", "W"):
-        limits = PARAMETERS[name]
-        default = {"k": "the dataset's", "W": "the preset's"}.get(name, str(limits.default))
-        what.add_argument(
-            f"-{name}",
-            type=window_argument if name == "W" else int,
-            nargs="+",
-            metavar=name.upper(),
-            help=f"{limits.help} Range {limits.low} to {limits.high}, default: {default}.",
-        )
-    what.add_argument(
-        "--presets",
-        nargs="+",
-        choices=PRESETS,
-        metavar="PRESET",
-        help=f"of {', '.join(PRESETS)}. Default: recommended.",
-    )
+    for name, flag in {"features": "", "n": "", "k": "", "b": "", "W": "", "preset": "presets"}.items():
+        usual = {"k": "the dataset's", "features": own_features(DEFAULT).kind}.get(name, SETTINGS[name].default)
+        add_setting(what, name, flag=flag, default=None, said=usual, nargs="+")
     what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc.")
     what.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
     what.add_argument("--scenario", choices=SCENARIOS, help="what is judged, see imrc run --help. Default: continual.")
-    limits = PARAMETERS["repetitions"]
-    what.add_argument(
-        "--repetitions",
-        type=int,
-        help=f"splits and draws per seed, {limits.low} to {limits.high}, default: {limits.default}",
-    )
+    add_setting(what, "repetitions", default=None, said=SETTINGS["repetitions"].default)
     how = parser.add_argument_group("how")
-    how.add_argument("--store", type=Path, metavar="PATH", help="where results are kept (default: $IMRC_STORE, else a "
-                     "file in your folder for data)")  # fmt: skip
+    place = "where results are kept (default: $IMRC_STORE, else a file in your folder for data)"
+    how.add_argument("--store", type=Path, metavar="PATH", help=place)
     how.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: one per core)")
     how.add_argument("--scheduler", metavar="ADDRESS", help="use the workers of a Dask cluster: tcp://HOST:8786")
     how.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
     how.add_argument(
-        "--export", type=Path, metavar="FILE", help="write every cell to a .csv or .parquet file at the end"
+        "--export", type=Path, metavar="FILE.csv", help="at the end, write every cell to it, or to .parquet"
     )
-    add_formats(parser)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
-    given = {
-        name: getattr(options, name)
-        for name in (*FACTORS, "repetitions", "scenario")
-        if getattr(options, name) is not None
-    }
+    known = {name: getattr(options, name) for name in (*FACTORS, "repetitions", "scenario")}
+    given = {name: value for name, value in known.items() if value is not None}
     if options.file is None and "datasets" not in given:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
@@ -142,16 +99,16 @@ def run(options: argparse.Namespace) -> int:
         with ResultStore(path) as store:
             return _sweep(spec, store, options, options.jobs or cores())
     except (StoreError, SchedulerError) as error:
-        _say(f"imrc: {error}")
+        say(f"imrc: {error}")
     except OSError as error:
-        _say(f"imrc: {error.filename or path}: {error.strerror or error}. Choose another place with --store.")
+        say(f"imrc: {error.filename or path}: {error.strerror or error}. Choose another place with --store.")
     return FAILED
 
 
 def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace, jobs: int) -> int:
-    plan = make_plan(spec, store, progress=lambda name: _say(f"Looking at {name} …") if sys.stderr.isatty() else None)
-    _say(plan.in_words())
-    _say(f"Results: {store.path}")
+    plan = plan_sweep(spec, store, progress=lambda name: say(f"Looking at {name} …") if sys.stderr.isatty() else None)
+    say(plan.in_words())
+    say(f"Results: {store.path}")
     if options.dry_run:
         if options.json:
             print(json.dumps({"cells": len(plan.cells), "stored": len(plan.done), "notes": plan.notes}))
@@ -160,22 +117,18 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace, job
         with ProgressLine() as line:
             report = run_sweep(plan, store, jobs=jobs, scheduler=options.scheduler, progress=partial(_show, line))
     except KeyboardInterrupt:
-        done = len(store.finished(cell.key for cell in plan.cells))
-        _say(
-            f"imrc: stopped. {done} of {len(plan.cells)} cells are in {store.path}; "
-            "the same command goes on from there."
-        )
+        done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
+        say(f"imrc: stopped. {done} are in {store.path}; the same command goes on from there.")
         return FAILED
     except SchedulerError as error:
         raise SchedulerError(f"{error} Finished cells are kept; the same command goes on from there.") from error
     for cell, failure in report.failed:
-        _say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
+        say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
     _print_summary(plan, store, options)
     if options.export is not None:
-        rows = store.export(options.export)
-        _say(f"{options.export}: {rows} rows, every cell of the store.")
+        say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
-        _say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed; the same command tries them again.")
+        say(f"imrc: {len(report.failed)} of {len(plan.cells)} cells failed; the same command tries them again.")
     return FAILED if report.failed else 0
 
 

@@ -10,45 +10,25 @@ from typing import TYPE_CHECKING, Any
 from imrc import datasets
 from imrc._checks import InputError
 from imrc.baselines import registry
-from imrc.commands.output import ProgressLine, add_formats, print_csv, print_json, records
+from imrc.commands.arguments import add_choice, add_setting
+from imrc.commands.output import ProgressLine, print_as, records
 from imrc.commands.table_text import print_tables
-from imrc.core.settings import PRESETS
-from imrc.evaluation import PARAMETERS, RunSettings
+from imrc.core.settings import SETTINGS
+from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS
-from imrc.evaluation.settings import window_argument
-from imrc.features import KINDS as FEATURES
 from imrc.features import FeatureSpec
-from imrc.paper.measure import (
-    GROUPS,
-    KINDS,
-    Kind,
-    Runs,
-    TableRequest,
-    at_hand,
-    how_to_get,
-    measure,
-    methods_named,
-)
+from imrc.paper.measure import GROUPS, KINDS, Kind, Runs, TableRequest, at_hand, how_to_get, measure, methods_named
 from imrc.solvers import warm_up
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REPETITIONS = 10
 
-
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser(
-        "table",
-        help="the paper's tables measured here, beside the printed values",
-        description="Measure a table of the paper on the datasets at hand and compare it with the printed values.",
-    )
-    kinds = "; ".join(f"{name}: {words}" for name, words in KINDS.items())
-    parser.add_argument(
-        "--kind", choices=KINDS, nargs="+", default=["errors"], help=f"which tables (default: errors). {kinds}"
-    )
-    parser.add_argument("-n", "--n", type=int, nargs="+", help="samples per task (default: 10; other kinds 10 and 100)")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = "Measure a table of the paper on the datasets at hand and compare it with the printed values."
+    add_choice(parser, "--kind", KINDS, "which tables", default=["errors"], said="errors", nargs="+")
+    add_setting(parser, "n", default=None, said="10; other kinds 10 and 100", nargs="+")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")
     parser.add_argument(
         "--methods",
@@ -58,24 +38,14 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         help=f"imrc (default, always there), {', '.join(GROUPS)}, or names: {', '.join(registry)}; "
         "a profile may follow after a colon, as in mer:argparse",
     )
-    parser.add_argument("--preset", choices=PRESETS, nargs="+", default=["paper"], help="of IMRC (default: paper)")
-    errors = "; ".join(f"{name}: {words}" for name, words in SCORE_KINDS.items())
-    parser.add_argument(
-        "--error",
-        choices=SCORE_KINDS,
-        help=f"which error (default: released; with --methods average, as on page Against others). {errors}",
-    )
-    for name, usual in (("b", "%(default)s"), ("W", "the preset's"), ("k", "all")):
-        parser.add_argument(
-            f"-{name}",
-            type=window_argument if name == "W" else int,
-            default=PARAMETERS[name].default if name == "b" else None,
-            help=f"{PARAMETERS[name].label} (default: {usual})",
-        )
-    parser.add_argument("--features", choices=FEATURES, default="paper", help="representation (default: %(default)s)")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="default: %(default)s; the paper has 50")
-    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
-    add_formats(parser)
+    add_setting(parser, "preset", default=["paper"], said="paper", nargs="+")
+    said = "released; with --methods average, as on page Against others"
+    add_choice(parser, "--error", SCORE_KINDS, "which error", said=said)
+    for name in ("b", "W", "seed"):
+        add_setting(parser, name)
+    add_setting(parser, "k", default=None, said="all")
+    add_setting(parser, "features", default="paper")
+    add_setting(parser, "repetitions", said=f"{SETTINGS['repetitions'].default}; the paper has 50")
 
 
 def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, tuple[str, ...]]:
@@ -117,16 +87,8 @@ def run(options: argparse.Namespace) -> int:
         for request, missing in requests:
             table = measure(request, progress=line.show, announce=line.say, runs=runs)
             found.append((table, request, missing))
-    if options.json:
-        told = [_told(*one) for one in found]
-        print_json(told if len(told) > 1 else told[0])
-    elif options.csv:
-        print_csv(records(found[0][0]))
-    else:
-        for position, (table, request, missing) in enumerate(found):
-            if position:
-                print()
-            print_tables(table, request, missing)
+    told = [_told(*one) for one in found]
+    print_as(options, told[0]["rows"], told if len(told) > 1 else told[0], lambda: print_tables(found))
     return 0
 
 

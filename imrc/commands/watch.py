@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from imrc._checks import DataError, InputError
-from imrc.commands.arguments import add_sequence, sequence_of
-from imrc.commands.output import add_formats, print_json
-from imrc.features import KINDS
-from imrc.tasks import TaskSequence
-from imrc.watch import Arrival, Watcher
-from imrc.wording import feature_names_or_numbers, listed, number, p_text, plain
+from imrc.commands.arguments import add_sequence, add_setting, sequence_of
+from imrc.commands.output import print_csv, print_json, say, warn
+from imrc.wording import feature_names_or_numbers, listed, number, p_text
+
+if TYPE_CHECKING:
+    from imrc.tasks import TaskSequence
+    from imrc.watch import Arrival, Watcher
 
 ALARM = 3
 """Exit status once the alarm has gone off."""
 _EVERY_S = 2.0
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-parsers no public type
-    """Add the command to the sub-parsers of ``imrc``."""
-    parser = commands.add_parser(
-        "watch",
-        help="sound an alarm when arriving tasks are no longer like those before; exit status 3",
-        description="Compare each task with all before it. The probability that the alarm ever goes off, if all rows "
-        "are independent draws from one distribution, is at most alpha, however long one watches. The second lamp, "
-        "more than usual, is calibrated by simulation only. The first task teaches the representation.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = (
+        "Compare each task with all before it. The probability that the alarm ever goes off, if all rows are "
+        "independent draws from one distribution, is at most alpha, however long one watches. The second lamp, more "
+        "than usual, is calibrated by simulation only. The first task teaches the representation."
     )
     add_sequence(parser)
     parser.add_argument("--alpha", type=float, default=0.05, help="bound on any false alarm (default: %(default)s)")
@@ -43,13 +41,14 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 - argparse gives its sub-
         "--follow, the last value of --task waits until a later one shows that it is complete",
     )
     parser.add_argument("--follow", action="store_true", help="read the file again as it grows, until the alarm")
-    parser.add_argument("--features", choices=KINDS, default="automatic", help="representation (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of data and of random splits (default: %(default)s)")
-    add_formats(parser)
+    add_setting(parser, "features", default="automatic")
+    add_setting(parser, "seed")
 
 
 def run(options: argparse.Namespace) -> int:
     """Watch; return 3 if the alarm has gone off, now or before."""
+    from imrc.watch import Watcher  # here, so that help and mistyped options wait for nothing
+
     growing = Path(options.dataset)
     if options.follow and not growing.is_file():
         raise InputError("--follow is for files of your own: a dataset does not grow.")
@@ -58,15 +57,15 @@ def run(options: argparse.Namespace) -> int:
         Watcher.load(options.state) if goes_on else Watcher(options.alpha, features=options.features, seed=options.seed)
     )
     for name, begun in watcher.settings.items():
-        asked = getattr(options, name)
-        if asked != begun:
+        if (asked := getattr(options, name)) != begun:
             raise InputError(
                 f"{options.state} was begun with {name} = {begun}, not {asked}: it cannot change on the way."
             )
     arrivals: list[Arrival] = []
     seen: tuple[int, int] | None = None
     while True:
-        now = _stamp(growing) if options.follow else None
+        status = growing.stat() if options.follow else None
+        now = status and (status.st_size, status.st_mtime_ns)  # changes when the file grows
         if seen is None or now != seen:
             try:
                 _read(watcher, arrivals, options, begins=seen is None)
@@ -74,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
                 if seen is None:
                     raise
                 # Perhaps a row is half written: the next look will tell.
-                print(f"imrc: waiting, for now the file cannot be used: {error}", file=sys.stderr, flush=True)
+                say(f"imrc: waiting, for now the file cannot be used: {error}")
             seen = now
         if not options.follow or watcher.alarm.alarm is not None:
             break
@@ -83,29 +82,22 @@ def run(options: argparse.Namespace) -> int:
     return ALARM if watcher.alarm.alarm is not None else 0
 
 
-def _stamp(file: Path) -> tuple[int, int]:
-    """Return what changes when a file grows."""
-    found = file.stat()
-    return found.st_size, found.st_mtime_ns
-
-
 def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace, *, begins: bool) -> None:
     """Take in what is new, show it and save the state."""
     sequence = sequence_of(options)
-    note = watcher.dependence(sequence) if begins else ""
-    if note:
-        print(f"imrc: {note} The alarm is for independent rows.", file=sys.stderr, flush=True)
+    if begins:
+        warn(sequence)
+    if begins and (note := watcher.dependence(sequence)):
+        say(f"imrc: {note} The alarm is for independent rows.")
     may_grow = (options.follow or options.state is not None) and options.task is not None
     for arrival in watcher.read(sequence, len(sequence) - may_grow):
         arrivals.append(arrival)
         gone = _empty(sequence, arrival.task - 1) - _empty(sequence, arrival.task - 2)
         if gone:
             names = feature_names_or_numbers(sequence.feature_names, sequence.n_features)
-            print(
+            say(
                 f"imrc: task {arrival.task} ({arrival.label}): no number from here on (empty or infinite) in "
-                f"{listed([names[column] for column in sorted(gone)], 5)}",
-                file=sys.stderr,
-                flush=True,
+                f"{listed([names[column] for column in sorted(gone)], 5)}"
             )
         _show(arrival, options, header=len(arrivals) == 1)
     if options.state is not None:
@@ -120,27 +112,26 @@ def _empty(sequence: TaskSequence, index: int) -> set[int]:
 def _show(arrival: Arrival, options: argparse.Namespace, *, header: bool) -> None:
     """Print one arrival at once: whoever follows a file does not wait for the end."""
     if options.csv:
-        writer = csv.DictWriter(sys.stdout, list(vars(arrival)), lineterminator="\n")
-        if header:
-            writer.writeheader()
-        writer.writerow({name: "" if value is None else value for name, value in plain(vars(arrival)).items()})
+        print_csv([vars(arrival)], header=header)
         sys.stdout.flush()
     elif not options.json:
         lamp = "ALARM" if arrival.alarm else "more than usual" if arrival.unusual else ""
-        tested = "the first tested" if arrival.p != arrival.p else f"{p_text(arrival.p)}, evidence {_short(arrival)}"
+        evidence = number(arrival.evidence) if arrival.evidence < 1e6 else f"{arrival.evidence:.0e}"
+        tested = "the first tested" if arrival.p != arrival.p else f"{p_text(arrival.p)}, evidence {evidence}"
         change = "" if arrival.change != arrival.change else f", change d² / σ² = {arrival.change:.3f}"
         print(f"task {arrival.task} ({arrival.label}): {tested}{change}  {lamp}".rstrip(), flush=True)
-
-
-def _short(arrival: Arrival) -> str:
-    return number(arrival.evidence) if arrival.evidence < 1e6 else f"{arrival.evidence:.0e}"
 
 
 def _end(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace) -> None:
     limit, at = 1.0 / watcher.alarm.alpha, watcher.alarm.alarm
     if options.json:
         # The first task is not tested, and the second has nothing before it.
-        found = {"alpha": watcher.alarm.alpha, "tasks": watcher.tasks, "alarm": None if at is None else at + 2}
+        found = {
+            "alpha": watcher.alarm.alpha,
+            "tasks": watcher.tasks,
+            "alarm": None if at is None else at + 2,
+            "notes": options.notes,
+        }
         print_json({**found, "arrivals": [vars(arrival) for arrival in arrivals]})
     elif not options.csv:
         said = "No alarm" if at is None else f"ALARM since task {at + 2}"

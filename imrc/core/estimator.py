@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
 from typing import Any, Literal
 
@@ -12,25 +13,15 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from imrc._checks import check_choice, check_int, check_real
+from imrc._checks import check_choice, check_int, check_names, check_real
 from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, unknown_task
 from imrc.core.prediction import probabilities, scores
+from imrc.core.presets import DEFAULT, Preset, own_features
 from imrc.core.rules import TaskEstimate
-from imrc.core.settings import (
-    Change,
-    Confidence,
-    IMRCSettings,
-    Instances,
-    Loss,
-    Preset,
-    Solver,
-    Tracking,
-    own_features,
-    resolve_settings,
-)
+from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, entries, resolve_settings
 from imrc.features import FeatureSpec, Representation, repetition_draw
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
 
 Rule = Literal["single", "forward", "forward_backward"]
 Task = int | str | tuple[str, float]
@@ -42,6 +33,18 @@ def _holds_numbers(column: ArrayLike) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _newest(name: str, text: str) -> property:
+    """Return a property: what every rule's newest estimate of each task holds under a name."""
+
+    def collected(self: IMRC) -> dict[str, Floats]:
+        check_is_fitted(self, "n_tasks_")
+        return {
+            rule: np.array([getattr(one, name) for one in tasks]) for rule, tasks in self._learner_estimates.items()
+        }
+
+    return property(collected, doc=text)
 
 
 class IMRC(ClassifierMixin, BaseEstimator):
@@ -56,44 +59,16 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    b : int, default 3
-        Backward steps, 0 to 2000. 0: forward learning only.
-    W : int, "all" or None, default None
-        The number of recent changes from which the size of a change is estimated, 1 to 100: preset "paper" averages
-        the last W squared differences, eq. (7); preset "recommended" sums what was predicted of the last W tasks when
-        they arrived, or of "all" so far. None: the preset's, 2 for "paper" and "all" for "recommended".
-    preset : {"recommended", "paper"}, default "recommended"
-        Where values not given below come from, see `imrc.core.settings.DESCRIPTIONS`. "paper": the choices of the
-        authors' code.
-    solver : {"subgradient", "exact"} or None
-        Method for problem (3); None: the preset's.
+    {of_run}
     features : str, FeatureSpec, Representation or None
-        Representation of the instances, see `imrc.features`; None: the preset's, "blended" for "recommended",
-        "automatic" for "paper". "identity": instances as they are given. Columns are binary or numeric, as the first
-        task shows them; where more is known of them (pixels, or columns as they were read, with words and gaps),
-        `Representation.of` takes it from a sequence.
+        Representation of the instances, see `imrc.features`; None: the preset's. "identity": instances as they are
+        given. Columns are binary or numeric, as the first task shows them; where more is known of them (pixels, or
+        columns as they were read, with words and gaps), `Representation.of` takes it from a sequence.
     random_state : int, SeedSequence, RandomState instance or None, default 0
         Draws the random frequencies of the representation; learning is deterministic. A number gives the draw of the
         first repetition of `imrc.evaluate` with this seed, the SeedSequence of a repetition the draw of that one. None:
         another draw each time.
-    max_iter : int, "by_n" or None
-        Iterations of the subgradient method, 1 to 100,000, or chosen by the number of samples; None: the preset's.
-    lambda0 : float or None
-        Factor of the confidence vector, lambda = lambda0 sqrt(s), or lambda0 sqrt(s / ESS) with confidence "over_ess",
-        or of the penalty for log loss, 0 to 100; None: the preset's (1).
-    instances : {"own", "reach", "recent", "all"} or None
-        The set X of problem (3); None: the preset's.
-    tracking : {"component", "rate"} or None
-        One gain per component, or one rate of change for all; None: the preset's.
-    rate : float or None
-        The only rate of change, d^2 / sigma^2 per task, 0 to 100; None: four of them side by side.
-    loss : {"0-1", "log"} or None
-        What the rule minimises in the worst case; None: the preset's.
-    confidence : {"root_mse", "over_ess"} or None
-        Scale of lambda; None: the preset's.
-    change : {"released", "printed"} or None
-        Window of the backward change for tracking "component": that of the authors' code, or eq. (7) as printed; None:
-        the preset's ("released").
+    {of_preset}
 
     Attributes
     ----------
@@ -147,35 +122,17 @@ class IMRC(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        b: int = 3,
-        W: int | Literal["all"] | None = None,
-        preset: Preset = "recommended",
-        solver: Solver | None = None,
+        b: int = SETTINGS["b"].default,
+        W: Window | None = None,
+        preset: Preset = DEFAULT,
         features: str | FeatureSpec | Representation | None = None,
         random_state: Any = 0,  # noqa: ANN401 - scikit-learn's convention
-        max_iter: int | Literal["by_n"] | None = None,
-        lambda0: float | None = None,
-        instances: Instances | None = None,
-        tracking: Tracking | None = None,
-        rate: float | None = None,
-        loss: Loss | None = None,
-        confidence: Confidence | None = None,
-        change: Change | None = None,
+        **overrides: Any,  # noqa: ANN401 - the rest of the table; values are checked by IMRCSettings
     ) -> None:
-        self.b = b
-        self.W = W
-        self.preset = preset
-        self.solver = solver
-        self.features = features
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.lambda0 = lambda0
-        self.instances = instances
-        self.tracking = tracking
-        self.rate = rate
-        self.loss = loss
-        self.confidence = confidence
-        self.change = change
+        check_names("IMRC", overrides, OVERRIDES)
+        self.b, self.W, self.preset, self.features, self.random_state = b, W, preset, features, random_state
+        for name in OVERRIDES:
+            setattr(self, name, overrides.get(name))
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
         """Forget everything and learn one task.
@@ -318,37 +275,11 @@ class IMRC(ClassifierMixin, BaseEstimator):
             "set it back, or start anew with fit or another IMRC."
         )
 
-    def _collect(self, name: str) -> dict[str, Floats]:
-        check_is_fitted(self, "n_tasks_")
-        return {
-            rule: np.array([getattr(estimate, name) for estimate in estimates])
-            for rule, estimates in self._learner_estimates.items()
-        }
-
-    @property
-    def mean_(self) -> dict[str, Floats]:
-        """Mean vectors tau of all tasks, (n_tasks_, m) per rule."""
-        return self._collect("mean")
-
-    @property
-    def mse_(self) -> dict[str, Floats]:
-        """Mean squared errors s of the mean vectors, (n_tasks_, m) per rule."""
-        return self._collect("mse")
-
-    @property
-    def coef_(self) -> dict[str, Floats]:
-        """Classifier parameters mu, (n_tasks_, m) per rule."""
-        return self._collect("coef")
-
-    @property
-    def risk_(self) -> dict[str, Floats]:
-        """Minimax risks, (n_tasks_,) per rule."""
-        return self._collect("risk")
-
-    @property
-    def ess_(self) -> dict[str, Floats]:
-        """Effective samples each rule was learnt from, (n_tasks_,) per rule."""
-        return self._collect("ess")
+    mean_ = _newest("mean", "Mean vectors tau of all tasks, (n_tasks_, m) per rule.")
+    mse_ = _newest("mse", "Mean squared errors s of the mean vectors, (n_tasks_, m) per rule.")
+    coef_ = _newest("coef", "Classifier parameters mu, (n_tasks_, m) per rule.")
+    risk_ = _newest("risk", "Minimax risks, (n_tasks_,) per rule.")
+    ess_ = _newest("ess", "Effective samples each rule was learnt from, (n_tasks_,) per rule.")
 
     def _estimate(self, task: Task, rule: Rule) -> TaskEstimate:
         check_is_fitted(self, "n_tasks_")
@@ -458,3 +389,13 @@ class IMRC(ClassifierMixin, BaseEstimator):
         """
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return float(np.average(np.asarray(y) == self.predict(X, task, rule), weights=weights))
+
+
+# scikit-learn, the documentation and interactive help read names and texts here: the table's in place of `overrides`.
+_EXPLICIT = list(inspect.signature(IMRC.__init__).parameters.values())[:-1]
+IMRC.__init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [*_EXPLICIT, *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES)]
+)
+IMRC.__doc__ = (
+    str(IMRC.__doc__).replace("{of_run}", entries(("b", "W", "preset"))).replace("{of_preset}", entries(OVERRIDES))
+)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.core.rules import TaskEstimate
+from imrc.core.rules_01 import ZeroOneRules
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
-from imrc.core.trackers import ComponentTracker, Tracked
-from imrc.core.zero_one_rules import ZeroOneRules
+from imrc.core.tracking import ComponentTracker, Tracked
 
 RULES = ("single", "forward", "forward_backward")
 """Keys of everything that exists once per rule, in the order in which they are shown."""
@@ -43,22 +43,9 @@ class StepUpdate:
 class Learner:
     """Learn a sequence task by task.
 
-    Parameters
-    ----------
-    settings : IMRCSettings
-        What to compute.
-    n_classes : int
-        Number of classes C.
-    rules : sequence of str
-        Which of "single", "forward", "forward_backward" to solve for. Forward is always learnt; leaving one of the
-        others out saves its time.
-    threads : int
-        Threads for the problems of one step that do not need each other's result. The result is the same.
-
-    Attributes
-    ----------
-    version : int
-        Raised by every change that alters numbers; results kept under another version are not taken for current ones.
+    Of the `rules` forward is always learnt; leaving one of the others out saves its time. `threads` are for problems
+    of one step that do not need each other's result; results are the same.
+    `version` is raised by every change that alters numbers: results kept under another are not taken for current ones.
     """
 
     version: ClassVar[int] = 5
@@ -79,22 +66,11 @@ class Learner:
         self._rules = ZeroOneRules(settings, n_classes, threads) if settings.loss == "0-1" else None
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> StepUpdate:
-        """Learn the next task.
+        """Learn the next task: mapped instances with the intercept first, (n, D + 1), and classes 0..C-1.
 
-        Parameters
-        ----------
-        X1 : ndarray of shape (n, D + 1)
-            Mapped instances with the intercept column first.
-        y : ndarray of shape (n,) or None
-            Classes 0..C-1; None: the task has no labels, so that only the tasks around it tell about it.
-        gap : float
-            Periods since the task before, each with a change of its own; 0: more of the same task.
-        revise : bool
-            Whether the tasks before it are learnt again now; they can still be at a later step.
-
-        Returns
-        -------
-        StepUpdate
+        Without `y` the task has no labels, and only the tasks around it tell about it. `gap`: periods since the task
+        before, each with a change of its own; 0 is more of the same task. `revise`: whether the tasks before it are
+        learnt again now; they can still be at a later step.
         """
         revise = revise and "forward_backward" in self.rules
         k = self.steps
@@ -115,23 +91,9 @@ class Learner:
         return StepUpdate(k, single, forward, {k - 1 - back: one for back, one in enumerate(revised)}, choices)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
-        """Return what is known of the task to come before any of its samples: its forward estimate, with its change.
+        """Return the forward estimate of a task to come, `gap` periods after the newest, with its change.
 
-        The learner stays as it is.
-
-        Parameters
-        ----------
-        gap : float
-            Periods after the newest task.
-
-        Returns
-        -------
-        TaskEstimate
-
-        Raises
-        ------
-        ValueError
-            Before the first task.
+        The learner stays as it is; ValueError before the first task.
         """
         if not self.steps:
             raise ValueError("Nothing has been learnt yet: the first task cannot be predicted.")

@@ -112,15 +112,6 @@ def borrowed_samples(ess: ArrayLike, sigma2: ArrayLike, d2: ArrayLike) -> Any:  
 
     ``N sigma^2 / (sigma^2 + N d^2)``: the forward recursion for 1 / s in place of s.
 
-    Parameters
-    ----------
-    ess : float or ndarray
-        Effective samples N of the neighbour.
-    sigma2, d2 : float or ndarray
-        Infinity norms of the variance and of the expected quadratic change. Where nothing changes all are kept.
-
-    Examples
-    --------
     >>> float(borrowed_samples(20.0, 1.0, 0.05))
     10.0
     """

@@ -1,93 +1,252 @@
-"""Settings of the learner and its presets."""
+"""What can be set, in one table, and the settings of the learner.
+
+Python, the command line, the page, links, sweeps and the documentation read `SETTINGS`: a setting is added here, with
+a field of `IMRCSettings` if the learner reads it, and in `imrc.core.presets` if presets differ in it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from imrc._checks import InputError, check_choice, check_int, check_real
-from imrc.features import FeatureSpec
+from imrc.core.presets import DEFAULT, DESCRIPTIONS, PRESETS, VALUES, Preset
+from imrc.features import FREQUENCIES, KINDS, SIGMA2
+from imrc.features._spec import TITLES
 from imrc.tasks import MAX_TASKS
 
-Preset = Literal["recommended", "paper"]
-PRESETS: tuple[Preset, ...] = get_args(Preset)
-Instances = Literal["own", "reach", "recent", "all"]
-INSTANCES: tuple[Instances, ...] = get_args(Instances)
-Solver = Literal["subgradient", "exact"]
-SOLVERS: tuple[Solver, ...] = get_args(Solver)
-Tracking = Literal["component", "rate"]
-TRACKINGS: tuple[Tracking, ...] = get_args(Tracking)
-Confidence = Literal["root_mse", "over_ess"]
-CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
-Loss = Literal["0-1", "log"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
-Change = Literal["released", "printed"]
-CHANGES: tuple[Change, ...] = get_args(Change)
 Window = int | Literal["all"]
+Loss = Literal["0-1", "log"]
 
-LIMITS: dict[str, tuple[int, int]] = {
-    "b": (0, MAX_TASKS),
-    "W": (1, 100),
-    "lambda0": (0, 100),
-    "max_iter": (1, 100_000),
-    "rate": (0, 100),
-}
-"""Smallest and largest value of each number of `IMRCSettings`; the page and the command line have the same."""
 
-DESCRIPTIONS: dict[Preset, str] = {
-    "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "
-    "how well it predicted the tasks so far; a task is learnt by one logistic regression on past samples, weighted "
-    "accordingly. Fewest errors on average, not on every sequence.",
-    "paper": "The choices of the authors' code, up to ties that rounding decides.",
+@dataclass(frozen=True)
+class Setting:
+    """One thing that can be set: what it is called, what it does, and which values it may have."""
+
+    name: str
+    label: str  # on the page
+    help: str
+    default: Any = None  # None: the preset decides
+    limits: tuple[float, float] | None = None  # smallest and largest number; the dataset can narrow the range
+    words: Mapping[str, str] = field(default_factory=dict)  # instead of a number, with their titles on the page
+    real: bool = False  # a number with decimals
+    optional: bool = False  # None is a value of its own
+    custom: bool = False  # the page offers it for the preset "custom"
+
+    def check(self, value: object, name: str = "") -> Any:  # noqa: ANN401 - a number or a word
+        """Return a value in its range; raise ValueError or TypeError with the name otherwise."""
+        name = name or self.name
+        if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
+            return value
+        if self.limits is None:
+            return check_choice(name, value, tuple(self.words))
+        low, high = self.limits
+        return check_real(name, value, low, high) if self.real else check_int(name, value, int(low), int(high))
+
+    def parse(self, text: str) -> Any:  # noqa: ANN401 - a number or a word
+        """Return a value as somebody types it; ValueError if it is neither a number nor a word.
+
+        >>> SETTINGS["W"].parse("all"), SETTINGS["W"].parse("4")
+        ('all', 4)
+        """
+        return text if text in self.words else float(text) if self.real else int(text)
+
+    @property
+    def possible(self) -> str:
+        """Which values there are.
+
+        >>> SETTINGS["W"].possible, SETTINGS["solver"].possible
+        ('1 to 100 or all', 'subgradient or exact')
+        """
+        numbers = [] if self.limits is None else [f"{self.limits[0]:,} to {self.limits[1]:,}"]
+        return " or ".join([*numbers, *self.words])
+
+    @property
+    def entry(self) -> str:
+        """What a docstring says of it, by numpydoc's rules."""
+        numbers = [] if self.limits is None else ["float" if self.real else "int"]
+        words = [f'"{word}"' for word in self.words]
+        kind = " or ".join([*numbers, *words]) if numbers else f"{{{', '.join(words)}}}"
+        usual = f", default {self.default!r}" if self.default is not None else " or None"
+        text = self.help if self.limits is None else f"{self.help} Range {self.possible}."
+        if self.words and self.limits is None:
+            text += " " + "; ".join(f'"{word}": {title.rstrip(".")}' for word, title in self.words.items()) + "."
+        if self.default is None and not self.optional:
+            own = (f"{VALUES[preset][self.name]} for {preset}" for preset in PRESETS if self.name in VALUES[preset])
+            text += f" None: the preset's, {', '.join(own)}."
+        return f"{self.name} : {kind}{usual}\n{textwrap.indent(textwrap.fill(text, 112), '    ')}"
+
+
+SETTINGS: dict[str, Setting] = {
+    one.name: one
+    for one in (
+        Setting(
+            "n",
+            "Samples n",
+            "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
+            "The dataset limits it: samples for testing are set aside first.",
+            10,
+            (1, 10_000),
+        ),
+        Setting(
+            "k",
+            "Tasks k",
+            "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
+            "first k are used.",
+            20,
+            (2, MAX_TASKS),
+        ),
+        Setting(
+            "b",
+            "Backward b",
+            "At each step the b tasks before the newest are learnt again with what the newest one tells. "
+            "0 is forward learning only. Time grows linearly with b.",
+            3,
+            (0, MAX_TASKS),
+        ),
+        Setting(
+            "W",
+            "Window W",
+            "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
+            "squared differences are averaged, eq. (7), 2 unless said otherwise. The recommended preset sums what was "
+            "predicted of the last W tasks when they arrived, and of all of them unless said otherwise.",
+            None,
+            (1, 100),
+            {"all": "all"},
+        ),
+        Setting(
+            "preset",
+            "Preset",
+            "Where values not given come from.",
+            DEFAULT,
+            words={name: DESCRIPTIONS[name] for name in PRESETS},
+        ),
+        Setting(
+            "features",
+            "Representation",
+            "Features that are made of an instance.",
+            words={kind: TITLES[kind] for kind in KINDS},
+        ),
+        Setting(
+            "frequencies",
+            "Frequencies N",
+            "Random frequencies, each with a cosine and a sine; Blended takes twice as many for pixels.",
+            200,
+            FREQUENCIES,
+        ),
+        Setting(
+            "sigma2", "sigma²", "Scale of random Fourier features on raw inputs; paper: 10.", 10.0, SIGMA2, real=True
+        ),
+        Setting(
+            "repetitions",
+            "Repetitions",
+            "How often the samples are split and drawn anew. Means, bands and standard errors are over repetitions.",
+            10,
+            (1, 200),
+        ),
+        Setting(
+            "seed",
+            "Seed",
+            "Every random choice (splits, draws, random features, synthetic data) follows from this number.",
+            0,
+            (0, 2**31 - 1),
+        ),
+        Setting(
+            "lambda0",
+            "lambda₀",
+            "Size of the uncertainty set: lambda = lambda₀ · √s, see confidence. The paper uses 1; 0 trusts the mean "
+            "vectors fully. For log loss: factor of the penalty.",
+            limits=(0, 100),
+            real=True,
+            custom=True,
+        ),
+        Setting(
+            "instances",
+            "Instances X of the worst case",
+            "The maximum in problem (3) runs over these instances; single-task rules always use their own.",
+            words={
+                "own": "the task's own samples (paper)",
+                "reach": "samples of the last b + 1 tasks",
+                "recent": "about the last 100 samples",
+                "all": "all samples so far",
+            },
+            custom=True,
+        ),
+        Setting(
+            "solver",
+            "Solver of the worst case",
+            "**Subgradient**: the paper's accelerated scheme, stopped after K iterations. **Exact**: the optimum of "
+            "problem (3), to a certified gap; slower, and without the effect of early stopping. Where the uncertainty "
+            "set is empty, |mu| is bounded by 1.",
+            words={"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"},
+            custom=True,
+        ),
+        Setting(
+            "max_iter",
+            "Iterations K",
+            "Iterations of the subgradient method. The paper's 2000 act as early stopping; by_n is min(2000, "
+            "max(500, 40 n)).",
+            limits=(1, 100_000),
+            words={"by_n": "by n"},
+            custom=True,
+        ),
+        Setting(
+            "tracking",
+            "Tracking",
+            "Gains of the recursions.",
+            words={
+                "component": "each component has its own variance and change, as in the paper",
+                "rate": "variances pooled over tasks and one rate of change for all components",
+            },
+        ),
+        Setting(
+            "confidence",
+            "Confidence",
+            "Scale of lambda in the 0-1 rule; the minimax risk is evaluated with √s in either case, so that it stays "
+            "a bound.",
+            words={"root_mse": "lambda₀ · √s, as in the paper", "over_ess": "lambda₀ · √(s / ESS)"},
+        ),
+        Setting(
+            "loss",
+            "Loss",
+            "What the rule minimises in the worst case.",
+            words={"0-1": "the error probability (the paper; guarantees hold for it)", "log": "log loss"},
+        ),
+        Setting(
+            "rate",
+            "Rate of change",
+            "Tracking rate only: the only rate of change d² / σ² per task, in place of four side by side (None).",
+            limits=(0, 100),
+            real=True,
+            optional=True,
+        ),
+        Setting(
+            "change",
+            "Backward change",
+            "Tracking component only: which squared differences the backward change averages.",
+            words={"released": "those of the authors' code", "printed": "the W closest ones, eq. (7) as printed"},
+        ),
+    )
 }
+"""Everything a person can set, in the order of the page; `imrc.evaluation.SCENARIOS` is a choice of its own."""
+
+
+def entries(names: Iterable[str]) -> str:
+    """Return what a docstring says of some settings, indented as its sections are."""
+    return textwrap.indent("\n".join(SETTINGS[name].entry for name in names), "    ").strip()
 
 
 @dataclass(frozen=True)
 class IMRCSettings:
-    """Everything that decides what the learner computes.
+    """Everything that decides what the learner computes; where nothing is said, as in the paper.
 
     What each choice of a preset is worth was measured, see `tests/benchmarks/README.md`, "Choices".
 
     Attributes
     ----------
-    b : int
-        Backward steps: at each step the b tasks before the newest are learnt again. 0 is forward learning only.
-    W : int or "all"
-        Window of the change estimate: the number of recent changes from which the size of a change is estimated, 1 to
-        100. Tracking "component" averages the last W squared differences, eq. (7); tracking "rate" sums what was
-        predicted of the last W tasks when they arrived, and with "all" (for "rate" only) of every task so far.
-    preset : {"recommended", "paper"}
-        Where the other values come from when they are not given; see `DESCRIPTIONS`.
-    lambda0 : float
-        Size of the uncertainty set: factor of the confidence vector lambda (the paper uses 1), or of the penalty of
-        the rule for log loss.
-    instances : {"own", "reach", "recent", "all"}
-        The set X of problem (3): the task's own samples (the authors' code), those of the newest task and the b
-        before it, those of the last max(b + 1, 100 / n) tasks, or all seen. "all" keeps every sample in memory. Ten
-        points are a poor stand-in for all instances: with more of them the uncertainty set is rarely empty.
-        Single-task rules always use their own.
-    solver : {"subgradient", "exact"}
-        Method for problem (3): the paper's early-stopped scheme, or the linear program to a certified gap.
-    max_iter : int or "by_n"
-        Iterations K of the subgradient method. The paper uses 2000, which acts as early stopping; "by_n" is
-        min(2000, max(500, 40 n)), the same from n = 50 on, to save time.
-    tracking : {"component", "rate"}
-        Gains of the recursions. "component": each component has its own variance and change, as in the paper.
-        "rate": variances pooled over tasks and one rate of change rho for all components, four of them side by side,
-        see `imrc.core.rules_log`: a rare word or an absent class is never known "exactly".
-    confidence : {"root_mse", "over_ess"}
-        lambda = lambda0 sqrt(s), as in the paper, or lambda0 sqrt(s / ESS) = lambda0 sigma / ESS, which is the scale
-        that predicted best. With the latter the minimax risk is evaluated at the same rule with sqrt(s), so that it
-        stays a bound. Used by the 0-1 rule.
-    loss : {"0-1", "log"}
-        What the rule minimises in the worst case: the error probability (the paper; guarantees hold for it), or log
-        loss with the marginal fixed to the weighted stored samples, see `imrc.solvers.log_loss`: on the same tracked
-        means it uses every sample by its weight.
-    rate : float or None
-        The only rate of change rho = d^2 / sigma^2 per task, 0 to 100; None: four of them. For tracking "rate".
-    change : {"released", "printed"}
-        Which squared differences the backward change of tracking "component" averages, see
-        `imrc.core.change.backward_change`: those of the authors' code, or the W closest ones of eq. (7) as printed.
+    {entries}
 
     Raises
     ------
@@ -95,36 +254,26 @@ class IMRCSettings:
         For a value out of range, or a combination that does not exist.
     """
 
-    b: int = 3
-    W: Window = 2
+    b: int = SETTINGS["b"].default
+    W: Window = VALUES["paper"]["W"]
     preset: Preset = "paper"
-    lambda0: float = 1.0
-    instances: Instances = "own"
-    solver: Solver = "subgradient"
-    max_iter: int | Literal["by_n"] = 2000
-    tracking: Tracking = "component"
-    confidence: Confidence = "root_mse"
-    loss: Loss = "0-1"
+    lambda0: float = VALUES["paper"]["lambda0"]
+    instances: str = VALUES["paper"]["instances"]
+    solver: Literal["subgradient", "exact"] = VALUES["paper"]["solver"]
+    max_iter: int | Literal["by_n"] = VALUES["paper"]["max_iter"]
+    tracking: str = VALUES["paper"]["tracking"]
+    confidence: str = VALUES["paper"]["confidence"]
+    loss: Loss = VALUES["paper"]["loss"]
     rate: float | None = None
-    change: Change = "released"
+    change: str = VALUES["paper"]["change"]
 
     def __post_init__(self) -> None:
-        check_int("b", self.b, *LIMITS["b"])
-        check_window(self.W)
-        check_choice("preset", self.preset, PRESETS)
-        object.__setattr__(self, "lambda0", check_real("lambda0", self.lambda0, *LIMITS["lambda0"]))
-        check_choice("instances", self.instances, INSTANCES)
-        check_choice("solver", self.solver, SOLVERS)
-        if self.max_iter != "by_n":
-            check_int("max_iter", self.max_iter, *LIMITS["max_iter"])
-        check_choice("tracking", self.tracking, TRACKINGS)
-        check_choice("confidence", self.confidence, CONFIDENCES)
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("change", self.change, CHANGES)
+        for one in fields(self):
+            object.__setattr__(self, one.name, SETTINGS[one.name].check(getattr(self, one.name)))
         if self.W == "all" and self.tracking != "rate":
             raise InputError(
                 "W='all' needs tracking='rate' (preset recommended): eq. (7) averages W squared "
-                f"differences. Give a number from 1 to {LIMITS['W'][1]}."
+                f"differences. Give a number, {SETTINGS['W'].possible}."
             )
         if self.change != "released" and self.tracking != "component":
             raise InputError("change='printed' needs tracking='component': only there eq. (7) is used.")
@@ -132,41 +281,15 @@ class IMRCSettings:
             raise InputError("loss='log' needs tracking='rate': its sample weights are gains common to all components.")
         if self.loss == "log" and self.lambda0 == 0.0:
             raise InputError("loss='log' needs lambda0 above 0: without a penalty separable samples have no solution.")
-        if self.rate is not None:
-            object.__setattr__(self, "rate", check_real("rate", self.rate, *LIMITS["rate"]))
 
     def iterations(self, n: int) -> int:
-        """Return the iterations of the subgradient method for tasks of n samples.
-
-        Parameters
-        ----------
-        n : int
-            Samples per task.
-
-        Returns
-        -------
-        int
-        """
+        """Return the iterations of the subgradient method for tasks of n samples."""
         return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
 
 
-def check_window(W: object) -> Window:
-    """Return W if it is "all" or a whole number from 1 to 100; raise ValueError or TypeError otherwise."""
-    return "all" if isinstance(W, str) and W == "all" else check_int("W", W, *LIMITS["W"])
-
-
-PRESET_VALUES: dict[Preset, dict[str, Any]] = {
-    "paper": {"W": 2},
-    # The last three are for loss "0-1".
-    "recommended": {
-        "W": "all",
-        "tracking": "rate",
-        "loss": "log",
-        "confidence": "over_ess",
-        "instances": "recent",
-        "max_iter": "by_n",
-    },
-}
+OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
+"""Values of a preset that can be replaced."""
+IMRCSettings.__doc__ = str(IMRCSettings.__doc__).format(entries=entries(one.name for one in fields(IMRCSettings)))
 
 
 def resolve_settings(
@@ -183,25 +306,7 @@ def resolve_settings(
     (2, 'all')
     """
     chosen = check_choice("preset", preset, PRESETS)
-    given = {name: value for name, value in overrides.items() if value is not None}
-    return IMRCSettings(b=b, preset=chosen, **{**PRESET_VALUES[chosen], **given})
-
-
-def own_features(preset: str) -> FeatureSpec:
-    """Return the representation of a preset: what its choices were measured with.
-
-    Parameters
-    ----------
-    preset : str
-        One of `PRESETS`.
-
-    Returns
-    -------
-    FeatureSpec
-
-    Examples
-    --------
-    >>> own_features("recommended").kind, own_features("paper").kind
-    ('blended', 'automatic')
-    """
-    return FeatureSpec("blended" if preset == "recommended" else "automatic")
+    own = {name: value for name, value in VALUES[chosen].items() if name != "features"}
+    return IMRCSettings(
+        b=b, preset=chosen, **own | {name: value for name, value in overrides.items() if value is not None}
+    )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from imrc._checks import check_choice, check_int, check_names
-from imrc.datasets._catalogue import RemoteFile, catalogue, facts
+from imrc.datasets._catalogue import Entry, Group, RemoteFile, catalogue, entries, facts
 from imrc.datasets._fetch import download
-from imrc.datasets._registry import Entry, Group, Status, accepted_options, entries, published_status, size_in_words
+from imrc.datasets._files import Status, size_in_words, status_of
 from imrc.datasets.digits import rotated_digits
 from imrc.datasets.errors import ChecksumError, DataError, DownloadError, NotAvailableError
 from imrc.datasets.synthetic import gaussian_tasks
@@ -21,8 +21,8 @@ from imrc.tables import (
     Cut,
     Table,
     cut_table,
+    looks_like_identifier,
     open_table,
-    open_upload,
     possible_periods,
     prepare_reading,
     read_table,
@@ -50,9 +50,9 @@ __all__ = [
     "facts",
     "gaussian_tasks",
     "load",
+    "looks_like_identifier",
     "names",
     "open_table",
-    "open_upload",
     "possible_periods",
     "prepare_reading",
     "read_table",
@@ -98,7 +98,7 @@ def status(name: str) -> Status:
     """
     if entry(name).group in ("built in", "synthetic"):
         return Status(name, loadable=True, downloadable=False, size_bytes=0, where="built in", by_hand="")
-    return published_status(name)
+    return status_of(facts(name))
 
 
 def entry(name: str) -> Entry:
@@ -140,12 +140,11 @@ def load(name: str, *, seed: int = 0, **options: Any) -> TaskSequence:  # noqa: 
     """
     chosen = entry(name)
     seed = check_int("seed", seed, 0)
-    accepted = accepted_options(chosen)
-    check_names(name, options, sorted(accepted | {"tasks"}))
-    if chosen.cuts_anew:
-        return chosen.loader(seed=seed, **options)
-    if "tasks" in accepted:  # a long file of which only these are read
+    check_names(name, options, sorted(chosen.accepted - {"seed"} | {"tasks"}))
+    if chosen.seeded:
+        options["seed"] = seed
+    if "tasks" in chosen.accepted:  # cut anew, or a long file of which only these are read
         return chosen.loader(**options)
     tasks = options.pop("tasks", None)
-    sequence = chosen.loader(**({"seed": seed} if chosen.seeded else {}), **options)
+    sequence = chosen.loader(**options)
     return sequence if tasks is None else sequence.head(check_int("tasks", tasks, 1, len(sequence)))

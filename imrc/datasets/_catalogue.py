@@ -1,19 +1,22 @@
-"""The catalogue of datasets that are described but not shipped: facts from ``data/catalogue.toml``."""
+"""What there is to load: one entry per sequence, and facts about published ones from ``data/catalogue.toml``."""
 
 from __future__ import annotations
 
+import inspect
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from imrc._checks import check_choice
-from imrc.tasks import ColumnKind
+from imrc.datasets import digits, synthetic
+from imrc.tasks import ColumnKind, TaskSequence
 
-Algorithm = Literal["sha256", "md5", "git_blob", "sha256_content"]
+Algorithm = Literal["sha256", "sha256_content", "git_blob", "md5"]
 _ALGORITHMS: tuple[Algorithm, ...] = ("sha256", "sha256_content", "git_blob", "md5")
+Group = Literal["built in", "synthetic", "from the paper", "other real data"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """Facts about one dataset of the catalogue; the fields are explained at the top of ``data/catalogue.toml``.
-
-    >>> facts = catalogue()["usenet1"]
-    >>> facts.samples, facts.tasks, facts.column_kinds[:2]
-    (1500, 5, ('binary', 'binary'))
-    """
+    """Facts about one published dataset; the fields are explained at the top of ``data/catalogue.toml``."""
 
     name: str
     title: str
@@ -66,6 +64,7 @@ class CatalogueEntry:
     licence: str
     note: str
     opens_with: int
+    max_tasks: int
     files: tuple[RemoteFile, ...]
 
     def sets(self) -> list[tuple[RemoteFile, ...]]:
@@ -77,19 +76,54 @@ class CatalogueEntry:
         """Return the files that are used if present."""
         return tuple(file for file in self.files if file.role != "data")
 
+    def fetchable(self) -> list[tuple[RemoteFile, ...]]:
+        """Return the sets that can be downloaded completely."""
+        return [files for files in self.sets() if all(file.urls for file in files)]
+
     @property
     def downloadable(self) -> bool:
         """Whether some set can be downloaded completely."""
-        return any(all(file.urls for file in files) for files in self.sets())
+        return bool(self.fetchable())
 
     @property
     def size_bytes(self) -> int:
         """Size of the first set that can be downloaded; 0 if unknown."""
-        for files in self.sets():
-            if all(file.urls for file in files):
-                sizes = [file.size_bytes for file in files]
-                return sum(sizes) if all(sizes) else 0
-        return 0
+        sizes = [file.size_bytes for files in self.fetchable()[:1] for file in files]
+        return sum(sizes) if all(sizes) else 0
+
+    def info(self) -> dict[str, Any]:
+        """Return what a sequence says of itself."""
+        told = ("class_names", "source", "homepage", "licence", "citation", "cut", "label", "note", "paper")
+        return {name: getattr(self, name) for name in told}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One sequence that can be loaded by name."""
+
+    name: str
+    title: str  # for people
+    group: Group  # where it is listed
+    summary: str
+    loader: Callable[..., TaskSequence]  # ``loader(seed=..., **options) -> TaskSequence``
+    tasks: int  # when nothing is asked for
+    opens_with: int  # tasks the app opens it with: all, or the first ones of a very long sequence
+    max_tasks: int
+
+    @cached_property
+    def accepted(self) -> frozenset[str]:
+        """Names of the options its loader takes."""
+        return frozenset(inspect.signature(self.loader).parameters)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the seed changes what is loaded."""
+        return "seed" in self.accepted
+
+    @property
+    def cuts_anew(self) -> bool:
+        """Whether the loader makes ``tasks=k`` of all data; else k means the first k tasks."""
+        return {"seed", "tasks"} <= self.accepted
 
 
 def _file(values: Mapping[str, Any]) -> RemoteFile:
@@ -107,44 +141,43 @@ def _file(values: Mapping[str, Any]) -> RemoteFile:
     )
 
 
-def _kinds(columns: ColumnKind | list[list[Any]], features: int) -> tuple[ColumnKind, ...]:
-    if isinstance(columns, str):
-        return (columns,) * features
-    return tuple(kind for kind, count in columns for _ in range(count))
-
-
-def _entry(values: Mapping[str, Any]) -> CatalogueEntry:
-    values = dict(values)
-    files = tuple(_file(file) for file in values.pop("file"))
-    kinds = _kinds(values.pop("columns"), values["features"])
-    names = tuple(values.pop("class_names"))
-    texts = {name: values.pop(name, "") for name in ("paper", "note")}
-    values.setdefault("opens_with", values["tasks"])
-    return CatalogueEntry(files=files, column_kinds=kinds, class_names=names, **texts, **values)
-
-
-def catalogue_path() -> Path:
-    """Return where the catalogue is: next to this module once installed, in ``data/`` in a checkout."""
-    here = Path(__file__).resolve()
-    installed = here.with_name("catalogue.toml")
-    return installed if installed.exists() else here.parents[2] / "data" / "catalogue.toml"
+def _facts(values: Mapping[str, Any]) -> CatalogueEntry:
+    more = {"paper": "", "note": "", "opens_with": values["tasks"], "max_tasks": values["tasks"], **values}
+    files, columns = tuple(map(_file, more.pop("file"))), more.pop("columns")
+    pairs: Any = [(columns, more["features"])] if isinstance(columns, str) else columns
+    kinds = tuple(kind for kind, count in pairs for _ in range(count))
+    return CatalogueEntry(files=files, column_kinds=kinds, class_names=tuple(more.pop("class_names")), **more)
 
 
 @lru_cache(maxsize=1)
 def catalogue() -> Mapping[str, CatalogueEntry]:
-    """Return the datasets of the catalogue by name, in the order of the file."""
-    with catalogue_path().open("rb") as stream:
-        content = tomllib.load(stream)
-    return {entry.name: entry for entry in map(_entry, content["dataset"])}
+    """Return the facts about published datasets by name, in the order of the file."""
+    here = Path(__file__).resolve()
+    installed = here.with_name("catalogue.toml")
+    path = installed if installed.exists() else here.parents[2] / "data" / "catalogue.toml"
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {values["name"]: _facts(values) for values in content["dataset"]}
 
 
 def facts(name: str) -> CatalogueEntry:
-    """Return the facts about one dataset of the catalogue; ValueError lists what there is."""
-    entries = catalogue()
-    return entries[check_choice("name", name, entries)]
+    """Return the facts about one published dataset; ValueError lists what there is."""
+    return catalogue()[check_choice("name", name, catalogue())]
 
 
-def info_of(entry: CatalogueEntry) -> dict[str, Any]:
-    """Return what a sequence says of itself."""
-    told = ("class_names", "source", "homepage", "licence", "citation", "cut", "label", "note", "paper")
-    return {name: getattr(entry, name) for name in told}
+@lru_cache(maxsize=1)
+def entries() -> dict[str, Entry]:
+    """Return all entries by name: built in, synthetic, and the published ones, the paper's first."""
+    from imrc.datasets._published import READERS  # which need the facts above
+
+    made = partial(Entry, tasks=20, opens_with=20)
+    words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
+    turned, most = digits.rotated_digits, digits.MAX_TASKS
+    found = [made("rotated_digits", "Rotated digits", "built in", words, turned, max_tasks=most)]
+    for name, kind in synthetic.KINDS.items():
+        drawn = partial(synthetic.gaussian_tasks, name)
+        found.append(made(name, kind.title, "synthetic", kind.description, drawn, max_tasks=200))
+    for one in sorted(catalogue().values(), key=lambda one: not one.paper):
+        group: Group = "from the paper" if one.paper else "other real data"
+        read = partial(READERS[one.reader], one)
+        found.append(Entry(one.name, one.title, group, one.summary, read, one.tasks, one.opens_with, one.max_tasks))
+    return {entry.name: entry for entry in found}

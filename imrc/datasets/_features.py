@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from imrc._types import Floats
 from imrc.datasets import _files
 from imrc.datasets._arrays import read_mat, read_npz
-from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
+from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets.errors import DataError
-from imrc.tables import _archives
-from imrc.tables._text import parse_delimited
+from imrc.tables import packed
+from imrc.tables.read import parse_delimited
 from imrc.tasks import Task, TaskSequence
 
 _LIMIT = 1 << 30
@@ -26,12 +26,12 @@ def _csv_features(data: bytes, features: int) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    table = parse_delimited(data, ",", header_lines=0)
-    columns, extra = table.columns, len(table.columns) - features - 1
+    columns, _ = parse_delimited(data, ",", header_lines=0)
+    extra = len(columns) - features - 1
     if extra not in (0, 1):
         raise DataError(f"The feature file has {len(columns)} columns; {features} features and a label were expected.")
     columns = columns[extra:]
-    values = np.empty((table.n_rows, len(columns)))
+    values = np.empty((len(columns[0]), len(columns)))
     first = 0
     try:
         pc.cast(columns[0].slice(0, 1), pa.float64())
@@ -53,13 +53,13 @@ def _csv_features(data: bytes, features: int) -> Floats:
     return values[first:]
 
 
-def _from_csv(entry: CatalogueEntry, files: tuple[tuple[RemoteFile, Path], ...]) -> dict[str, NDArray[Any]]:
+def _from_csv(entry: CatalogueEntry, files: _files.Files) -> dict[str, NDArray[Any]]:
     parts = []
     for file, path in files:
         data = path.read_bytes()
-        if _archives.kind_of(data) == "zip":
-            inside = _archives.members(data)
-            data = _archives.unzip(data, file.member or (inside[0] if inside else ""), _LIMIT)
+        if packed.kind_of(data) == "zip":
+            inside = packed.members(data)
+            data = packed.unzip(data, file.member or (inside[0] if inside else ""), _LIMIT)
         parts.append(_csv_features(data, entry.features))
     values = np.concatenate(parts)
     return {"features": values[:, :-1], "labels": values[:, -1].astype(np.int64)}
@@ -175,7 +175,7 @@ def sequence_from_features(entry: CatalogueEntry) -> TaskSequence:
         raise DataError(f"{entry.title}: the feature file does not say which row belongs to which task.")
     names = names if len(names) == len(rows) else [""] * len(rows)
     classes = np.unique(y)
-    info = info_of(entry)
+    info = entry.info()
     if len(classes) != len(entry.class_names):
         info["class_names"] = tuple(map(str, classes))
     return TaskSequence(
@@ -195,8 +195,8 @@ def _year_labels(entry: CatalogueEntry, rows: int) -> list[str]:
         if path is None:
             continue
         _files.verify(file, path)
-        table = parse_delimited(path.read_bytes(), ",")
-        years = [str(cell)[:4] for cell in table.columns[0].to_pylist()[1:]]
+        columns, _ = parse_delimited(path.read_bytes(), ",")
+        years = [str(cell)[:4] for cell in columns[0].to_pylist()[1:]]
         if len(years) == rows:
             size = entry.task_rows
             return [f"{years[j * size]}–{years[(j + 1) * size - 1]}" for j in range(rows // size)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from imrc._folders import cache_folder, replacing
@@ -21,12 +20,8 @@ _DISK_PROBLEMS = (errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EROFS, errno.ED
 MAX_DOWNLOAD_BYTES = 2 << 30
 
 
-class Downloader(Protocol):
-    """What fetches one address into one file; pooch's downloaders have this form."""
-
-    def __call__(self, url: str, output_file: str, pooch: object) -> None:
-        """Write what is at `url` to `output_file`."""
-
+Downloader = Callable[[str, str, object], object]
+"""What fetches an address into a file, as pooch's downloaders do: called with both, and None."""
 
 MakeDownloader = Callable[[RemoteFile, Progress | None], Downloader]
 """Gives the downloader of a file."""
@@ -74,7 +69,9 @@ def _fetch_once(url: str, file: RemoteFile, target: Path, downloader: Downloader
             _files.verify(file, part)
         except ChecksumError:
             size = part.stat().st_size
-            raise DownloadError(f"{_host(url)} did not give the published file ({size:,} bytes came)") from None
+            raise DownloadError(
+                f"{urlsplit(url).netloc} did not give the published file ({size:,} bytes came)"
+            ) from None
 
 
 def _fetch_file(file: RemoteFile, folder: Path, make: MakeDownloader, progress: Progress | None) -> list[str]:
@@ -84,33 +81,23 @@ def _fetch_file(file: RemoteFile, folder: Path, make: MakeDownloader, progress: 
     for url in file.urls:
         try:
             _fetch_once(url, file, target, make(file, progress))
-        except DownloadError as error:
-            problems.append(str(error))
-        except OSError as error:
-            if error.errno in _DISK_PROBLEMS:
-                raise
-            problems.append(_in_words(url, error))
         except Exception as error:  # network libraries raise many kinds; every one means: try the next address
-            problems.append(_in_words(url, error))
+            if isinstance(error, OSError) and error.errno in _DISK_PROBLEMS:
+                raise
+            problems.append(str(error) if isinstance(error, DownloadError) else _in_words(url, error))
         else:
             return []
     return problems
 
 
-def _host(url: str) -> str:
-    return urlsplit(url).netloc
-
-
 def _in_words(url: str, error: Exception) -> str:
     """Return why a download failed, in words for people."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
+    host, status = urlsplit(url).netloc, getattr(getattr(error, "response", None), "status_code", None)
     if status is not None:
-        return f"{_host(url)} answered with status {status}"
-    if isinstance(error, OSError) and "far larger" in str(error):
-        return f"{_host(url)} sent a file {error}"
+        return f"{host} answered with status {status}"
     if isinstance(error, OSError):  # connection, name and time-out errors of requests are all of this kind
-        return f"{_host(url)} cannot be reached"
-    return f"{_host(url)}: {_first_line(error)}"
+        return f"{host} sent a file {error}" if "far larger" in str(error) else f"{host} cannot be reached"
+    return f"{host}: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:
@@ -133,21 +120,18 @@ def download(
     entry = facts(name)
     target = Path(folder).expanduser() if folder is not None else cache_folder()
     if not entry.downloadable:
-        missing = _files.availability(entry).missing or entry.sets()[0]
+        missing = _files.look(entry)[1] or entry.sets()[0]
         raise DownloadError(f"{entry.title} cannot be downloaded.", _files.by_hand(entry, missing))
     problems = []
-    for files in entry.sets():
-        if not all(file.urls for file in files):
-            continue
+    for files in entry.fetchable():
         failed = _fetch_set(files, target, downloader or _downloader, progress)
         if not failed:
             _fetch_optional(entry, target, downloader or _downloader)
             return target
         problems += failed
-    wanted = next(files for files in entry.sets() if all(file.urls for file in files))
     raise DownloadError(
         f"{entry.title} could not be downloaded: {'; '.join(problems)}. Is this computer online?",
-        f"By hand: {_files.by_hand(entry, wanted)}",
+        f"By hand: {_files.by_hand(entry, entry.fetchable()[0])}",
     )
 
 

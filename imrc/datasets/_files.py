@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from imrc._folders import cache_folder, data_folder
 from imrc.datasets._catalogue import CatalogueEntry, RemoteFile
 from imrc.datasets.errors import ChecksumError, NotAvailableError
 
+Files = tuple[tuple[RemoteFile, Path], ...]
+Folders = tuple[Path | None, Path]  # IMRC_DATA and the cache
 _CHUNK = 1 << 20
 _MAX_CONTENT = 256 << 20
 
@@ -21,22 +24,12 @@ _MAX_CONTENT = 256 << 20
 _checked: dict[tuple[str, int, int, str], str] = {}
 
 
-def places(file: RemoteFile) -> list[Path]:
-    """Return where a file is looked for, in this order: IMRC_DATA, the cache."""
-    folder = data_folder()
-    found = [] if folder is None else [folder / file.path, *(folder / other for other in file.also)]
-    return [*found, cache_folder() / file.path]
-
-
-def find(file: RemoteFile) -> Path | None:
-    """Return the first place that holds the file, or None. Its bytes are not checked here."""
-    for place in places(file):
-        try:
-            if place.is_file():
-                return place
-        except OSError:  # for example a folder that may not be read
-            continue
-    return None
+def find(file: RemoteFile, folders: Folders | None = None) -> Path | None:
+    """Return the first place that holds a file, in IMRC_DATA or else the cache, or None. Its bytes are not checked."""
+    data, cache = folders or (data_folder(), cache_folder())
+    here = [] if data is None else [os.path.join(data, path) for path in (file.path, *file.also)]
+    # A folder that may not be read holds nothing.
+    return next((Path(place) for place in (*here, os.path.join(cache, file.path)) if os.path.isfile(place)), None)
 
 
 def _digest_stream(stream: BinaryIO, algorithm: str, size: int) -> str:
@@ -92,31 +85,19 @@ def verify(file: RemoteFile, path: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Availability:
-    """What is on this computer of a dataset."""
-
-    files: tuple[tuple[RemoteFile, Path], ...]  # the first complete set, or empty
-    missing: tuple[RemoteFile, ...]  # of the set that lacks least
-
-    @property
-    def complete(self) -> bool:
-        """Whether the dataset can be loaded (its checksums are looked at when it is)."""
-        return bool(self.files)
-
-
-def availability(entry: CatalogueEntry) -> Availability:
-    """Return which files of a dataset are here; nothing is read or downloaded."""
-    best: tuple[RemoteFile, ...] | None = None
+def look(entry: CatalogueEntry, folders: Folders | None = None) -> tuple[Files, tuple[RemoteFile, ...]]:
+    """Return the files of the first complete set, or none and what is missing of the set that lacks least."""
+    folders = folders or (data_folder(), cache_folder())
+    best: tuple[RemoteFile, ...] = ()
     for files in entry.sets():
-        found = [(file, find(file)) for file in files]
+        found = [(file, find(file, folders)) for file in files]
         missing = tuple(file for file, path in found if path is None)
         if not missing:
-            return Availability(tuple((file, path) for file, path in found if path is not None), ())
+            return tuple((file, path) for file, path in found if path is not None), ()
         # Among equally incomplete sets the first one is named, because it is the one a download tries first.
-        if best is None or (len(missing) < len(best) and len(missing) < len(files)):
+        if not best or (len(missing) < len(best) and len(missing) < len(files)):
             best = missing
-    return Availability((), best or ())
+    return (), best
 
 
 def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
@@ -137,15 +118,56 @@ def by_hand(entry: CatalogueEntry, missing: tuple[RemoteFile, ...]) -> str:
     return "; ".join(lines) + "."
 
 
-def require(entry: CatalogueEntry) -> tuple[tuple[RemoteFile, Path], ...]:
+def require(entry: CatalogueEntry) -> Files:
     """Return the verified files of a dataset; NotAvailableError if one is missing, ChecksumError if it is another."""
-    state = availability(entry)
-    if not state.complete:
+    files, missing = look(entry)
+    if not files:
         how = f"Download it with imrc.datasets.download({entry.name!r}), or by hand: " if entry.downloadable else ""
         raise NotAvailableError(
-            f"{entry.title} is not on this computer: {', '.join(file.name for file in state.missing)} "
-            f"{'is' if len(state.missing) == 1 else 'are'} missing. {how}{by_hand(entry, state.missing)}"
+            f"{entry.title} is not on this computer: {', '.join(file.name for file in missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing. {how}{by_hand(entry, missing)}"
         )
-    for file, path in state.files:
+    for file, path in files:
         verify(file, path)
-    return state.files
+    return files
+
+
+@dataclass(frozen=True)
+class Status:
+    """What can be done with a dataset on this computer."""
+
+    name: str
+    loadable: bool  # its files are here (they are checked when loaded)
+    downloadable: bool  # `download` can get them
+    size_bytes: int  # of a download; 0 if unknown
+    where: str  # "built in", "IMRC_DATA", "cache" or ""
+    by_hand: str  # what to do without `download`, empty if nothing is missing
+
+    @property
+    def in_words(self) -> str:
+        """One short sentence for people."""
+        if self.loadable:
+            return {"built in": "Built in.", "IMRC_DATA": "On this computer.", "cache": "Downloaded."}[self.where]
+        if self.downloadable:
+            return f"Not on this computer; download {size_in_words(self.size_bytes)}."
+        return "Not on this computer, and cannot be downloaded as it is needed here."
+
+
+def size_in_words(size_bytes: int) -> str:
+    """Return a size for people.
+
+    >>> size_in_words(397055), size_in_words(0)
+    ('0.4 MB', 'of unknown size')
+    """
+    if size_bytes <= 0:
+        return "of unknown size"
+    return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{max(size_bytes / 1e3, 1):.0f} kB"
+
+
+def status_of(entry: CatalogueEntry) -> Status:
+    """Return what is on this computer of a published dataset; nothing is read or downloaded."""
+    folders = data_folder(), cache_folder()
+    files, missing = look(entry, folders)
+    where = "" if not files else "cache" if files[0][1] == folders[1] / files[0][0].path else "IMRC_DATA"
+    told = "" if files else by_hand(entry, missing)
+    return Status(entry.name, bool(files), entry.downloadable, entry.size_bytes, where, told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from imrc._checks import check_choice, check_int
 from imrc._types import Floats
 from imrc.datasets import _files
-from imrc.datasets._catalogue import CatalogueEntry, RemoteFile, info_of
+from imrc.datasets._arrays import read_idx, read_npz
+from imrc.datasets._catalogue import CatalogueEntry
 from imrc.datasets._features import sequence_from_features
-from imrc.datasets._mnist import rotated_mnist
 from imrc.datasets.errors import DataError
-from imrc.tables import _archives
-from imrc.tables._arff import parse_arff
-from imrc.tables._text import TextTable, parse_delimited, squeeze_blanks
-from imrc.tasks import TaskSequence, sequence_from_blocks
+from imrc.tables import packed
+from imrc.tables.read import parse_arff, parse_delimited
+from imrc.tasks import Task, TaskSequence, sequence_from_blocks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 512 << 20
+_MNIST_BYTES = 64 << 20
 
 
 def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 1) -> Floats:
@@ -51,22 +51,17 @@ def numbers(columns: Sequence[pa.Array], names: Sequence[str], first_row: int = 
     return result
 
 
-def read_bytes(file: RemoteFile, path: Path) -> bytes:
-    """Return the content of a file, unpacked from its zip or gzip wrapper, at most 512 MB."""
-    data = path.read_bytes()
-    kind = _archives.kind_of(data)
-    if kind == "gzip":
-        return _archives.unpack(data, "gzip", _LIMIT)
-    if kind == "zip" and not path.name.endswith(".npz"):
-        inside = _archives.members(data)
-        return _archives.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
-    return data
-
-
-def _only(entry: CatalogueEntry) -> tuple[RemoteFile, bytes]:
-    """Return the one data file of an entry, verified and unpacked."""
+def _only(entry: CatalogueEntry) -> bytes:
+    """Return the one data file of an entry, verified, unpacked from its zip or gzip wrapper, at most 512 MB."""
     ((file, path),) = _files.require(entry)
-    return file, read_bytes(file, path)
+    data = path.read_bytes()
+    kind = packed.kind_of(data)
+    if kind == "gzip":
+        return packed.unpack(data, _LIMIT)
+    if kind == "zip" and not path.name.endswith(".npz"):
+        inside = packed.members(data)
+        return packed.unzip(data, file.member or (inside[0] if len(inside) == 1 else path.stem), _LIMIT)
+    return data
 
 
 def _counts(y: NDArray[Any]) -> dict[str, Any]:
@@ -102,69 +97,68 @@ def _blocks(
         name=entry.name,
         description=entry.summary,
         feature_names=tuple(names),
-        info={**info_of(entry), **facts},
+        info={**entry.info(), **facts},
         column_kinds=entry.column_kinds,
         **more,
     )
 
 
-def _label_last(entry: CatalogueEntry, columns: Sequence[pa.Array], names: Sequence[str]) -> TaskSequence:
-    """Cut a table of numbers whose last column is the label."""
+def _table(data: bytes) -> tuple[list[str], list[pa.Array]]:
+    """Return names and columns of ARFF, of CSV with or without a header, or of numbers separated by blanks."""
+    first = data.split(b"\n", 1)[0]
+    if re.search(rb"^@relation", data[:4096], re.IGNORECASE | re.MULTILINE):
+        names, columns, _ = parse_arff(data)
+        return names, columns
+    header = not re.fullmatch(rb"[-+.,eE\d\s]+", first)
+    if b"," in first:
+        columns, _ = parse_delimited(data, ",", header_lines=int(header))
+    else:
+        tabs = re.sub(rb"(?m)^[ \t]+|[ \t\r]+$", b"", re.sub(rb"[ \t]+", b"\t", data))
+        columns, _ = parse_delimited(tabs, "\t", quote="", header_lines=0)
+    if not header:
+        return [f"x{j + 1}" for j in range(len(columns))], columns
+    return [str(column[0]).strip() for column in columns], [column.slice(1) for column in columns]
+
+
+def _label_last(entry: CatalogueEntry, data: bytes, names: Sequence[str] = ()) -> TaskSequence:
+    """Cut a table of numbers whose last column is the label; `names` replace those of the file."""
+    found, columns = _table(data)
+    names = names or found[:-1]
     values = numbers(columns, [*names, "label"])
     return _whole(entry, np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64), names)
 
 
-def _csv(data: bytes, *, header: bool) -> tuple[list[str], TextTable]:
-    table = parse_delimited(data, ",", header_lines=int(header))
-    if not header:
-        return [f"x{j + 1}" for j in range(len(table.columns))], table
-    names = [str(column[0]).strip() for column in table.columns]
-    return names, TextTable(tuple(column.slice(1) for column in table.columns), table.mended)
+def label_last(entry: CatalogueEntry) -> TaskSequence:
+    """Usenet1, German credit, Spam: numbers, of which the last is the label."""
+    return _label_last(entry, _only(entry))
+
+
+def usenet2(entry: CatalogueEntry) -> TaskSequence:
+    """Words of a message. The first line (1500,99,A1,...) counts rows and columns: it is no header."""
+    first, _, rest = _only(entry).partition(b"\n")
+    if first.split(b",")[:2] != [b"1500", b"99"]:
+        raise DataError(f"{entry.title}: the first line should begin with 1500,99.")
+    return _label_last(entry, rest, [f"A{j + 1}" for j in range(99)])
+
+
+def weather(entry: CatalogueEntry) -> TaskSequence:
+    """Daily weather; the last column is rain."""
+    names = [
+        "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
+        "maximum sustained wind speed", "maximum temperature", "minimum temperature",
+    ]  # fmt: skip
+    return _label_last(entry, _only(entry), names)
 
 
 def power_supply(entry: CatalogueEntry) -> TaskSequence:
     """Hourly power; am = hours 0 to 11. One row of the published file ends in a stray comma."""
-    names, table = parse_arff(_only(entry)[1])
-    values = numbers(table.columns, names)
+    names, columns = _table(_only(entry))
+    values = numbers(columns, names)
     hours = values[:, -1]
     if not np.isin(hours, np.arange(24)).all():
         raise DataError(f"{entry.title}: the last column should hold hours 0 to 23.")
     y = np.where(hours < 12, "am", "pm")
     return _whole(entry, np.ascontiguousarray(values[:, :-1]), y, names[:-1])
-
-
-def usenet1(entry: CatalogueEntry) -> TaskSequence:
-    """Words of a message; the last column is the label."""
-    names, table = _csv(_only(entry)[1], header=True)
-    return _label_last(entry, table.columns, names[:-1])
-
-
-def usenet2(entry: CatalogueEntry) -> TaskSequence:
-    """Words of a message. The first line (1500,99,A1,...) counts rows and columns: it is no header."""
-    data = _only(entry)[1]
-    first, _, rest = data.partition(b"\n")
-    counts = first.split(b",")[:2]
-    if counts != [b"1500", b"99"]:
-        raise DataError(f"{entry.title}: the first line should begin with 1500,99.")
-    names = [f"A{j + 1}" for j in range(99)]
-    return _label_last(entry, parse_delimited(rest, ",", header_lines=0).columns, names)
-
-
-def german(entry: CatalogueEntry) -> TaskSequence:
-    """Fixed-width numbers separated by blanks, no header; the last is the label."""
-    table = parse_delimited(squeeze_blanks(_only(entry)[1]), "\t", quote="", header_lines=0)
-    return _label_last(entry, table.columns, [f"x{j + 1}" for j in range(len(table.columns) - 1)])
-
-
-def spam(entry: CatalogueEntry) -> TaskSequence:
-    """Words of an e-mail, from the ARFF in the zip file or from the authors' CSV (same rows)."""
-    file, data = _only(entry)
-    if file.path.endswith(".csv"):
-        first = data.split(b"\n", 1)[0].strip()
-        names, table = _csv(data, header=not re.fullmatch(rb"[01,.]+", first))
-    else:
-        names, table = parse_arff(data)
-    return _label_last(entry, table.columns, names[:-1])
 
 
 _COVERTYPE = (
@@ -226,21 +220,11 @@ def covertype(entry: CatalogueEntry, *, tasks: int | None = None, labels: Labels
     return _blocks(entry, values[:, :-1].astype(np.float64), y, _COVERTYPE, facts, classes=classes)
 
 
-def weather(entry: CatalogueEntry) -> TaskSequence:
-    """Daily weather; the last column is rain."""
-    _, table = _csv(_only(entry)[1], header=True)
-    names = [
-        "temperature", "dew point", "sea level pressure", "visibility", "average wind speed",
-        "maximum sustained wind speed", "maximum temperature", "minimum temperature",
-    ]  # fmt: skip
-    return _label_last(entry, table.columns, names)
-
-
 def electricity(entry: CatalogueEntry) -> TaskSequence:
     """Half-hourly prices and demand; the day of the week is a number 1 to 7, the label DOWN or UP."""
-    names, table = parse_arff(_only(entry)[1])
-    X = numbers(table.columns[:-1], names[:-1])
-    y = np.array([cell.strip("'\" ") for cell in table.columns[-1].to_pylist()])
+    names, columns = _table(_only(entry))
+    X = numbers(columns[:-1], names[:-1])
+    y = np.array([cell.strip("'\" ") for cell in columns[-1].to_pylist()])
     unknown = np.flatnonzero(~np.isin(y, ("UP", "DOWN")))
     if unknown.size:
         raise DataError(f"Row {unknown[0] + 1:,}, column {names[-1]!r}: {str(y[unknown[0]])[:40]!r} is not UP or DOWN.")
@@ -253,10 +237,8 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
     The file lists, within one age, all male before all female faces, so many tasks of 250 hold one class only;
     "mixed" shuffles the faces within each age.
     """
-    from imrc.datasets._arrays import read_npz
-
     check_choice("order", order, ("file", "mixed"))
-    arrays = read_npz(_only(entry)[1])
+    arrays = read_npz(_only(entry))
     age, gender = arrays["age"].astype(np.int64), arrays["gender"].astype(np.int64)
     X = arrays["images"].reshape(len(age), -1) / 255.0
     if order == "mixed":
@@ -268,18 +250,77 @@ def utkfaces_grey(entry: CatalogueEntry, *, order: Literal["file", "mixed"] = "f
     return _blocks(entry, X, gender, names, _counts(gender), labels=labels)
 
 
+@lru_cache(maxsize=1)
+def _images(paths: tuple[Path, ...], _changed: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Training images followed by test images, kept so that other seeds and task counts need no unpacking."""
+    train, train_labels, test, test_labels = (
+        read_idx(packed.unpack(path.read_bytes(), _MNIST_BYTES)) for path in paths
+    )
+    images, digits = np.concatenate([train, test]), np.concatenate([train_labels, test_labels])
+    if images.shape != (70_000, 28, 28) or digits.shape != (70_000,):
+        raise DataError(f"MNIST should hold 70,000 images of 28 by 28 pixels; found {images.shape}.")
+    images.flags.writeable = digits.flags.writeable = False
+    return images, digits
+
+
+def rotated_mnist(
+    entry: CatalogueEntry,
+    *,
+    tasks: int = 60,
+    seed: int = 0,
+    labels: Literal["5 or more", "more than 5"] = "5 or more",
+    angles: Literal["image", "task"] = "image",
+) -> TaskSequence:
+    """Return the digits of MNIST, pixels in [0, 1], cut into 2 to 350 tasks whose rotation grows from 0 to 180 degrees.
+
+    Images of task j (from 1) are turned, counter-clockwise, by angles drawn from [180 (j-1) / k, 180 j / k]. The
+    paper's text says "greater than 5" of class 1; its errors are those of "5 or more". It reads as one angle per task.
+    """
+    tasks = check_int("tasks", tasks, 2, entry.max_tasks)
+    check_choice("labels", labels, ("5 or more", "more than 5"))
+    check_choice("angles", angles, ("image", "task"))
+    paths = tuple(path for _, path in _files.require(entry))
+    images, digits = _images(paths, tuple(path.stat().st_mtime_ns for path in paths))
+    generator = np.random.default_rng([seed, 28])
+    size = len(digits) // tasks
+    order = generator.permutation(len(digits))[: size * tasks]
+    within = generator.random(len(order)) if angles == "image" else np.repeat(generator.random(tasks), size)
+    degrees = (np.repeat(np.arange(tasks), size) + within) * 180.0 / tasks
+    X = np.empty((len(order), 784))
+    from imrc.datasets._rotation_kernel import rotate_pixels  # compiled code is loaded only when it is needed
+
+    rotate_pixels(images, order, degrees, X)
+    X.flags.writeable = False
+    y = (digits[order] >= (5 if labels == "5 or more" else 6)).astype(np.int64)
+    y.flags.writeable = False
+    step = 180.0 / tasks
+    return TaskSequence(
+        tuple(
+            Task(X[j * size : (j + 1) * size], y[j * size : (j + 1) * size], f"{j * step:g}–{(j + 1) * step:g}°")
+            for j in range(tasks)
+        ),
+        name=entry.name,
+        classes=np.arange(2),
+        description=entry.summary,
+        feature_names=tuple(f"pixel {r},{c}" for r in range(28) for c in range(28)),
+        info={
+            **entry.info(),
+            "class_names": entry.class_names if labels == "5 or more" else ("0-5", "6-9"),
+            "rows": len(digits),
+        },
+        column_kinds=entry.column_kinds,
+    )
+
+
 READERS: Mapping[str, Callable[..., TaskSequence]] = {
-    "power_supply": power_supply,
-    "usenet1": usenet1,
+    "label_last": label_last,
     "usenet2": usenet2,
-    "german": german,
-    "spam": spam,
+    "weather": weather,
+    "power_supply": power_supply,
     "covertype": covertype,
     "covertype_excerpt": partial(covertype, labels="2"),
-    "weather": weather,
     "electricity": electricity,
     "rotated_mnist": rotated_mnist,
-    "yearbook": sequence_from_features,
     "feature_file": sequence_from_features,
     "utkfaces_grey": utkfaces_grey,
 }

@@ -8,7 +8,8 @@ happens when it fails.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,50 +17,79 @@ from imrc._checks import check_choice, check_int, check_real
 from imrc._types import Floats
 from imrc.tasks import MAX_TASKS, Task, TaskSequence
 
-Kind = Literal["random_walk", "independent", "identical", "trend", "mean_reverting", "periodic", "abrupt"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-DESCRIPTIONS: dict[Kind, str] = {
-    "random_walk": "Class means do a random walk: changes are independent and zero-mean, as the paper assumes.",
-    "independent": "Class means scatter independently around fixed ones: the order of the tasks does not matter.",
-    "identical": "All tasks share one distribution: everything can be pooled.",
-    "trend": "Class means move along a straight line: changes keep a direction.",
-    "mean_reverting": "Class means wander but are pulled back (autoregression with factor 0.6).",
-    "periodic": "Class means go round with a period of 8 tasks.",
-    "abrupt": "Class means jump once, half-way; before and after nothing changes.",
-}
-
 REVERSION = 0.6
 PERIOD = 8
 
 
-def path(kind: Kind, tasks: int, change: float, features: int, generator: np.random.Generator) -> Floats:
-    """Return how far the class means are from their start, task by task, shape (tasks, D)."""
-    noise = generator.standard_normal((tasks, features))
-    time = np.arange(tasks)[:, None]
-    if kind == "identical":
-        return np.zeros((tasks, features))
-    if kind == "random_walk":
-        noise[0] = 0.0
-        return np.asarray(change * np.cumsum(noise, axis=0))
-    if kind == "independent":
-        return np.asarray(change * np.sqrt(2.0) * noise)
-    if kind == "trend":
-        return np.asarray(0.5 * change * time * noise[0])
-    if kind == "periodic":
-        phase = generator.uniform(0.0, 2.0 * np.pi, features)
-        return np.asarray(change * 2.0 * np.cos(2.0 * np.pi * time / PERIOD + phase))
-    if kind == "abrupt":
-        return np.where(time >= tasks // 2, 5.0 * change * noise[0], 0.0)
-    pulled = np.zeros((tasks, features))
+@dataclass(frozen=True)
+class Kind:
+    """A way in which the class means move.
+
+    `path` takes standard normal noise (tasks, D), the numbers of the tasks (tasks, 1), the change and the generator,
+    and returns how far the means are from their start, shape (tasks, D).
+    """
+
+    title: str
+    description: str
+    path: Callable[[Floats, Floats, float, np.random.Generator], Floats]
+
+
+def _walk(noise: Floats, j: Floats, change: float, generator: np.random.Generator) -> Floats:
+    noise[0] = 0.0
+    return np.asarray(change * np.cumsum(noise, axis=0))
+
+
+def _pulled(noise: Floats, j: Floats, change: float, generator: np.random.Generator) -> Floats:
+    pulled = np.zeros(noise.shape)
     pulled[0] = change / np.sqrt(1.0 - REVERSION**2) * noise[0]
-    for j in range(1, tasks):
-        pulled[j] = REVERSION * pulled[j - 1] + change * noise[j]
+    for i in range(1, len(noise)):
+        pulled[i] = REVERSION * pulled[i - 1] + change * noise[i]
     return pulled
 
 
+def _round(noise: Floats, j: Floats, change: float, generator: np.random.Generator) -> Floats:
+    phase = generator.uniform(0.0, 2.0 * np.pi, noise.shape[1])
+    return np.asarray(change * 2.0 * np.cos(2.0 * np.pi * j / PERIOD + phase))
+
+
+# All there is to a kind. Its place decides what is drawn: a new one comes last.
+KINDS: dict[str, Kind] = {
+    "random_walk": Kind(
+        "Drifting means (random walk)",
+        "Class means do a random walk: changes are independent and zero-mean, as the paper assumes.",
+        _walk,
+    ),
+    "independent": Kind(
+        "Independent tasks",
+        "Class means scatter independently around fixed ones: the order of the tasks does not matter.",
+        lambda noise, j, change, generator: change * np.sqrt(2.0) * noise,
+    ),
+    "identical": Kind(
+        "Identical tasks",
+        "All tasks share one distribution: everything can be pooled.",
+        lambda noise, j, change, generator: np.zeros(noise.shape),
+    ),
+    "trend": Kind(
+        "Trend",
+        "Class means move along a straight line: changes keep a direction.",
+        lambda noise, j, change, generator: 0.5 * change * j * noise[0],
+    ),
+    "mean_reverting": Kind(
+        "Mean-reverting",
+        "Class means wander but are pulled back (autoregression with factor 0.6).",
+        _pulled,
+    ),
+    "periodic": Kind("Periodic", f"Class means go round with a period of {PERIOD} tasks.", _round),
+    "abrupt": Kind(
+        "One abrupt change",
+        "Class means jump once, half-way; before and after nothing changes.",
+        lambda noise, j, change, generator: np.where(j >= len(j) // 2, 5.0 * change * noise[0], 0.0),
+    ),
+}
+
+
 def gaussian_tasks(
-    kind: Kind = "random_walk",
+    kind: str = "random_walk",
     *,
     tasks: int = 20,
     samples: int = 300,
@@ -73,8 +103,8 @@ def gaussian_tasks(
 
     Parameters
     ----------
-    kind : {"random_walk", "independent", "identical", "trend", "mean_reverting", "periodic", "abrupt"}
-        How the class means move from task to task.
+    kind : str
+        How the class means move from task to task, one of ``imrc.datasets.names("synthetic")``.
     tasks : int
         Number of tasks k, 2 to 2000.
     samples : int
@@ -110,11 +140,13 @@ def gaussian_tasks(
     change = check_real("change", change, 0.0, 10.0)
     separation = check_real("separation", separation, 0.0, 20.0)
     seed = check_int("seed", seed, 0)
-    generator = np.random.default_rng([seed, KINDS.index(kind)])
+    generator = np.random.default_rng([seed, list(KINDS).index(kind)])
     start = generator.standard_normal((classes, features))
     start -= start.mean(axis=0)
     start *= separation / 2.0 / np.linalg.norm(start, axis=1, keepdims=True)
-    means = start + path(kind, tasks, change, features, generator)[:, None, :]
+    noise = generator.standard_normal((tasks, features))
+    moved = KINDS[kind].path(noise, np.arange(tasks, dtype=np.float64)[:, None], change, generator)
+    means = start + moved[:, None, :]
     result = []
     for j in range(tasks):
         y = generator.integers(classes, size=samples)
@@ -134,7 +166,7 @@ def gaussian_tasks(
         tuple(result),
         name=kind,
         classes=np.arange(classes),
-        description=DESCRIPTIONS[kind],
+        description=KINDS[kind].description,
         info={
             "source": "made by this program",
             "licence": "MIT",

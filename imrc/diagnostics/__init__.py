@@ -4,14 +4,12 @@ Tasks evolve if the changes between consecutive distributions are independent an
 evidence and words a verdict; `partial_autocorrelation` and `variogram` compute one piece of evidence each.
 """
 
-from imrc.diagnostics._assess import Assessment, assess
-from imrc.diagnostics._change import ChangeEstimate
-from imrc.diagnostics._innovations import Innovations
-from imrc.diagnostics._models import ModelFit
-from imrc.diagnostics._order import OrderTests
-from imrc.diagnostics._pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
-from imrc.diagnostics._verdict import TITLES, Verdict
+from imrc.diagnostics.assessment import Assessment, assess
 from imrc.diagnostics.changed import Changed, what_changed
+from imrc.diagnostics.evidence import ChangeEstimate, Innovations, OrderTests
+from imrc.diagnostics.models import ModelFit
+from imrc.diagnostics.pictures import PartialAutocorrelation, Variogram, partial_autocorrelation, variogram
+from imrc.diagnostics.words import VERDICTS, Verdict
 
 __all__ = [
     "assess",
@@ -26,6 +24,6 @@ __all__ = [
     "Innovations",
     "ModelFit",
     "OrderTests",
-    "TITLES",
+    "VERDICTS",
     "Verdict",
 ]

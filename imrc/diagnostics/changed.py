@@ -9,7 +9,7 @@ against the others. A change of the shares alone moves neither of the last two.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,23 +17,22 @@ from numpy.typing import NDArray
 
 from imrc._checks import InputError, check_int, check_real
 from imrc._types import Floats, Ints
-from imrc.diagnostics._change import cosine_waves
-from imrc.diagnostics._rows import RowNotes, read_rows
+from imrc.diagnostics.evidence import cosine_waves
+from imrc.diagnostics.samples import CONSTANT, RowNotes, read_rows
 from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
 from imrc.wording import feature_names_or_numbers
 
-Kind = Literal["label", "input", "concept"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-KIND_TITLES: dict[Kind, str] = {"label": "label shift", "input": "input shift", "concept": "concept change"}
+__all__ = ["SHIFTS", "Changed", "Counted", "Shift", "moves", "read_samples", "what_changed"]
 
-CONSTANT = 1e-10
-"""Columns whose variance within tasks is below this share of their mean square have no noise to measure with."""
+Shift = Literal["label", "input", "concept"]
+SHIFTS: dict[Shift, str] = {"label": "label shift", "input": "input shift", "concept": "concept change"}
+"""Titles of the three kinds of change."""
+
 _Z = 1.96
 _WAVES = 3
-PERMUTATIONS = 59
-_KNOWN = 1e9
-"""Degrees of freedom of a variance that is known."""
+_PERMUTATIONS = 59
+_KNOWN = 1e9  # Degrees of freedom of a variance that is known.
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,63 +47,37 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """What changed between the tasks of a sequence.
-
-    Attributes
-    ----------
-    table : DataFrame
-        One row per hypothesis, the largest changes that are more than noise first. `kind` ("label", "input",
-        "concept"), `class`, `column` (empty for shares), `before` and `after` (averages over the first and the last
-        third of the tasks; of a concept change the class less the others), `direction` ("rises", "falls", "to and
-        fro"; "no clear change" where nothing was found), `change` (after less before, in standard deviations of a
-        sample), `size` (standard deviation over tasks of what moves, noise removed, in the same unit), `share` (of all
-        change that was found, in percent), `lag1` (autocorrelation at lag 1, which is also the partial one), `p`, `q`
-        (Benjamini and Hochberg), `found` (whether q is at most `level`), and the positions `class_index` and
-        `column_index` (-1: none).
-    level : float
-        Bound on the expected share of false discoveries among the rows found.
-    k : int
-        Tasks.
-    labels, classes, columns : tuple of str
-        Names of tasks, classes and columns.
-    left_out : int
-        Columns that are constant within tasks.
-    note : str
-        Why nothing is judged: rows that follow each other are alike. Empty where they are not.
-    counted : Counted
-        Sums behind the table.
-    """
+    """What changed between the tasks of a sequence."""
 
     table: pd.DataFrame
-    level: float
-    k: int
-    labels: tuple[str, ...]
-    classes: tuple[str, ...]
-    columns: tuple[str, ...]
-    left_out: int
-    note: str
-    counted: Counted
+    """One row per hypothesis, the largest changes that are more than noise first.
+
+    `kind` ("label", "input", "concept"), `class`, `column` (empty for shares), `before` and `after` (averages over the
+    first and the last third of the tasks; of a concept change the class less the others), `direction` ("rises",
+    "falls", "to and fro"; "no clear change" where nothing was found), `change` (after less before, in standard
+    deviations of a sample), `size` (standard deviation over tasks of what moves, noise removed, in the same unit),
+    `share` (of all change that was found, in percent), `lag1` (autocorrelation at lag 1, which is also the partial
+    one), `p`, `q` (Benjamini and Hochberg), `found` (whether q is at most `level`), and the positions `class_index` and
+    `column_index` (-1: none).
+    """
+    level: float  #: Bound on the expected share of false discoveries among the rows found.
+    k: int  #: Tasks.
+    labels: tuple[str, ...]  #: Names of the tasks.
+    classes: tuple[str, ...]  #: Names of the classes.
+    columns: tuple[str, ...]  #: Names of the columns.
+    left_out: int  #: Columns that are constant within tasks.
+    note: str  #: Why nothing is judged: rows that follow each other are alike. Empty where they are not.
+    counted: Counted  #: Sums behind the table.
 
     @property
-    def found(self) -> dict[Kind, int]:
+    def found(self) -> dict[Shift, int]:
         """Rows found, by kind."""
         counts = self.table[self.table["found"]]["kind"].value_counts()
-        return {kind: int(counts.get(kind, 0)) for kind in KINDS}
+        return {kind: int(counts.get(kind, 0)) for kind in SHIFTS}
 
     def row_name(self, row: int) -> str:
-        """Return the name of what a row of the table is about.
-
-        Parameters
-        ----------
-        row : int
-            From 0.
-
-        Returns
-        -------
-        str
-        """
-        of, column = self.table.loc[row, "class"], self.table.loc[row, "column"]
-        kind = self.table.loc[row, "kind"]
+        """Return the name of what a row of the table, from 0, is about."""
+        kind, of, column = self.table.loc[row, ["kind", "class", "column"]]
         if kind == "label":
             return f"share of {of}"
         return str(column) if kind == "input" else f"{column}, {of} less the others"
@@ -168,27 +141,8 @@ def read_samples(sequence: TaskSequence, seed: int = 0) -> tuple[Samples, tuple[
     return Samples(X, task, y, n, centre, square, kurtosis, of_rows), columns
 
 
-def _p_values(
-    whole: Floats, freedom: Floats | float, slow: Floats, waves: int, within: Floats | float, excess: Floats
-) -> Floats:
-    """Return p-values of sums of squares over the tasks: of all, with `freedom`, and of `waves` slow waves.
-
-    The smaller of the two, doubled: any movement counts, and a slow one is seen where noise of each task would hide it.
-    The sums are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom. Heavy
-    tails and rare ones among zeros spread them more: scale and degrees of freedom are those with the same mean and
-    variance. `excess` is the kurtosis of the average of one task.
-    """
-    from scipy.special import fdtrc
-
-    p = fdtrc(freedom / (1.0 + excess / 2.0), within, whole / freedom)
-    if not waves:
-        return np.asarray(p)
-    wider = 1.0 + excess / (2.0 * (freedom + 1.0))
-    return np.asarray(np.minimum(2.0 * np.minimum(p, fdtrc(waves / wider, within, slow / waves)), 1.0))
-
-
 def _waves(k: int) -> Floats:
-    """Return the slowest waves over the tasks, one per column."""
+    """Return the slowest waves over the tasks, one per column; none below 3 tasks."""
     return cosine_waves(k, min(_WAVES, (k - 1) // 2))
 
 
@@ -196,6 +150,8 @@ def _slow(values: Floats, weights: Floats) -> Floats:
     """Return how much of the weighted sum of squares around the mean the slow waves explain."""
     waves = _waves(len(values))
     k, count = waves.shape
+    if not count:
+        return np.zeros(values.shape[1])
     total = np.maximum(weights.sum(axis=0), 1e-300)
     level = waves.T @ weights
     side = waves.T @ (weights * values) - level * (weights * values).sum(axis=0) / total
@@ -206,41 +162,64 @@ def _slow(values: Floats, weights: Floats) -> Floats:
     return np.asarray((side * np.linalg.solve(left, side.T[:, :, None])[:, :, 0].T).sum(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
-class _Moves:
-    """A quantity over the tasks, one column per hypothesis: values, their variances, and what tests them."""
+class _Moves(NamedTuple):
+    """A quantity over the tasks, one column per hypothesis."""
 
     values: Floats
-    errors: Floats
+    errors: Floats  # variances of the values
+    unit: Floats  # standard deviation of a sample
     p: Floats
-    unit: Floats
-    size: Floats
+    size: Floats  # standard deviation over tasks in that unit, noise removed
 
 
-def _size(statistic: Floats, freedom: Floats | float, n: Floats | float) -> Floats:
-    """Return the standard deviation over tasks in standard deviations of a sample, noise removed."""
-    return np.asarray(np.sqrt(np.maximum(statistic / freedom - 1.0, 0.0) / n))
+def _tested(
+    values: Floats,
+    errors: Floats,
+    unit: Floats,
+    whole: Floats,
+    slow: Floats,
+    *,
+    freedom: Floats | float,
+    within: Floats | float,
+    excess: Floats,
+    n: Floats | float,
+) -> _Moves:
+    """Return moves with p-values of sums of squares over the tasks: of all, with `freedom`, and of the slow waves.
+
+    The smaller of the two, doubled: any movement counts, and a slow one is seen where noise of each task would hide it.
+    The sums are chi-squared for normal samples, F with a variance estimated with `within` degrees of freedom. Heavy
+    tails and rare ones among zeros spread them more: scale and degrees of freedom are those with the same mean and
+    variance. `excess` is the kurtosis of the average of one task, `n` what a task has of samples.
+    """
+    from scipy.special import fdtrc
+
+    waves = _waves(len(values)).shape[1]
+    p = fdtrc(freedom / (1.0 + excess / 2.0), within, whole / freedom)
+    if waves:
+        wider = 1.0 + excess / (2.0 * (freedom + 1.0))
+        p = np.minimum(2.0 * np.minimum(p, fdtrc(waves / wider, within, slow / waves)), 1.0)
+    return _Moves(values, errors, unit, np.asarray(p), np.sqrt(np.maximum(whole / freedom - 1.0, 0.0) / n))
 
 
 def _label(counted: Counted) -> _Moves:
+    """Movement of the classes' shares."""
     n = counted.n.sum(axis=1)
     share = counted.n.sum(axis=0) / n.sum()
     values = counted.n / n[:, None]
     variance = np.maximum(share * (1.0 - share), 1e-12)
     statistic = (n[:, None] * (values - share) ** 2 / variance).sum(axis=0)
     kurtosis = np.maximum((1.0 - 6.0 * variance) / variance, 0.0)
-    harmonic, freedom = float(len(n) / (1.0 / n).sum()), len(n) - 1.0
+    harmonic = float(len(n) / (1.0 / n).sum())
     slow = _slow(values, n[:, None]) / variance
-    p = _p_values(statistic, freedom, slow, _waves(len(n)).shape[1], _KNOWN, kurtosis / harmonic)
-    return _Moves(values, variance / n[:, None], p, np.sqrt(variance), _size(statistic, freedom, harmonic))
+    given: dict[str, Any] = {"freedom": len(n) - 1.0, "within": _KNOWN, "excess": kurtosis / harmonic, "n": harmonic}
+    return _tested(values, variance / n[:, None], np.sqrt(variance), statistic, slow, **given)
 
 
 def _input(counted: Counted) -> _Moves:
     """Movement that all classes share: effects of the tasks beside those of the classes, least squares."""
     n, mean = counted.n, counted.mean
     tasks, classes = n.sum(axis=1), n.sum(axis=0)
-    by_task = (n[:, :, None] * mean).sum(axis=1)
-    by_class = (n[:, :, None] * mean).sum(axis=0)
+    by_task, by_class = ((n[:, :, None] * mean).sum(axis=axis) for axis in (1, 0))
     # The tasks' effects are eliminated; what is left is a system of the size of the classes.
     left = np.diag(classes) - n.T @ (n / tasks[:, None])
     right = by_class - n.T @ (by_task / tasks[:, None])
@@ -251,30 +230,24 @@ def _input(counted: Counted) -> _Moves:
     freedom = len(tasks) + np.linalg.matrix_rank(left, hermitian=True) - float((classes > 0).sum())
     variance = (classes[:, None] * counted.variance).sum(axis=0) / classes.sum()
     usable = np.where(variance > 0, variance, np.inf)
-    statistic = np.maximum(between, 0.0) / usable
-    harmonic = float(len(tasks) / (1.0 / tasks).sum())
-    within = float(classes.sum() - (n > 0).sum())
     if freedom <= 0:  # every task has classes of its own: nothing is common to two of them
         nothing = np.zeros(mean.shape[2])
-        return _Moves(values, usable / tasks[:, None], nothing + 1.0, np.sqrt(variance), nothing)
+        return _Moves(values, usable / tasks[:, None], np.sqrt(variance), nothing + 1.0, nothing)
     fourth = (classes[:, None] * (counted.kurtosis + 3.0) * counted.variance**2).sum(axis=0) / classes.sum()
     kurtosis = np.maximum(fourth / usable**2 - 3.0, 0.0)
-    slow = _slow_input(counted, by_class) / usable
-    p = _p_values(statistic, freedom, slow, _waves(len(tasks)).shape[1], within, kurtosis / harmonic)
+    harmonic = float(len(tasks) / (1.0 / tasks).sum())
+    # What slow waves explain beside the means of the classes, least squares.
+    waves, some = _waves(len(n)), np.maximum(classes, 1.0)
+    across = waves.T @ n
+    beside = waves.T @ by_task - across / some @ by_class
+    of_waves = waves.T @ (tasks[:, None] * waves) - across / some @ across.T
+    slow = (beside * np.linalg.lstsq(of_waves, beside, rcond=None)[0]).sum(axis=0) / usable
     # What the classes are on average, so that the values are those of the column.
     values = values + classes @ effects / classes.sum()
-    return _Moves(values, variance / tasks[:, None], p, np.sqrt(variance), _size(statistic, freedom, harmonic))
-
-
-def _slow_input(counted: Counted, by_class: Floats) -> Floats:
-    """Return what slow waves explain beside the means of the classes, least squares."""
-    n, waves = counted.n, _waves(len(counted.n))
-    classes = np.maximum(n.sum(axis=0), 1.0)
-    by_wave = waves.T @ (n[:, :, None] * counted.mean).sum(axis=1)
-    across = waves.T @ n
-    left = waves.T @ (n.sum(axis=1)[:, None] * waves) - across / classes @ across.T
-    right = by_wave - across / classes @ by_class
-    return np.asarray((right * np.linalg.lstsq(left, right, rcond=None)[0]).sum(axis=0))
+    within = float(classes.sum() - (n > 0).sum())
+    given: dict[str, Any] = {"freedom": freedom, "within": within, "excess": kurtosis / harmonic, "n": harmonic}
+    whole = np.maximum(between, 0.0) / usable
+    return _tested(values, variance / tasks[:, None], np.sqrt(variance), whole, slow, **given)
 
 
 def _concept(counted: Counted) -> _Moves:
@@ -301,23 +274,22 @@ def _concept(counted: Counted) -> _Moves:
     moved = np.where(usable, values, 0.0)
     centre = (weights * moved).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
     statistic = (weights * (moved - centre) ** 2).sum(axis=0)
-    freedom, within = np.maximum(tasks - 1.0, 1.0), np.nansum(n, axis=0) - tasks
+    within = np.nansum(n, axis=0) - tasks
     slow = _slow(moved.reshape(k, -1), weights.reshape(k, -1)).reshape(C, D)
-    waves = _waves(k).shape[1]
-    slow = np.where(tasks > 2 * waves, slow, 0.0)
-    p = _p_values(statistic, freedom, slow, waves, np.maximum(within, 1.0), excess)
-    # One sample of the class in each task says nothing of its noise.
-    p = np.where((tasks > 1) & (within > 0), p, 1.0)
+    slow = np.where(tasks > 2 * _waves(k).shape[1], slow, 0.0)
     harmonic = np.maximum(tasks, 1) / np.maximum(np.nansum(1.0 / n + 1.0 / others, axis=0), 1e-300)
-    size = np.where(tasks > 1, _size(statistic, freedom, harmonic), 0.0)
     # In the end as a difference: the mean of the class less the mean of the others.
     values = values + overall - rest(classes * overall) / np.maximum(rest(classes), 1.0)
-    unit = np.sqrt((classes * variance).sum(axis=0) / classes.sum())
-    values, errors = values.reshape(k, C * D), errors.reshape(k, C * D)
-    return _Moves(values, errors, p.ravel(), np.tile(unit, C), size.ravel())
+    unit = np.tile(np.sqrt((classes * variance).sum(axis=0) / classes.sum()), C)
+    freedom = np.maximum(tasks - 1.0, 1.0)
+    given: dict[str, Any] = {"freedom": freedom, "within": np.maximum(within, 1.0), "excess": excess}
+    made = _tested(values.reshape(k, C * D), errors.reshape(k, C * D), unit, statistic, slow, n=harmonic, **given)
+    # One sample of the class in each task says nothing of its noise.
+    p = np.where((tasks > 1) & (within > 0), made.p, 1.0)
+    return made._replace(p=p.ravel(), size=np.where(tasks > 1, made.size, 0.0).ravel())
 
 
-def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
+def moves(counted: Counted, kind: Shift, c: int = 0) -> tuple[Floats, Floats]:
     """Return what a kind of change is measured by, over the tasks, with standard errors; NaN where a class is absent.
 
     "label": (k, C). "input": (k, D) at the same mix of classes in all tasks. "concept": class c less the others.
@@ -328,51 +300,36 @@ def moves(counted: Counted, kind: Kind, c: int = 0) -> tuple[Floats, Floats]:
     return made.values[:, of], np.sqrt(made.errors[:, of])
 
 
-def _rows(made: _Moves, kind: Kind, classes: Ints, columns: Ints, share: Floats) -> pd.DataFrame:
+def _rows(made: _Moves, kind: Shift, classes: Ints, columns: Ints, share: Floats) -> pd.DataFrame:
     """Return the rows of the hypotheses of one kind; `share` weighs their sizes against those of the others."""
-    third = max(1, len(made.values) // 3)
+    values, third = made.values, max(1, len(made.values) // 3)
 
     def averaged(part: slice) -> tuple[Floats, Floats]:
-        values, errors = made.values[part], made.errors[part]
-        there = np.isfinite(values).sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return np.nansum(values, axis=0) / there, np.nansum(errors, axis=0) / there**2
+        count = np.isfinite(values[part]).sum(axis=0)
+        return np.nansum(values[part], axis=0) / count, np.nansum(made.errors[part], axis=0) / count**2
 
-    before, noise_before = averaged(slice(third))
-    after, noise_after = averaged(slice(-third, None))
     with np.errstate(invalid="ignore", divide="ignore"):
+        before, noise_before = averaged(slice(third))
+        after, noise_after = averaged(slice(-third, None))
         change = np.where(made.unit > 0, (after - before) / made.unit, 0.0)
         clear = np.abs(after - before) > _Z * np.sqrt(noise_before + noise_after)
         clear &= np.abs(change) >= made.size  # less than its spread is not where it goes
-        there = np.isfinite(made.values).sum(axis=0)
-        filled = np.nan_to_num(made.values - np.nansum(made.values, axis=0) / there)
+        filled = np.nan_to_num(values - np.nansum(values, axis=0) / np.isfinite(values).sum(axis=0))
         lag1 = (filled[1:] * filled[:-1]).sum(axis=0) / np.maximum((filled**2).sum(axis=0), 1e-300)
+    table = pd.DataFrame({"kind": kind, "class_index": classes, "column_index": columns})
     direction = np.where(clear, np.where(after > before, "rises", "falls"), "to and fro")
-    return pd.DataFrame(
-        {
-            "kind": kind,
-            "class_index": classes,
-            "column_index": columns,
-            "before": before,
-            "after": after,
-            "direction": direction,
-            "change": change,
-            "size": made.size,
-            "energy": share * made.size**2,
-            "lag1": lag1,
-            "p": made.p,
-        }
-    )
+    found = {"before": before, "after": after, "direction": direction, "change": change, "size": made.size}
+    return table.assign(**found, energy=share * made.size**2, lag1=lag1, p=made.p)
 
 
-def _among_permutations(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
+def _among_permuted(p: Floats, samples: Samples, tested: NDArray[np.bool_], seed: int) -> Floats:
     """Return the share of p-values as small as each of these, where samples of a class change places at random.
 
     Counted are those of all columns and classes that are tested, input shift and concept change together, and these
     themselves. Where nothing changes they are as any others, whatever the tails of the columns.
     """
     generator = np.random.default_rng([seed, 1])
-    permuted = (samples.counted(generator) for _ in range(PERMUTATIONS))
+    permuted = (samples.counted(generator) for _ in range(_PERMUTATIONS))
     chance = np.sort([p[tested], *(np.append(_input(of).p, _concept(of).p)[tested] for of in permuted)], axis=None)
     return np.asarray(np.searchsorted(chance, p, side="right") / max(len(chance), 1))
 
@@ -443,28 +400,20 @@ def what_changed(sequence: TaskSequence, *, level: float = 0.05, seed: int = 0) 
     elif C == 1:
         kept &= table["kind"] == "input"
     of_columns = np.append(moving.p, concept.p)
-    table["p"] = np.append(label.p, _among_permutations(of_columns, samples, kept[C:].to_numpy(), seed))
+    table["p"] = np.append(label.p, _among_permuted(of_columns, samples, kept[C:].to_numpy(), seed))
     table = table[kept].copy()
     table["q"] = multipletests(table["p"], level, method="fdr_bh")[1] if len(table) else table["p"]
     table["found"] = table["q"] <= level
-    energy = table["energy"].where(table["found"], 0.0)
-    table["share"] = 100.0 * energy / energy.sum() if energy.sum() > 0 else 0.0
+    table["energy"] = table["energy"].where(table["found"], 0.0)
+    energy = table["energy"].sum()
+    table["share"] = 100.0 * table["energy"] / energy if energy > 0 else 0.0
     # Of what was found the largest first; of the rest what comes nearest.
-    table["rank"] = table["energy"].where(table["found"], 0.0)
-    table = table.sort_values(["found", "rank", "p"], ascending=[False, False, True], ignore_index=True)
+    table = table.sort_values(["found", "energy", "p"], ascending=[False, False, True], ignore_index=True)
     table["direction"] = table["direction"].where(table["found"], "no clear change")
-    names = np.array([*sequence.class_names, "all"], dtype=object)
-    table["class"] = names[table["class_index"]]
+    table["class"] = np.array([*sequence.class_names, "all"], dtype=object)[table["class_index"]]
     table["column"] = np.array([*columns, ""], dtype=object)[table["column_index"]]
-    order = ["kind", "class", "column", "before", "after", "direction", "change", "size", "share", "lag1", "p", "q"]
-    return Changed(
-        table[[*order, "found", "class_index", "column_index"]],
-        level,
-        len(sequence),
-        sequence.labels,
-        sequence.class_names,
-        columns,
-        len(constant),
-        samples.of_rows.dependence,
-        counted,
-    )
+    shown = ["kind", "class", "column", "before", "after", "direction", "change", "size", "share", "lag1", "p", "q"]
+    table = table[[*shown, "found", "class_index", "column_index"]]
+    note, left_out = samples.of_rows.dependence, len(constant)
+    names = sequence.labels, sequence.class_names, columns
+    return Changed(table, level, len(sequence), *names, left_out, note, counted)

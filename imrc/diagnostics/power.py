@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imrc.diagnostics._models import Group
-from imrc.diagnostics._verdict import Verdict
+from imrc.diagnostics.models import ChangeKind
+from imrc.diagnostics.words import Verdict
 
-KINDS: dict[Group, tuple[str, str, str]] = {
+SIMULATED: dict[ChangeKind, tuple[str, str, str]] = {
     "no_change": ("identical", "identical", "identical"),
     "iid": ("iid", "in no order", "in no order"),
     "evolving": ("walk", "random walk", "a random walk"),
@@ -32,8 +32,8 @@ def power_table(study: pd.DataFrame, tasks: int) -> pd.DataFrame:
     """
     studied = np.unique(study["k"])
     nearest = studied[np.abs(np.log(studied / tasks)).argmin()]
-    scenarios = [scenario for scenario, _, _ in KINDS.values()]
-    table = study[study["k"] == nearest].set_index("scenario").loc[scenarios].reset_index().assign(kind=list(KINDS))
+    scenarios = [scenario for scenario, _, _ in SIMULATED.values()]
+    table = study[study["k"] == nearest].set_index("scenario").loc[scenarios].reset_index().assign(kind=list(SIMULATED))
     named = np.array([row[row["kind"]] for _, row in table.iterrows()], dtype=float)
     nothing = np.array([row[sorted(_QUIET - {row["kind"]})].sum() for _, row in table.iterrows()], dtype=float)
     another = (100.0 - named - table[TWO] - nothing).clip(lower=0.0)
@@ -47,24 +47,22 @@ def _share(percent: float, runs: int) -> str:
     return f"{percent:.0f} of 100 ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
-def _said(verdict: Verdict) -> str:
-    return TWO if verdict.second else verdict.name
-
-
 def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
     """State how far a verdict can be relied on: whether it is found where it is true, the likeliest mistake, the study.
 
     `table` is from `power_table`. A verdict that names no kind is asked about as if the tasks were a random walk; one
     that does not judge, because rows follow each other, is not in the study.
     """
-    rows, said = table.set_index("kind"), _said(verdict)
-    asked: Group = verdict.name if verdict.name in KINDS and said != TWO else "evolving"
+    rows, said = table.set_index("kind"), TWO if verdict.second else verdict.name
+    asked: ChangeKind = verdict.name if verdict.name in SIMULATED and said != TWO else "evolving"
     own, others = rows.loc[asked], rows.drop(index=said, errors="ignore")
-    lines = [f"Were tasks really {KINDS[asked][2]}, the diagnosis would say so in {_share(own['named'], own['runs'])}."]
+    lines = [
+        f"Were tasks really {SIMULATED[asked][2]}, the diagnosis would say so in {_share(own['named'], own['runs'])}."
+    ]
     mistake = others.loc[others[said].idxmax()]
     lines.append(
         f"The likeliest mistake: the same is said of {_share(mistake[said], mistake['runs'])} sequences that are "
-        f"really {KINDS[mistake.name][2]}."
+        f"really {SIMULATED[mistake.name][2]}."
         if mistake[said] > 0
         else "The same was said of no simulated sequence of another kind."
     )
@@ -80,7 +78,7 @@ def power_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table to show, in words: of 100 sequences of each kind, with 95 % intervals."""
     return pd.DataFrame(
         {
-            "Really": [KINDS[kind][1] for kind in table["kind"]],
+            "Really": [SIMULATED[kind][1] for kind in table["kind"]],
             "Named": [_share(*row) for row in table[["named", "runs"]].itertuples(index=False)],
             "Two kinds": table["two"].round(),
             "Another kind": table["another"].round(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from imrc._checks import check_int
 from imrc.core.recursions import smooth, track_forward
-from imrc.diagnostics._assess import Assessment
+from imrc.diagnostics.assessment import Assessment
 from imrc.wording import feature_names_or_numbers
 
 
@@ -27,17 +28,10 @@ def component_tracks(result: Assessment, component: int) -> pd.DataFrame:
     d = np.full_like(s, ratio * s.mean())
     forward, s_fwd = track_forward(tau, s, d)
     smoothed, s_smooth = smooth(forward, s_fwd, d)
-    columns = {
-        "mean": tau,
-        "mean_se": np.sqrt(s),
-        "forward": forward,
-        "forward_se": np.sqrt(s_fwd),
-        "smooth": smoothed,
-        "smooth_se": np.sqrt(np.maximum(s_smooth, 0.0)),
-    }
-    table = pd.DataFrame({name: values[:, 0] for name, values in columns.items()})
-    table.insert(0, "task", np.arange(1, result.k + 1))
-    table.insert(1, "label", list(result.labels))
+    table = pd.DataFrame({"task": np.arange(1, result.k + 1), "label": list(result.labels)})
+    parts = {"mean": (tau, s), "forward": (forward, s_fwd), "smooth": (smoothed, np.maximum(s_smooth, 0.0))}
+    for name, (values, mse) in parts.items():
+        table[name], table[f"{name}_se"] = values[:, 0], np.sqrt(mse)[:, 0]
     return table
 
 
@@ -60,16 +54,8 @@ def step_changes(result: Assessment) -> pd.DataFrame:
         # Under the walk a squared distance is a mean of m_eff squares of normal numbers, minus its noise.
         degrees = result.change.m_eff
         low, high = ((result.change.ratio + noise) * chdtri(degrees, p) / degrees - noise for p in (0.975, 0.025))
-    return pd.DataFrame(
-        {
-            "task": np.arange(2, result.k + 1),
-            "label": list(result.labels[1:]),
-            "change": change,
-            "noise_se": se,
-            "low": low,
-            "high": high,
-        }
-    )
+    steps = {"task": np.arange(2, result.k + 1), "label": list(result.labels[1:]), "change": change}
+    return pd.DataFrame({**steps, "noise_se": se, "low": low, "high": high})
 
 
 def recent_ratio(result: Assessment, window: int, n: float) -> float:
@@ -89,11 +75,12 @@ def feature_label(position: int, width: int, names: tuple[str, ...]) -> str:
     return feature_names_or_numbers(names, width - 1)[position - 1]
 
 
-def as_json(result: Assessment, n: float | None = None) -> str:
-    """Return verdict and evidence as JSON text, n rho converted to n samples per task."""
+def as_json(result: Assessment, n: float | None = None, notes: Sequence[str] = ()) -> str:
+    """Return verdict and evidence as JSON text, n rho converted to n samples per task, and notes on the file read."""
     import json
 
-    return json.dumps(result.summary(n), indent=2, allow_nan=False, ensure_ascii=False)
+    said = {"notes": list(notes)} if notes else {}
+    return json.dumps({**result.summary(n), **said}, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def lag_rows(result: Assessment) -> list[dict[str, Any]]:
@@ -102,19 +89,14 @@ def lag_rows(result: Assessment) -> list[dict[str, Any]]:
     Keys sequence, lag, gamma, pairs, and (NaN where not computed) pacf, pacf_std (spread over components), and
     pacf_low, pacf_high (95 % band of the average if the order of the tasks did not matter).
     """
-    if result.variogram is None:
+    curve, pacf = result.variogram, result.pacf
+    if curve is None:
         return []
-    rows: list[dict[str, Any]] = [
-        {"sequence": result.name, "lag": int(lag), "gamma": float(gamma), "pairs": int(pairs)}
-        for lag, gamma, pairs in zip(result.variogram.lags, result.variogram.gamma, result.variogram.pairs, strict=True)
-    ]
-    pacf = result.pacf
-    columns = {} if pacf is None else {"": pacf.mean, "_std": pacf.std, "_low": pacf.low, "_high": pacf.high}
-    for position, row in enumerate(rows):
-        for name in ("", "_std", "_low", "_high"):
-            values = columns.get(name)
-            there = values is not None and position < len(values)
-            row[f"pacf{name}"] = float(values[position]) if there and values is not None else float("nan")
+    table = pd.DataFrame({"sequence": result.name, "lag": curve.lags, "gamma": curve.gamma, "pairs": curve.pairs})
+    for name, part in {"pacf": "mean", "pacf_std": "std", "pacf_low": "low", "pacf_high": "high"}.items():
+        values = None if pacf is None else getattr(pacf, part)
+        table[name] = pd.Series(np.zeros(0) if values is None else values, dtype=np.float64)
+    rows: list[dict[str, Any]] = table.to_dict("records")
     return rows
 
 

@@ -1,20 +1,231 @@
-"""Sentences about diagnoses, for pages and reports."""
+"""The words of the diagnosis: what each verdict is called, how it is put into sentences, and what follows from it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
-from imrc.diagnostics._assess import Assessment
-from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
-from imrc.diagnostics._models import Group
-from imrc.diagnostics._pictures import PartialAutocorrelation
-from imrc.diagnostics._verdict import FINDINGS, LEAD, LEVEL
-from imrc.diagnostics.changed import KIND_TITLES, Changed, Kind
+from imrc.diagnostics.changed import SHIFTS, Changed, Shift
+from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangeEstimate, ChangePattern
+from imrc.diagnostics.models import ChangeKind, ModelFit
+from imrc.diagnostics.pictures import PartialAutocorrelation
 from imrc.wording import capital, decimal, listed, number, p_text
 
-GUESSES: dict[Group, str] = {kind: capital(FINDINGS[kind]) for kind in get_args(Group)}
+if TYPE_CHECKING:
+    from imrc.diagnostics.assessment import Assessment
+
+__all__ = [
+    *("VERDICTS", "CHANGES", "GUESSES", "LEVEL", "LEAD", "RECURRING_SHARE", "RECURRING_BELOW"),
+    *("Verdict", "VerdictName", "word_verdict", "not_judged", "Question", "questions", "guess_sentence"),
+    *("regime_sentence", "setting_sentence", "meaning_sentence", "report", "changed_sentence", "pacf_sentence"),
+]
+
+VerdictName = Literal["too_few", "dependent", "differ", ChangeKind]
+Assumption = Literal["supported", "open", "contradicted"]
+
+LEVEL = 0.05  #: Of the tests that decide about a verdict.
+LEAD = 2.0  #: Models less far apart in BIC cannot be told apart.
+RECURRING_SHARE = 0.15
+RECURRING_BELOW = 10  #: Tasks from which on models, not pairs that are alike, say whether tasks come back.
+_SHORT_BELOW = 20
+
+
+class Term(NamedTuple):
+    """What a verdict is called."""
+
+    title: str  # short
+    finding: str  # what it says to anybody, without its term
+    no_changes: str = "too few tasks"  # why changes are not judged
+
+
+VERDICTS: dict[VerdictName, Term] = {
+    "no_change": Term("no detectable change", "no change can be seen", "no change is seen"),
+    "too_few": Term(
+        "too few tasks or samples to tell", "too few tasks or samples to see a change", "no change is seen"
+    ),
+    "dependent": Term(
+        "not judged: rows follow each other", "not judged, because rows follow each other", "rows follow each other"
+    ),
+    "differ": Term(
+        "tasks differ; too few to say whether the order matters",
+        "tasks differ, but are too few to judge their order",
+    ),
+    "recurring": Term("recurring", "some tasks come back", "tasks come back"),
+    "iid": Term("i.i.d.-like: the order does not matter", "tasks differ in no order", "the order does not matter"),
+    "evolving": Term("evolving", "tasks change step by step"),
+    "mean_reverting": Term("mean-reverting", "tasks change and are pulled back"),
+    "trend": Term("trend", "tasks move along a course"),
+    "jump": Term("jump", "tasks change abruptly"),
+    "periodic": Term("periodic", "tasks repeat in a rhythm"),
+}
+
+CHANGES: dict[ChangePattern | None, str] = {
+    "unremarkable": "look independent and zero-mean",
+    "direction": "drift in one direction",
+    "same_way": "look positively correlated",
+    "come_back": "look negatively correlated",
+}
+"""What the tests on the changes say; of all but the first, what the assumption misses:"""
+_MISSED: dict[ChangePattern | None, str] = {
+    "direction": "not zero-mean",
+    "same_way": "not independent",
+    "come_back": "not independent",
+}
+_ON_THEIR_OWN = "nothing unusual on their own"
+
+GUESSES: dict[ChangeKind, str] = {kind: capital(VERDICTS[kind].finding) for kind in get_args(ChangeKind)}
 """Kinds of change somebody can guess, in the words of the verdict."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Conclusion drawn from the evidence."""
+
+    name: VerdictName  #: The best supported verdict.
+    second: VerdictName | None  #: A second verdict that the models cannot tell apart from the first.
+    title: str  #: Short title.
+    sentence: str  #: The evidence for it, in one sentence.
+    notes: tuple[str, ...]  #: Reservations: short sequence, bounded features.
+    changes: ChangePattern | None = None
+    """Finding of the tests on the changes; None where they are not judged because the order does not matter."""
+
+    @property
+    def assumption(self) -> Assumption:
+        """Whether the evidence supports changes that are independent and zero-mean, contradicts them, or neither."""
+        if "evolving" in (self.name, self.second) and self.changes not in _MISSED:
+            return "supported" if self.second is None else "open"
+        return "open" if self.name in ("no_change", "too_few", "dependent", "differ") else "contradicted"
+
+    @property
+    def finding(self) -> str:
+        """The verdict for anybody, without its term."""
+        first = VERDICTS[self.name].finding
+        if self.name == "trend" and self.changes == "direction":
+            first = "changes keep one direction"
+        elif self.name == "trend" and self.changes == "same_way":
+            first = "changes keep their direction for a while"
+        if self.second is not None:
+            return f"{first}, or {VERDICTS[self.second].finding}"
+        if self.name == "evolving" and self.changes in _MISSED:
+            return f"{first}, but the changes {CHANGES[self.changes]}"
+        return first
+
+    @property
+    def changes_text(self) -> str:
+        """Short description of the changes, worded as in the sentence."""
+        if self.changes is None:
+            return f"not judged: {VERDICTS[self.name].no_changes}"
+        if self.changes == "unremarkable" and "evolving" not in (self.name, self.second):
+            return _ON_THEIR_OWN
+        return CHANGES[self.changes]
+
+
+def not_judged(verdict: Verdict) -> Verdict:
+    """Return what can be said where rows depend on each other: what the verdict would be if they did not."""
+    sentence = f"Every test assumes independent rows. Of such rows the verdict would be “{verdict.title}”."
+    return Verdict("dependent", None, VERDICTS["dependent"].title, sentence, ())
+
+
+def _shape(name: VerdictName, fit: ModelFit, k: int) -> str:
+    """Describe the distances between tasks under the best model of a kind; single changes are described elsewhere."""
+    if name == "evolving":
+        return "neighbours are alike and distance grows with lag"
+    if name == "mean_reverting":
+        half = math.log(0.5) / math.log(fit.parameters["phi"])
+        return f"neighbours are alike, but the tasks are pulled back (half-life about {half:.1f} tasks)"
+    if name == "trend":
+        return f"the tasks move along a {'smooth curve' if fit.name == 'smooth' else 'straight line'}"
+    if name == "jump":
+        many = "s" if len(fit.starts) > 1 else ""
+        return f"abrupt change{many} at task{many} {listed([str(start + 1) for start in fit.starts], 5)}"
+    if name == "recurring":
+        return _states_text(fit, k)
+    return f"the pattern repeats about every {round(1.0 / fit.parameters['f'], 1):g} tasks"
+
+
+def _states_text(fit: ModelFit, k: int) -> str:
+    """Name the tasks of the state that comes back most often; of as many, the longest."""
+    edges = (0, *fit.starts, k)
+    stretches: dict[int, list[str]] = {}
+    for state, first, after in zip(fit.states, edges[:-1], edges[1:], strict=True):
+        stretches.setdefault(state, []).append(f"{first + 1}" if after == first + 1 else f"{first + 1} to {after}")
+    most = max(stretches.values(), key=len)
+    return f"tasks {listed(most, 4)} are alike, those between them are not; {len(stretches)} kinds of task in all"
+
+
+def _named_sentence(
+    name: VerdictName, second: VerdictName | None, fits: tuple[ModelFit, ...], changes: ChangePattern | None, k: int
+) -> str:
+    """Describe the evidence for one or two named kinds of change, with what the tests on the changes add."""
+    best: dict[str, ModelFit] = {fit.group: fit for fit in reversed(fits)}
+    shape = _shape(name, best[name], k)
+    if name == "evolving" and second is None:
+        if changes in _MISSED:
+            return f"{capital(shape)}, but the changes {CHANGES[changes]}: {_MISSED[changes]}."
+        return "Supported: neighbours are alike, distance grows with lag, changes look independent and zero-mean."
+    sentence = f"{capital(shape)}."
+    if second is not None:
+        sentence = f"The models cannot be told apart. As {VERDICTS[name].title}: {shape}. "
+        sentence += f"As {VERDICTS[second].title}: {_shape(second, best[second], k)}."
+    if changes in _MISSED:
+        sentence += f" The changes {CHANGES[changes]}: {_MISSED[changes]}."
+    elif changes is not None and "evolving" in (name, second):
+        sentence += f" The changes {CHANGES[changes]}."
+    elif changes is not None and "trend" in (name, second):
+        sentence += f" The changes show {_ON_THEIR_OWN}."
+    return sentence
+
+
+def _pairs_text(pairs: tuple[tuple[int, int], ...]) -> str:
+    shown = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:4])
+    return shown + (f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else "")
+
+
+def _limit_text(change: ChangeEstimate, n: float | None) -> str:
+    if math.isinf(change.high):
+        return "The data put no upper limit on the change per step."
+    average = "one given average" if n is None else f"an average over all samples (about {n:.0f} per task)"
+    return (
+        f"The change per step is at most {change.high:.2g} times the noise of {average} (95 % limit from the "
+        "random-walk model)."
+    )
+
+
+def word_verdict(name: VerdictName, second: VerdictName | None, found: Assessment) -> Verdict:
+    """Put the verdict on what was found into words, which never claim a proof."""
+    notes: list[str] = []
+    changes: ChangePattern | None = None
+    k, change, pairs = found.k, found.change, found.returns
+    title = VERDICTS[name].title + (f" or {VERDICTS[second].title}" if second is not None else "")
+    if name == "no_change":
+        sentence = "The tasks look identical. " + (_limit_text(change, found.n) if change else "")
+    elif name == "too_few":
+        sentence = "No change is detectable, but a large one cannot be ruled out. "
+        sentence += _limit_text(change, found.n) if change else "No component varies."
+    elif name == "differ":
+        sentence = f"The tasks are not all alike, but {k} tasks are too few to judge their order."
+    elif name == "recurring" and pairs and k < RECURRING_BELOW:
+        sentence = f"Tasks {_pairs_text(pairs)} are alike, while the tasks between them are not."
+    elif name == "iid":
+        sentence = "The tasks differ, but neighbours are no more alike than other pairs."
+        if found.returns_share >= RECURRING_SHARE and k <= _SHORT_BELOW:
+            notes.append(f"Some tasks recur: {_pairs_text(pairs)}.")
+        if k < _SHORT_BELOW:
+            notes.append(f"With fewer than {_SHORT_BELOW} tasks a slow change can go unnoticed.")
+    else:
+        # Between pieces that are alike the changes are few, and not what matters.
+        changes = found.innovations.pattern if found.innovations is not None and name != "recurring" else None
+        sentence = _named_sentence(name, second, found.models, changes, k)
+        if name == "evolving" and second is None and changes in _MISSED:
+            title += f", but the changes {CHANGES[changes]}"
+        if found.is_bounded and "mean_reverting" in (name, second):
+            notes.append(
+                "The features are bounded, so mean vectors cannot drift indefinitely: long walks look mean-reverting."
+            )
+    if k < _SHORT_BELOW and name != "too_few":
+        notes.append(f"Only {k} tasks.")
+    return Verdict(name, second, title, sentence.strip(), tuple(notes), changes)
 
 
 @dataclass(frozen=True)
@@ -32,37 +243,31 @@ def questions(result: Assessment, n: float) -> list[Question]:
 
     The last two are about changes, which are only judged where the order of the tasks matters.
     """
-    level = f"p = {decimal(LEVEL, 2)}"
     asked = []
     for text, p in (("Are the tasks different?", result.p_same), ("Does their order matter?", result.p_order)):
         answer = "Not testable" if p is None else "Yes" if p <= LEVEL else "No"
-        asked.append(Question(text, answer, p_text(p), level if p is not None else ""))
+        asked.append(Question(text, answer, p_text(p), "" if p is None else f"p = {decimal(LEVEL, 2)}"))
     if result.change is not None:
         ratio, low, high = result.ratio_at(n)
         size = "Yes" if high < 1 else "No" if low > 1 else "Perhaps"
         interval = f"n d² / σ² = {number(ratio)} ({number(low)} to {number(high)})"
         asked.append(Question("Is a step smaller than the noise?", size, interval, "1"))
-    tests = result.innovations
+    tests, why = result.innovations, "the order does not matter"
     if tests is not None:
-        judged = result.verdict.changes is not None
         drift = "Yes" if tests.z_mean > MEAN_LIMIT else "No"
         linked = "No" if not tests.is_flagged else "Yes, they go on" if tests.largest > 0 else "Yes, they turn back"
         for text, answer, z, limit in (
             ("Do changes keep one direction?", drift, tests.z_mean, f"z = {MEAN_LIMIT:g}"),
             ("Do changes depend on earlier ones?", linked, tests.largest, f"z = ± {FLAG_LIMIT:g}"),
         ):
-            evidence = f"z = {z:.1f}".replace("-", "−")
-            asked.append(
-                Question(text, answer, evidence, limit)
-                if judged
-                else Question(text, "Not judged", "the order does not matter", "")
-            )
+            found = Question(text, answer, f"z = {z:.1f}".replace("-", "−"), limit)
+            asked.append(Question(text, "Not judged", why, "") if result.verdict.changes is None else found)
     if result.verdict.name == "dependent":
         return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
     return asked
 
 
-def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
+def guess_sentence(result: Assessment, guess: ChangeKind) -> tuple[bool, str]:
     """Return whether the verdict names a guess, alone or as one of two, and what speaks against it in Markdown."""
     verdict = result.verdict
     said = f"The diagnosis: {verdict.finding}. {verdict.sentence}"
@@ -81,7 +286,7 @@ def guess_sentence(result: Assessment, guess: Group) -> tuple[bool, str]:
     elif guess == "iid":
         why = f"the order of the tasks matters ({p_text(result.p_order)})"
     elif guess in result.gaps:
-        gap = result.gaps[guess] - result.gaps[cast(Group, verdict.name)]
+        gap = result.gaps[guess] - result.gaps[cast(ChangeKind, verdict.name)]
         why = (
             f"the best model of your guess is {decimal(gap, 1)} behind in BIC, and from {LEAD:g} on it is no longer "
             "named"
@@ -131,17 +336,13 @@ def meaning_sentence(result: Assessment, n: float) -> str:
         gain = "a gain that may be small (the interval contains 1)"
     else:
         gain = "only a little" if ratio < 5 else "hardly anything"
+    promise, condition = {
+        "supported": ("promise", ", and these tasks evolve as they assume"),
+        "open": ("promise", ": the tasks look alike" if verdict.name == "no_change" else " if the tasks evolve"),
+        "contradicted": ("would promise", ", if the tasks evolved as they assume, which these do not seem to"),
+    }[verdict.assumption]
     size = f"With n = {n:g} samples per task, n d² / σ² = {number(ratio)}"
-    by = "the theorems promise"
-    if verdict.assumption == "contradicted":
-        by = "the theorems would promise"
-        condition = ", if the tasks evolved as they assume, which these do not seem to"
-    elif verdict.name == "no_change":
-        condition = ": the tasks look alike"
-    else:
-        held = {"supported": ", and these tasks evolve as they assume", "open": " if the tasks evolve"}
-        condition = held[verdict.assumption]
-    return f"{size}: {by} {gain} from learning forward and backward{condition}."
+    return f"{size}: the theorems {promise} {gain} from learning forward and backward{condition}."
 
 
 def report(result: Assessment, n: float) -> str:
@@ -159,12 +360,9 @@ def report(result: Assessment, n: float) -> str:
         lines.append(f"n d2 / sigma2{where}: {number(ratio)} (95 % interval {number(low)} to {number(high)})")
     if result.pacf is not None:
         lines.append(f"partial autocorrelation at lag 1: {result.pacf.mean[0]:.2f} ± {result.pacf.std[0]:.2f} (spread)")
-    if result.innovations is not None:
-        tests = result.innovations
-        lines.append(
-            f"changes: direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}: "
-            f"{result.verdict.changes_text}"
-        )
+    if (tests := result.innovations) is not None:
+        z = f"direction z = {tests.z_mean:.1f}, dependence z = {tests.largest:.1f}"
+        lines.append(f"changes: {z}: {result.verdict.changes_text}")
     if result.models:
         gaps = ", ".join(f"{group} {gap:.1f}" for group, gap in result.gaps.items())
         lines.append(f"BIC behind the best: {gaps}")
@@ -184,17 +382,16 @@ def changed_sentence(result: Changed) -> str:
     share = result.table.groupby("kind")["share"].sum()
     concept = result.table[(result.table["kind"] == "concept") & result.table["found"]]["column_index"].nunique()
     columns = int(tests.get("input", 0))
-    names: dict[Kind, str] = {"input": f"{found['input']:,} of {columns:,} columns move in all classes alike"}
+    names: dict[Shift, str] = {"input": f"{found['input']:,} of {columns:,} columns move in all classes alike"}
     if "concept" in tests:
         names["concept"] = f"{concept:,} of {columns:,} move in one class against the others"
     if "label" in tests:
         names["label"] = "the shares of the classes " + ("move" if found["label"] else "stay")
     parts = [
-        f"{text} ({KIND_TITLES[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
+        f"{text} ({SHIFTS[kind]}" + (f", {share[kind]:.0f} % of the change)" if found[kind] else ")")
         for kind, text in names.items()
     ]
-    text = listed(parts)
-    return f"{capital(text)}."
+    return f"{capital(listed(parts))}."
 
 
 def pacf_sentence(title: str, pacf: PartialAutocorrelation) -> str:

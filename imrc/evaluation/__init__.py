@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from imrc.evaluation.budget import realised_samples
+from imrc.evaluation.columns import Columns, LagTable, StepResult
 from imrc.evaluation.decision import Decision, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
-from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.matrix import ErrorMatrix, error_matrix
-from imrc.evaluation.model import fit_model
-from imrc.evaluation.realised import realised_samples
-from imrc.evaluation.repetitions import join_repetitions
-from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import StepResult, evaluate, iter_run
+from imrc.evaluation.measures import ErrorMatrix, error_matrix
+from imrc.evaluation.reproduce import fit_model
+from imrc.evaluation.results import RunResult, join_repetitions
+from imrc.evaluation.run import evaluate, iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
-from imrc.evaluation.settings import PARAMETERS, RunSettings
+from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Difference, Headline
 from imrc.evaluation.splits import draw_task, largest_n
 
 __all__ = [
     "HEADLINES",
-    "PARAMETERS",
     "SCENARIOS",
+    "Columns",
     "Decision",
     "Difference",
     "EffectiveSamples",

@@ -1,4 +1,4 @@
-"""Comparing methods: one score per repetition, tables, paired tests with correction, average ranks.
+"""Comparing runs and methods: one score per repetition, tables, paired tests with correction, average ranks.
 
 A comparison works on a tidy table of scores (`score_table`): one row per dataset, n, method and repetition. All methods
 of a dataset and n share their draws, so repetition r of one method is paired with repetition r of another.
@@ -6,18 +6,31 @@ of a dataset and n share their draws, so repetition r of one method is paired wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from imrc._checks import check_choice
-from imrc.baselines import method_class, method_title
-from imrc.core.settings import own_features
+from imrc.baselines import method_class, method_title, parse_method
+from imrc.core.presets import own_features
+from imrc.evaluation.columns import StepResult
 from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.significance import Difference, half_width, interval_columns, paired_differences
+from imrc.evaluation.settings import RunSettings
+from imrc.evaluation.significance import (
+    Difference,
+    Interval,
+    half_width,
+    interval_columns,
+    mean_interval,
+    paired_differences,
+)
 from imrc.features import FeatureSpec
+from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +49,70 @@ IMRC_RULES = {
     "forward": "IMRC, forward only",
     "single": "IMRC, each task alone",
 }
+
+
+UNTUNED = (
+    "The methods compared run with published default hyper-parameters, of their authors or of the nearest public code; "
+    "they were not tuned to these data."
+)
+"""Caveat shown wherever methods are compared."""
+
+Progress = Callable[[str, int, int], None]
+LONG_S = 60.0
+"""A method is announced if all its tasks would take longer than this at the pace of the first."""
+
+
+def same_draws(first: RunResult, second: RunResult) -> bool:
+    """Return whether repetition r of both runs is tested on the same samples of the same tasks; n and b may differ."""
+    return (
+        first.fingerprint == second.fingerprint
+        and first.n_tasks == second.n_tasks
+        and first.settings.seed == second.settings.seed
+        and first.settings.repetitions == second.settings.repetitions
+    )
+
+
+def run_difference(first: RunResult, second: RunResult, rule: str = "forward_backward") -> Interval | None:
+    """Return the errors of one run minus those of another, or None if scenario or tested draws are not the same."""
+    if not same_draws(first, second) or first.scenario != second.scenario:
+        return None
+    return mean_interval(first.judged(rule) - second.judged(rule))
+
+
+def run_methods(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    methods: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> list[RunResult]:
+    """Run methods one after another on the same draws and representation; `score_table` makes scores of the results.
+
+    "imrc" (preset of the settings), "imrc:<preset>", and names of the registry, else ValueError. ``progress(title,
+    step, total)`` is called after every step, `announce` with a sentence if a method will take over a minute.
+    """
+    results = []
+    for job in [_job(settings, name) for name in methods]:
+        title = f"IMRC ({job.preset})" if job.methods[0] == "imrc" else method_title(job.methods[0])
+
+        def show(step: StepResult, title: str = title) -> None:
+            seconds = step.time_s * step.total
+            if announce is not None and step.number == 1 and seconds > LONG_S:
+                announce(f"{title} takes about {max(1, round(seconds / 60))} min, {step.total} times its first task.")
+            if progress is not None:
+                progress(title, step.number, step.total)
+
+        results.append(run_all(sequence, job, show=show))
+    return results
+
+
+def _job(settings: RunSettings, name: str) -> RunSettings:
+    method, _, preset = name.partition(":")
+    if method == "imrc":
+        return replace(settings, methods=("imrc",), preset=preset or settings.preset)
+    parse_method(name)
+    return replace(settings, methods=(name,))
 
 
 def imrc_key(preset: str, rule: str = "forward_backward") -> str:
@@ -190,37 +267,35 @@ def comparison_table(
     check_choice("reference", reference, tuple(wide.columns))
     errors = {str(name): wide[name].to_numpy() for name in mean.index}
     found = paired_differences(errors, reference, planned=_planned(reference))
-    ranks = wide.rank(axis=1).mean()
-    titles = _titles(scores)
+    spread = wide.std(ddof=1) if len(wide) > 1 else mean * np.nan
+    table = pd.DataFrame({"error": mean, "std": spread, "stderr": spread / np.sqrt(len(wide))}).loc[mean.index]
+    table["half"] = half_width(table["stderr"], len(wide))
+    kinds = ["average", "newest", "released", "before", "seconds", "state"]
+    table = table.join(scores.groupby("method", sort=False)[kinds].mean())
+    table["rank"] = wide.rank(axis=1).mean()
+    same = Difference(0.0, 0.0, 0.0, 0.0, 0.0, math.nan, clear=False)
+    gaps = pd.DataFrame([vars(found.get(name, same)) for name in errors], index=mean.index)
+    table = table.assign(difference=gaps["mean"], difference_stderr=gaps["stderr"])
+    table = table.join(gaps[["low", "high", "p"]])
+    table["verdict"] = ["reference" if name == reference else _verdict(found[name]) for name in errors]
     measure = "error" if kind == "before" or "measure" not in scores else scores["measure"].iloc[0]
-    columns = scores.groupby("method", sort=False)[
-        ["average", "newest", "released", "before", "seconds", "state"]
-    ].mean()
-    rows = []
-    for name in mean.index:
-        gap = found.get(str(name), Difference(0.0, 0.0, 0.0, 0.0, 0.0, float("nan"), clear=False))
-        spread = float(wide[name].std(ddof=1)) if len(wide) > 1 else float("nan")
-        rows.append(
-            {
-                **cells.iloc[0].to_dict(),
-                "method": name,
-                "title": titles[name],
-                "measure": measure,
-                "error": mean[name],
-                "std": spread,
-                "stderr": spread / np.sqrt(len(wide)),
-                "half": float(half_width(spread / np.sqrt(len(wide)), len(wide))),
-                **columns.loc[name].to_dict(),
-                "rank": ranks[name],
-                "difference": gap.mean,
-                "difference_stderr": gap.stderr,
-                "low": gap.low,
-                "high": gap.high,
-                "p": gap.p,
-                "verdict": "reference" if name == reference else _verdict(gap),
-            }
-        )
-    return pd.DataFrame(rows)
+    table = table.rename_axis("method").reset_index()
+    first = {**cells.iloc[0].to_dict(), "method": table.pop("method")}
+    titles = _titles(scores)
+    return pd.DataFrame({**first, "title": first["method"].map(titles), "measure": measure}).join(table)
+
+
+def tables_by_cell(scores: pd.DataFrame, *, kind: ScoreKind = "average") -> pd.DataFrame:
+    """Return `comparison_table` for every dataset and n, one below the other, against preset paper, else the best."""
+    import pandas as pd
+
+    frames = []
+    for _, cell in scores.groupby(["dataset", "n"], sort=False):
+        there = imrc_key("paper") if imrc_key("paper") in set(cell["method"]) else None
+        table = comparison_table(cell, kind=kind, reference=there)
+        table.insert(2, "repetitions", int(cell["repetition"].max()))
+        frames.append(table)
+    return pd.concat(frames, ignore_index=True)
 
 
 def _titles(scores: pd.DataFrame) -> dict[str, str]:

@@ -9,38 +9,67 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from imrc._types import Floats
 from imrc.baselines import method_title
-from imrc.evaluation.pairing import RunDifference, same_draws
+from imrc.evaluation.comparison import same_draws
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import iter_run
+from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline, holm, mean_interval, paired_differences
+from imrc.evaluation.significance import Headline, Interval, holm, mean_interval, paired_differences
 from imrc.tasks import TaskSequence
 from imrc.wording import RULES, decimal, fewest
 
-REFERENCES = {"majority": "majority", "pooled": "pooled"}
-"""Methods of `imrc.baselines.registry` behind the strategies that are none of IMRC's rules."""
+REFERENCES = ("majority", "pooled")
+"""Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
 
-STRATEGIES = {
-    "majority": method_title(REFERENCES["majority"]),
-    "single": RULES["single"],
-    "pooled": method_title(REFERENCES["pooled"]),
-    "forward": RULES["forward"],
-    "forward_backward": RULES["forward_backward"],
+
+class _Words(NamedTuple):
+    """What texts call a strategy: as a title, as what makes errors, as what to do."""
+
+    title: str
+    doing: str
+    action: str
+
+
+_POOLED = method_title("pooled")
+_REVISE = "Update the rule with each task, and revise the tasks before it."
+_FORWARD = _Words(
+    RULES["forward"], "learning forward", "Update the rule with each task; revising old tasks does not pay."
+)
+_WORDS = {
+    "majority": _Words(method_title("majority"), "", ""),
+    "single": _Words(RULES["single"], "learning each task alone", "Train a rule for each task on its own samples."),
+    "pooled": _Words(_POOLED, _POOLED[0].lower() + _POOLED[1:], f"Train {_POOLED.lower()}."),
+    "forward": _FORWARD,
+    "forward_backward": _Words(RULES["forward_backward"], "learning forward and backward", _REVISE),
 }
-"""What a practitioner can do, the simplest first, as charts and tables call it."""
-
-_TITLES_IN: dict[str, dict[str, str]] = {
-    "multi_task": {"forward_backward": "All tasks, each with its own rule"},
-    "next_task": {"single": "The rule of the last task"},
+_WORDS_IN: dict[str, dict[str, _Words]] = {
+    "multi_task": {
+        "forward_backward": _Words(
+            "All tasks, each with its own rule",
+            "learning all tasks, each with its own rule",
+            "Learn all tasks together, and keep a rule for each.",
+        )
+    },
+    "adaptation": {"forward": _FORWARD._replace(action="Learn the newest task with what the tasks before it tell.")},
+    "next_task": {
+        "single": _Words(
+            "The rule of the last task",
+            "the rule of the last task",
+            "Use the rule of the last task for the next one.",
+        ),
+        "forward": _FORWARD._replace(action="Use the forward rule for the next task until its labels come."),
+    },
 }
 """Where a scenario calls for other words."""
+
+STRATEGIES = {name: words.title for name, words in _WORDS.items()}
+"""What a practitioner can do, the simplest first, as charts and tables call it."""
 
 _SAME_LEARNER = (
     "Learning each task alone, one rule for all tasks, and learning forward and backward are the same learner with the "
@@ -70,7 +99,7 @@ class Advice:
     # of "none of these" majority, of "simpler" the advised one, of "close" the best simpler one whose interval holds 0
     rival: str | None = None
     # the rival's error less that of the best, with its 95 % t interval over repetitions
-    loss: RunDifference | None = None
+    loss: Interval | None = None
 
 
 def advise(errors: Mapping[str, Floats]) -> Advice:
@@ -92,7 +121,7 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
         return Advice("nothing tested", best)
     if len(errors[best]) < ENOUGH:
         return Advice("too few repetitions", best)
-    losses = {name: RunDifference(*mean_interval(values - errors[best])) for name, values in errors.items()}
+    losses = {name: mean_interval(values - errors[best]) for name, values in errors.items()}
     if losses["majority"].mean < USEFUL or losses["majority"].low <= 0.0:
         return Advice("none of these", best, None, "majority", losses["majority"])
     simpler = list(errors)[: list(errors).index(best)]
@@ -122,12 +151,12 @@ class Strategy:
     @property
     def low(self) -> float:
         """Lower end of the 95 % t interval of the error, at least 0; NaN with one repetition."""
-        return float(np.maximum(mean_interval(np.array(self.errors))[1], 0.0))
+        return float(np.maximum(mean_interval(np.array(self.errors)).low, 0.0))
 
     @property
     def high(self) -> float:
         """Upper end of that interval, at most 1; NaN with one repetition."""
-        return float(np.minimum(mean_interval(np.array(self.errors))[2], 1.0))
+        return float(np.minimum(mean_interval(np.array(self.errors)).high, 1.0))
 
 
 @dataclass(frozen=True)
@@ -153,14 +182,13 @@ class Decision:
 
 def reference_settings(settings: RunSettings) -> RunSettings:
     """Return what runs the references of a decision on the draws of these settings; nothing else decides them."""
-    alone = replace(settings, methods=tuple(REFERENCES.values()), preset="paper", W=None, b=0, overrides=())
+    alone = replace(settings, methods=REFERENCES, preset="paper", W=None, b=0, overrides=())
     return replace(alone, scenario="continual")
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
     """Run the references of a decision on the same draws as a run with these settings."""
-    mine = reference_settings(settings)
-    return RunResult.from_steps(mine, sequence, list(iter_run(sequence, mine)))
+    return run_all(sequence, reference_settings(settings))
 
 
 def decide(
@@ -179,8 +207,10 @@ def decide(
     of the `compared` runs, by title, is among the strategies; `usual` names the most frequent class, `as_text` escapes
     names from the data.
     """
-    kind, scenario = result.scenario.kind, result.settings.scenario
-    sources, titles = _sources(result, references, compared or {})
+    kind = result.scenario.kind
+    guessing = "always giving the most frequent answer" if usual is None else f"always answering “{as_text(usual)}”"
+    sources, words = _sources(result, references, compared or {})
+    words["majority"] = words["majority"]._replace(doing=guessing)
     plain = {name: run.per_repetition(method, kind) for name, (run, method) in sources.items()}
     if references is None:
         plain = {"majority": result.majority.average(), **plain}
@@ -190,11 +220,11 @@ def decide(
     rare = result.rare_class if len(balanced) == len(plain) else ""
     errors = balanced if rare else plain
     strategies = tuple(
-        Strategy(name, titles[name], tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
+        Strategy(name, words[name].title, tuple(values.tolist()), _recall(*sources[name], kind) if rare else None)
         for name, values in errors.items()
     )
     same = _SAME_LEARNER if result.loss == "log" else _OTHER_LEARNER
-    notes = [same if "pooled" in errors else f"{titles['pooled']} was not run beside it."]
+    notes = [same if "pooled" in errors else f"{_POOLED} was not run beside it."]
     if rare:
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:
@@ -203,10 +233,9 @@ def decide(
             "never gives that answer is seldom wrong here."
         )
     advice = advise(errors)
-    guessing = "always giving the most frequent answer" if usual is None else f"always answering “{as_text(usual)}”"
-    case = _Case(advice, errors, titles, guessing, rare, scenario)
-    sentence = f"On *{as_text(title)}*, {case.finding()}."
-    return Decision(strategies, advice, sentence, case.action(result), tuple(notes), rare)
+    finding = _finding(advice, errors, words, rare, result.settings.scenario)
+    action = _action(advice, words, result)
+    return Decision(strategies, advice, f"On *{as_text(title)}*, {finding}.", action, tuple(notes), rare)
 
 
 def _recall(run: RunResult, method: str, kind: HeadlineKind) -> float | None:
@@ -231,118 +260,79 @@ def usual_answer(sequence: TaskSequence) -> str:
 
 def _sources(
     result: RunResult, references: RunResult | None, compared: Mapping[str, RunResult]
-) -> tuple[dict[str, tuple[RunResult, str]], dict[str, str]]:
-    """Return the run and its method behind each strategy, the simplest first, and the titles."""
+) -> tuple[dict[str, tuple[RunResult, str]], dict[str, _Words]]:
+    """Return the run and its method behind each strategy, the simplest first, and what all are called."""
     for other in (*compared.values(), *([] if references is None else [references])):
         theirs, mine = ((one.settings.n, one.settings.features) for one in (other, result))
         if theirs != mine or not same_draws(other, result):
             raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
-    kind, scenario = result.scenario.kind, result.settings.scenario
+    kind = result.scenario.kind
     found = {name: (result, name) for name in result.rules if name in STRATEGIES}
     if references is not None:
-        found |= {name: (references, method) for name, method in REFERENCES.items()}
+        found |= {name: (references, name) for name in REFERENCES}
     found = {name: found[name] for name in STRATEGIES if name in found}
-    titles = STRATEGIES | _TITLES_IN.get(scenario, {})
+    words = _WORDS | _WORDS_IN.get(result.settings.scenario, {})
     others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
     if others:
         best = min(others, key=lambda shown: float(others[shown][0].per_repetition(others[shown][1], kind).mean()))
-        found[best], titles[best] = others[best], best
-    return found, titles
+        look = "It is worth a look what that costs in time and memory: see *Against others*."
+        found[best], words[best] = others[best], _Words(best, best, look)
+    return found, words
 
 
-_REVISE = "Update the rule with each task, and revise the tasks before it."
-_ACTIONS = {
-    "single": "Train a rule for each task on its own samples.",
-    "pooled": f"Train {STRATEGIES['pooled'].lower()}.",
-    "forward": "Update the rule with each task; revising old tasks does not pay.",
-    "forward_backward": _REVISE,
-}
-_ACTIONS_IN: dict[str, dict[str, str]] = {
-    "multi_task": {"forward_backward": "Learn all tasks together, and keep a rule for each."},
-    "adaptation": {"forward": "Learn the newest task with what the tasks before it tell."},
-    "next_task": {
-        "single": "Use the rule of the last task for the next one.",
-        "forward": "Use the forward rule for the next task until its labels come.",
-    },
-}
-"""What to do by the strategy advised, and where a scenario calls for other words."""
+def _finding(
+    advice: Advice, errors: Mapping[str, Floats], words: Mapping[str, _Words], rare: str, scenario: ScenarioName
+) -> str:
+    """Say what was found, in Markdown."""
+    if advice.verdict == "nothing tested":
+        return "**there is no next task yet**: it takes two tasks to test one before it is learnt"
+    mean = {name: decimal(float(values.mean())) for name, values in errors.items()}
+    best, rival = advice.best, advice.rival or advice.best
+    doing = f"{words[best].doing} makes {fewest('balanced error' if rare else 'error')}"
+    other = words[rival].doing
+    if advice.verdict == "too few repetitions":
+        many = len(errors[best])
+        return f"**there are too few repetitions to tell**: in {many}, {doing} ({mean[best]})"
+    if advice.verdict == "none of these":
+        rule = min(float(values.mean()) for name, values in errors.items() if name != "majority")
+        return f"**no rule clearly beats {other}** ({mean[rival]}; the best rule {decimal(rule)})"
+    if advice.verdict == "simpler":
+        return f"**{other} is nearly as good as the best** ({mean[rival]}; {words[best].doing} {mean[best]})"
+    if advice.verdict == "close":
+        return f"**{doing} ({mean[best]}), but it is close**: {other} makes {mean[rival]}"
+    # By how much it beats the usual rivals, where that is clear.
+    found = paired_differences(errors, best, planned=planned(scenario, best))
+    unit, worth = " points of balanced error" if rare else " errors in 100", []
+    for name in ("single", "pooled", SCENARIOS[scenario].main):
+        if name in found and found[name].clear:
+            low, high = 100.0 * found[name].low, 100.0 * found[name].high
+            worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {words[name].doing}")
+            unit = ""
+    return f"**{doing}** ({mean[best]})" + (f": {', and '.join(worth[:2])}" if worth else "")
 
 
-@dataclass(frozen=True, eq=False)
-class _Case:
-    """The errors of one decision and its advice, in words."""
-
-    advice: Advice
-    errors: Mapping[str, Floats]
-    titles: Mapping[str, str]
-    guessing: str
-    rare: str
-    scenario: ScenarioName
-
-    def mean(self, name: str) -> str:
-        return decimal(float(self.errors[name].mean()))
-
-    def doing(self, name: str) -> str:
-        title = self.titles[name]
-        if name == "majority" or name not in STRATEGIES:
-            return self.guessing if name == "majority" else title
-        a_noun = name == "pooled" or (name, self.scenario) == ("single", "next_task")
-        return ("" if a_noun else "learning ") + title[0].lower() + title[1:]
-
-    def finding(self) -> str:
-        verdict, best, rival = self.advice.verdict, self.advice.best, self.advice.rival
-        if verdict == "nothing tested":
-            return "**there is no next task yet**: it takes two tasks to test one before it is learnt"
-        doing, mean = self.doing(best), self.mean(best)
-        lowest = fewest("balanced error" if self.rare else "error")
-        if verdict == "too few repetitions":
-            many = len(self.errors[best])
-            return f"**there are too few repetitions to tell**: in {many}, {doing} makes {lowest} ({mean})"
-        if verdict == "none of these":
-            others = min(float(values.mean()) for name, values in self.errors.items() if name != "majority")
-            return (
-                f"**no rule clearly beats {self.guessing}** ({self.mean('majority')}; the best rule {decimal(others)})"
-            )
-        if rival is None:
-            return f"**{doing} makes {lowest}** ({mean}){self.gains()}"
-        if verdict == "simpler":
-            return f"**{self.doing(rival)} is nearly as good as the best** ({self.mean(rival)}; {doing} {mean})"
-        return f"**{doing} makes {lowest} ({mean}), but it is close**: {self.doing(rival)} makes {self.mean(rival)}"
-
-    def gains(self) -> str:
-        """Say how many fewer errors the best makes than the usual rivals, where that is clear."""
-        best = self.advice.best
-        found = paired_differences(self.errors, best, planned=planned(self.scenario, best))
-        unit = " points of balanced error" if self.rare else " errors in 100"
-        worth = []
-        for name in ("single", "pooled", SCENARIOS[self.scenario].main):
-            if name in found and found[name].clear:
-                low, high = 100.0 * found[name].low, 100.0 * found[name].high
-                worth.append(f"{low:.1f} to {high:.1f} fewer{unit} than {self.doing(name)}")
-                unit = ""
-        return f": {', and '.join(worth[:2])}" if worth else ""
-
-    def action(self, result: RunResult) -> str:
-        verdict, advised, loss = self.advice.verdict, self.advice.advised, self.advice.loss
-        if verdict == "nothing tested":
-            return "Learn at least two tasks."
-        if verdict == "too few repetitions":
-            return f"Choose at least {ENOUGH} repetitions to get advice."
-        if advised is None:
-            wanted = f"a rule should beat {self.guessing} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
-            # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
-            more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
-            return f"Do not use any of these yet: {wanted}.{more}"
-        said = _ACTIONS | _ACTIONS_IN.get(self.scenario, {})
-        action = said.get(advised, "It is worth a look what that costs in time and memory: see *Against others*.")
-        if action == _REVISE and (pays := steps_that_pay(result)):
-            action += f" That pays for {pays} of {result.settings.b} steps back."
-        if loss is None:
-            return action
-        interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
-        if verdict == "simpler":
-            return f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
-        return f"{action} It is close: {self.doing(str(self.advice.rival))} loses {interval} and may be as good."
+def _action(advice: Advice, words: Mapping[str, _Words], result: RunResult) -> str:
+    """Say what to do."""
+    verdict, loss = advice.verdict, advice.loss
+    if verdict == "nothing tested":
+        return "Learn at least two tasks."
+    if verdict == "too few repetitions":
+        return f"Choose at least {ENOUGH} repetitions to get advice."
+    if advice.advised is None:
+        guessing = words["majority"].doing
+        wanted = f"a rule should beat {guessing} by {decimal(USEFUL, 2)}, with a 95 % interval above 0"
+        # A wide interval says that repetitions are wanting; only a narrow one says something about the data.
+        more = " More repetitions may tell more." if loss is not None and loss.high >= USEFUL else ""
+        return f"Do not use any of these yet: {wanted}.{more}"
+    action = words[advice.advised].action
+    if action == _REVISE and (pays := steps_that_pay(result)):
+        action += f" That pays for {pays} of {result.settings.b} steps back."
+    if loss is None or advice.rival is None:
+        return action
+    interval = f"{decimal(loss.mean)} (95 % interval {decimal(loss.low)} to {decimal(loss.high)})"
+    if verdict == "simpler":
+        return f"{action} Against the best it loses {interval}: less than {decimal(MARGIN, 2)}."
+    return f"{action} It is close: {words[advice.rival].doing} loses {interval} and may be as good."
 
 
 def steps_that_pay(result: RunResult) -> int:

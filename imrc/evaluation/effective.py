@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from imrc._checks import check_choice
 from imrc.core.theory import mean_ess
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.significance import mean_interval
-
-if TYPE_CHECKING:
-    from imrc.evaluation.results import RunResult
 
 
 @dataclass(frozen=True)
@@ -60,3 +58,40 @@ def theorem_4(n: float, ratio: tuple[float, float, float], k: int, b: int | None
     return EffectiveSamples(
         mean_ess(n, value, k, b), mean_ess(n, high, k, b), mean_ess(n, low, k, b), own=float(n), borrowing=1.0
     )
+
+
+def samples_text(worth: EffectiveSamples) -> str:
+    """Return effective samples with their interval, as every page, report and table shows them.
+
+    >>> samples_text(EffectiveSamples(21.64, 19.9, 23.4, 10.0)), samples_text(EffectiveSamples(10.0, 10.0, 10.0, 10.0))
+    ('21.6 (19.9 to 23.4)', '10.0')
+    """
+    interval = interval_text(worth)
+    return f"{worth.mean:,.1f}" + (f" ({interval})" if " to " in interval else "")
+
+
+def interval_text(worth: EffectiveSamples) -> str:
+    """Return the interval of effective samples, or why there is none.
+
+    >>> [interval_text(EffectiveSamples(21.6, low, 23.4, 10.0)) for low in (19.9, 23.39, float("nan"))]
+    ['19.9 to 23.4', 'the same in all repetitions', 'one repetition']
+    """
+    if not math.isfinite(worth.low):
+        return "one repetition"
+    low, high = f"{worth.low:,.1f}", f"{worth.high:,.1f}"
+    return "the same in all repetitions" if low == high else f"{low} to {high}"
+
+
+def borrowing_note(worth: EffectiveSamples) -> str:
+    """State how large a part the past has; empty if it is used throughout.
+
+    >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
+    'Averaged over the steps, learning with other tasks has a weight of 25 %, learning from own samples alone 75 %.'
+    """
+    if worth.borrowing >= 1:
+        return ""
+    if worth.borrowing <= 0:
+        return "Borrowing was switched off in every step; tasks count with their own samples."
+    share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
+    alone = f"learning from own samples alone {100 - share} %"
+    return f"Averaged over the steps, learning with other tasks has a weight of {share} %, {alone}."

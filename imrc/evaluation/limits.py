@@ -24,11 +24,7 @@ class RunLimits:
 
     @classmethod
     def parse(cls, text: str) -> RunLimits:
-        """Return limits from what somebody typed: gigabytes, and minutes after a comma; InputError says what to type.
-
-        >>> RunLimits.parse("2,10")
-        RunLimits(cells=250000000.0, seconds=600.0)
-        """
+        """Return limits from what somebody typed: gigabytes, and minutes after a comma; InputError says how."""
         try:
             gigabytes, minutes = (float(part) for part in text.split(","))
             if not (0.0 < gigabytes <= 1e6 and 0.0 < minutes <= 1e6):
@@ -42,13 +38,7 @@ class RunLimits:
 
 
 def run_cells(sequence: TaskSequence, settings: RunSettings) -> float:
-    """Return about how many numbers a run holds at once, at its last step: of every repetition, rows, rules and errors.
-
-    >>> import imrc
-    >>> few, many = (imrc.datasets.load("random_walk", tasks=tasks) for tasks in (10, 200))
-    >>> run_cells(few, RunSettings()) < 1e7 < 1e9 < run_cells(many, RunSettings(b=199, repetitions=100))
-    True
-    """
+    """Return about how many numbers a run holds at once, at its last step: of every repetition rows, rules, errors."""
     sequence = settings.fit_to(sequence)
     tasks, n, compared = len(sequence), settings.n, len(settings.compared)
     revised = settings.reach(tasks) + 1

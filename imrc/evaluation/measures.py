@@ -1,23 +1,31 @@
 """Measures of continual learning by the names papers use, each with its formula and the paper it is from.
 
 R[i, j] is the accuracy, one minus the error, on task j after task i was learnt, and T the number of tasks. Definitions
-differ between papers, so each names its own.
+differ between papers, so each names its own. How far probabilities can be believed is counted over the test samples of
+all tasks, each with the rule it has at the last step, so it is kept as a few sums per rule. An error matrix of another
+program is checked, and summed up by the same measures.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
+from imrc._checks import DataError, check_choice
 from imrc._types import Floats
-from imrc.evaluation.calibration import BINS, LEAST_PROBABILITY, balanced_error, calibration_error, log_loss
-from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.significance import Headline
+from imrc.evaluation.columns import LagTable
+from imrc.evaluation.significance import Headline, mean_and_stderr
 
-if TYPE_CHECKING:
-    from imrc.evaluation.results import RunResult
+BINS = 10
+"""Bins of equal width for the probability of the answer."""
+
+LEAST_PROBABILITY = 1e-6
+"""Smaller ones count as this in the log loss: a randomised rule can give 0, and one such sample would decide."""
 
 MeasureName = Literal[
     "average_accuracy",
@@ -28,6 +36,9 @@ MeasureName = Literal[
     "log_loss",
     "calibration",
 ]
+
+Holds = Literal["accuracy", "error"]
+Rows = Literal["steps", "tasks"]
 
 _GEM = "Lopez-Paz and Ranzato, Gradient Episodic Memory for Continual Learning, NIPS 2017"
 _BRODERSEN = "Brodersen, Ong, Stephan and Buhmann, The Balanced Accuracy and Its Posterior Distribution, ICPR 2010"
@@ -99,12 +110,6 @@ def measures_of_errors(
 
     `errors` is one minus R. `before` (repetitions, tasks) is the error on each task of what was learnt before it, one
     minus R[j - 1, j], `reference` that of what knows nothing of it, one minus r[j]; None: not known.
-
-    Two tasks: accuracy .9 of the first falls to .6 while the second is learnt to .8.
-
-    >>> found = measures_of_errors(LagTable(1 - np.array([[[0.9, 0.6], [0.8, np.nan]]])))
-    >>> {name: float(value[0].round(3)) for name, value in found.items() if np.isfinite(value[0])}
-    {'average_accuracy': 0.7, 'backward_transfer': -0.3, 'forgetting': 0.3}
     """
     last, tasks = errors.final(), errors.tasks
     unknown = np.full(len(last), np.nan)
@@ -123,35 +128,60 @@ def measures_of_errors(
     return found
 
 
-def measures_of(result: RunResult) -> dict[str, dict[MeasureName, Headline]]:
-    """Return every measure of every rule and method of a run, with its uncertainty; NaN where it is not known."""
-    reference = result.before_of("majority")
-    unknown = np.full(len(reference), np.nan)
-    found = {}
-    for rule, errors in result.error_tables.items():
-        values = measures_of_errors(errors, result.before_of(rule), reference)
-        sums, by_class = result.reliability.get(rule), result.by_class.get(rule)
-        values["balanced_error"] = unknown if by_class is None else balanced_error(by_class)
-        values["log_loss"] = unknown if sums is None else log_loss(sums)
-        values["calibration"] = unknown if sums is None else calibration_error(sums)
-        found[rule] = {name: Headline.of(one) for name, one in values.items()}
-    return found
+def counted(probabilities: Floats, answers: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return what one rule's probabilities (samples, classes) add to the sums (BINS, 4) and (classes, 2).
+
+    By bin of the probability of the answer: samples, sum of these probabilities, right answers, sum of log losses. By
+    class: samples, and those of them given another one.
+
+    >>> reliability, by_class = counted(np.array([[0.75, 0.25], [0.45, 0.55]]), np.array([0, 1]), np.array([0, 0]))
+    >>> reliability[[5, 7], :3].tolist(), by_class.tolist()
+    ([[1.0, 0.55, 0.0], [1.0, 0.75, 1.0]], [[2.0, 1.0], [0.0, 0.0]])
+    """
+    rows, right = np.arange(len(y)), answers == y
+    confidence = probabilities[rows, answers]
+    losses = -np.log(np.maximum(probabilities[rows, y], LEAST_PROBABILITY))
+    bins = np.minimum((BINS * confidence).astype(np.int64), BINS - 1)
+    weights = (None, confidence, right, losses)
+    classes = probabilities.shape[1]
+    return (
+        np.stack([np.bincount(bins, one, BINS) for one in weights], axis=1).astype(np.float64),
+        np.stack([np.bincount(y, one, classes) for one in (None, ~right)], axis=1).astype(np.float64),
+    )
 
 
-def measure_rows(result: RunResult) -> list[dict[str, Any]]:
+def calibration_error(reliability: Floats) -> Floats:
+    """Return the mean distance of confidence and accuracy, (repetitions, BINS, 4) -> (repetitions,)."""
+    samples, confidence, right = np.moveaxis(reliability, 2, 0)[:3]
+    return np.asarray(np.abs(confidence - right).sum(axis=1) / samples.sum(axis=1))
+
+
+def log_loss(reliability: Floats) -> Floats:
+    """Return minus the mean logarithm of the probability given to the right class, by repetition."""
+    return np.asarray(reliability[:, :, 3].sum(axis=1) / reliability[:, :, 0].sum(axis=1))
+
+
+def balanced_error(by_class: Floats) -> Floats:
+    """Return the mean error rate of the classes with test samples; (repetitions, classes, 2) -> (repetitions,)."""
+    samples, missed = by_class[:, :, 0], by_class[:, :, 1]
+    share = np.divide(missed, samples, out=np.zeros_like(missed), where=samples > 0)
+    return np.asarray(share.sum(axis=1) / (samples > 0).sum(axis=1))
+
+
+MeasuresByRule = Mapping[str, Mapping[MeasureName, Headline]]
+"""What `imrc.RunResult.measures` gives."""
+
+
+def measure_rows(measures: MeasuresByRule) -> list[dict[str, Any]]:
     """Return the measures of a run as a tidy table: rule, measure, value, stderr, formula, source."""
     return [
-        {
-            "rule": rule,
-            "measure": MEASURES[name].title,
-            "value": one.mean,
-            "stderr": one.stderr,
-            "formula": MEASURES[name].formula,
-            "source": MEASURES[name].source,
-        }
-        for rule, measures in measures_of(result).items()
-        for name, one in measures.items()
+        {"rule": rule, **_row(MEASURES[name], one)} for rule, found in measures.items() for name, one in found.items()
     ]
+
+
+def _row(measure: Measure, found: Headline) -> dict[str, Any]:
+    number = {"measure": measure.title, "value": found.mean, "stderr": found.stderr}
+    return {**number, "formula": measure.formula, "source": measure.source}
 
 
 def definitions() -> dict[str, str]:
@@ -161,9 +191,102 @@ def definitions() -> dict[str, str]:
     }
 
 
-def measure_columns(measures: dict[MeasureName, Headline]) -> dict[str, Any]:
+def measure_columns(measures: Mapping[MeasureName, Headline]) -> dict[str, Any]:
     """Return measures of one rule as columns of a table, each with its standard error."""
     columns: dict[str, Any] = {}
     for name, one in measures.items():
         columns |= {name: one.mean, f"stderr_{name}": one.stderr}
     return columns
+
+
+MOST_TASKS = 300
+"""More tasks than a picture of a matrix could show."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorMatrix:
+    """Errors of each task at each step, from another program."""
+
+    name: str  # where it is from
+    errors: LagTable  # from the step on at which a task was learnt
+    before: Floats | None  # (repetitions, tasks), one step before; NaN for the first
+    notes: tuple[str, ...] = ()  # what was understood in reading it
+
+    def table(self) -> pd.DataFrame:
+        """Return task, step, lag, label, value, stderr, one row per task and step, for `imrc.plots.error_heatmaps`."""
+        values = self.errors.values
+        task, lag = np.nonzero(np.isfinite(values[0]))
+        mean, stderr = mean_and_stderr(values)
+        return pd.DataFrame(
+            {
+                "task": task + 1,
+                "step": task + lag + 1,
+                "lag": lag,
+                "label": (task + 1).astype(str),
+                "value": mean[task, lag],
+                "stderr": stderr[task, lag],
+            }
+        )
+
+    def measures(self) -> pd.DataFrame:
+        """Return the measures of continual learning: measure, value, stderr, formula, source.
+
+        Not forward transfer: a matrix does not hold what a learner knows of a task before any training.
+        """
+        found = measures_of_errors(self.errors)
+        rows = [_row(MEASURES[name], Headline.of(one)) for name, one in found.items() if name != "forward_transfer"]
+        if self.before is not None:
+            ahead = Headline.of(1.0 - self.before[:, 1:].mean(axis=1))
+            rows.append(_row(Measure("Accuracy on the next task", "mean over j > 1 of R[j - 1, j]", ""), ahead))
+        return pd.DataFrame(rows)
+
+
+def error_matrix(
+    values: ArrayLike, *, name: str = "matrix", holds: Holds = "accuracy", rows: Rows = "steps"
+) -> ErrorMatrix:
+    """Check a matrix R[step, task] and return it as errors; DataError if it is none or misses a value.
+
+    Shapes (tasks, tasks), (repetitions, tasks, tasks), or CapyMOA's `anytime_accuracy_matrix`, (tasks, times, tasks),
+    read at the last time of each task. What lies above the diagonal may be missing; percent if a value is above 1.
+
+    >>> found = error_matrix([[0.9, np.nan], [0.6, 0.8]])
+    >>> found.measures()[["measure", "value"]].round(3).to_numpy().tolist()[:2]
+    [['Average accuracy', 0.7], ['Backward transfer', -0.3]]
+    """
+    check_choice("holds", holds, get_args(Holds))
+    check_choice("rows", rows, get_args(Rows))
+    R, notes = np.asarray(values, dtype=np.float64), []
+    if R.ndim == 3 and R.shape[0] == R.shape[2] != R.shape[1]:
+        R = R[:, -1]
+        notes.append("Read as tasks x times x tasks: the last time of each task is used.")
+    R = R[None] if R.ndim == 2 else R
+    if R.ndim != 3 or R.shape[1] != R.shape[2] or not 2 <= R.shape[1] <= MOST_TASKS or not len(R):
+        raise DataError(
+            f"A matrix has one row per step and one column per task, 2 to {MOST_TASKS} of both; got the shape "
+            f"{' x '.join(map(str, np.shape(values)))}."
+        )
+    R = R.transpose(0, 2, 1) if rows == "tasks" else R
+    tasks = R.shape[1]
+    step, task = np.indices((tasks, tasks))
+    missing = ~np.isfinite(R) & (step >= task)
+    if missing.any():
+        _, i, j = np.argwhere(missing)[0]
+        raise DataError(
+            f"R[{i + 1}, {j + 1}], task {j + 1} after task {i + 1} was learnt, is missing. Rows are steps and columns "
+            "tasks; if it is the other way round, say so."
+        )
+    known = R[np.isfinite(R)]
+    if known.max() > 1.0:
+        R = R / 100.0
+        notes.append("Values above 1: read as percent.")
+    if known.min() < 0.0 or known.max() > 100.0:
+        raise DataError(f"Values lie between 0 and 1, or 0 and 100 percent; here {known.min():g} to {known.max():g}.")
+    errors = 1.0 - R if holds == "accuracy" else R
+    lag = np.arange(tasks)
+    at = np.minimum(lag[None, :] + lag[:, None], tasks - 1)
+    by_lag = np.where(lag[None, :] + lag[:, None] < tasks, errors[:, at, lag[:, None]], np.nan)
+    ahead = errors[:, lag[:-1], lag[1:]]
+    # Many programs fill what they have not measured with zeros.
+    filled = not np.isfinite(ahead).all() or (R[:, lag[:-1], lag[1:]] == 0).all()
+    before = None if filled else np.concatenate([np.full((len(R), 1), np.nan), ahead], axis=1)
+    return ErrorMatrix(name, LagTable(by_lag), before, tuple(notes))

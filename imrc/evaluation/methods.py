@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,6 @@ Rows = Callable[[int, NDArray[np.int64]], Floats]
 
 _TOGETHER = 2_000_000
 """Numbers of mapped test rows that are there at once, at least those of one task."""
-
-
-@dataclass(frozen=True, eq=False)
-class MethodRecord:
-    """What one compared method did at one step of one repetition."""
-
-    errors: dict[int, float]  # per task tested now: tasks whose rule cannot have changed are not tested again
-    misses: dict[int, float]  # test samples of the rare class given another one; empty where no class is rare
-    before: float  # error on the newest task of the state before it was learnt; NaN at the first step
-    time_s: float  # processor seconds of learning the task
-    state_size: int  # numbers kept after the step
 
 
 def make_method(
@@ -87,10 +76,10 @@ class ComparedMethods:
         self._tests: list[NDArray[np.int64]] = []
         self._labels: list[NDArray[np.int64]] = []
 
-    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: Rows) -> dict[str, MethodRecord]:
-        """Let every method learn a task; return what it did."""
+    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: Rows) -> dict[str, dict[str, Any]]:
+        """Let every method learn a task; return what each did, named as in `StepResult`."""
         if not self._learners:
-            return {}
+            return {"before": {}}
         self._tests.append(draw.test)
         self._labels.append(y[draw.test])
         newest = rows(task, draw.test)[:, 1:]
@@ -105,16 +94,20 @@ class ComparedMethods:
             started = time.thread_time()
             learner.partial_fit_task(task, *data)
             spent[name] = time.thread_time() - started
-        records = {}
-        for name, wrong in self._wrong(task, newest, rows).items():
-            errors = {j: float(part.mean()) for j, part in wrong.items()}
-            misses = (
-                {}
-                if self._rare is None
-                else {j: float(part[self._labels[j] == self._rare].sum()) for j, part in wrong.items()}
-            )
-            records[name] = MethodRecord(errors, misses, before[name], spent[name], self._learners[name].state_size())
-        return records
+        wrong = self._wrong(task, newest, rows)
+        found: dict[str, dict[str, Any]] = {
+            "before": before,
+            "method_time_s": spent,
+            "state_sizes": {name: learner.state_size() for name, learner in self._learners.items()},
+            # Only of tasks tested now: those whose rule cannot have changed are not tested again.
+            "errors": {name: {j: float(one.mean()) for j, one in parts.items()} for name, parts in wrong.items()},
+        }
+        if self._rare is not None:
+            found["misses"] = {
+                name: {j: float(one[self._labels[j] == self._rare].sum()) for j, one in parts.items()}
+                for name, parts in wrong.items()
+            }
+        return found
 
     def _wrong(self, task: int, newest: Floats, rows: Rows) -> dict[str, dict[int, NDArray[np.bool_]]]:
         """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""

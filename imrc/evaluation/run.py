@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,18 @@ from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules import TaskEstimate
-from imrc.core.settings import Window
+from imrc.core.settings import OVERRIDES, Window
 from imrc.evaluation._threads import single_thread
-from imrc.evaluation.calibration import counted
+from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
+from imrc.evaluation.measures import counted
 from imrc.evaluation.methods import ComparedMethods, warm_up
-from imrc.evaluation.results import COLUMNS, SUMS, TABLES, RunResult
+from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import ScenarioName
-from imrc.evaluation.settings import OVERRIDES, Method, RunSettings
+from imrc.evaluation.settings import Method, RunSettings
 from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_seeds, task_seed
 from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
 from imrc.solvers import cores
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
 
 _TICK_S = 0.2
@@ -34,71 +36,6 @@ _TICK_S = 0.2
 
 MAPPED_LIMIT = 25_000_000
 """Numbers up to which a run keeps mapped rows of earlier tasks (200 MB); above, they are mapped again when needed."""
-
-
-@dataclass(frozen=True, eq=False)
-class StepResult:
-    """What one step gave, over all repetitions.
-
-    Attributes
-    ----------
-    step : int
-        Number of the newest task, from 0.
-    total : int
-        Tasks of the run.
-    errors, risks, ess : dict of str to dict of int to ndarray of shape (repetitions,)
-        Per rule and task learnt at this step: error on the task's test samples (0 to 1), minimax risk, effective
-        sample size. Compared methods appear in `errors` under their names.
-    majority : ndarray of shape (repetitions,)
-        Error on the newest task of always answering the most frequent class among all training samples so far.
-    time_s : float
-        Seconds of learning and testing, all repetitions together.
-    before : dict of str to ndarray of shape (repetitions,)
-        Error on the newest task of the state before it was learnt (test then train), NaN at the first step: of the
-        compared methods, of the class most frequent in the tasks before ("majority"), of IMRC's rule of the predicted
-        estimate ("imrc") and of the single-task rule of the task before ("single").
-    before_risk, before_ess : dict of str to ndarray of shape (repetitions,)
-        Minimax risk and effective samples of these two rules.
-    method_time_s : dict of str to ndarray of shape (repetitions,)
-        Per method ("imrc" too): processor seconds of learning the task.
-    state_sizes : dict of str to ndarray of shape (repetitions,)
-        Per compared method: numbers kept after the step.
-    choices : dict of str to ndarray of shape (repetitions,)
-        What the learner chose from past data, see `StepUpdate`.
-    misses : dict of str to dict of int to ndarray of shape (repetitions,)
-        Like `errors`: test samples of the rare class given another one. Empty where no class is rare.
-    rare : ndarray of shape (repetitions,) or None
-        Test samples of the rare class in the newest task.
-    rare_class : str
-        Its name.
-    reliability, by_class : dict of str to ndarray, first axis repetitions
-        Per rule of IMRC: sums over the test samples of all tasks so far, each with the rule it now has, see
-        `imrc.evaluation.calibration.counted`.
-    """
-
-    step: int
-    total: int
-    errors: dict[str, dict[int, Floats]]
-    risks: dict[str, dict[int, Floats]]
-    ess: dict[str, dict[int, Floats]]
-    majority: Floats
-    time_s: float
-    before: dict[str, Floats] = field(default_factory=dict)
-    before_risk: dict[str, Floats] = field(default_factory=dict)
-    before_ess: dict[str, Floats] = field(default_factory=dict)
-    method_time_s: dict[str, Floats] = field(default_factory=dict)
-    state_sizes: dict[str, Floats] = field(default_factory=dict)
-    choices: dict[str, Floats] = field(default_factory=dict)
-    misses: dict[str, dict[int, Floats]] = field(default_factory=dict)
-    rare: Floats | None = None
-    rare_class: str = ""
-    reliability: dict[str, Floats] = field(default_factory=dict)
-    by_class: dict[str, Floats] = field(default_factory=dict)
-
-    @property
-    def number(self) -> int:
-        """Number of tasks learnt so far, from 1."""
-        return self.step + 1
 
 
 class MappedRows:
@@ -157,27 +94,10 @@ class MappedRows:
         return lambda: mapped
 
 
-@dataclass(eq=False)
-class _Done:
-    """The numbers of one step of one repetition, by rule or method, named as in `StepResult`.
+_Numbers = dict[str, Any]
+"""The numbers of one step of one repetition, by rule or method, named as in `StepResult`.
 
-    Without vectors of the estimates, by far the largest thing a run makes: nothing reads them once rules are tested.
-    """
-
-    majority: float
-    rare: int
-    before: dict[str, float]
-    method_time_s: dict[str, float]
-    state_sizes: dict[str, int]
-    before_risk: dict[str, float] = field(default_factory=dict)
-    before_ess: dict[str, float] = field(default_factory=dict)
-    choices: dict[str, float] = field(default_factory=dict)
-    errors: dict[str, dict[int, float]] = field(default_factory=dict)
-    misses: dict[str, dict[int, float]] = field(default_factory=dict)
-    risks: dict[str, dict[int, float]] = field(default_factory=dict)
-    ess: dict[str, dict[int, float]] = field(default_factory=dict)
-    reliability: dict[str, Floats] = field(default_factory=dict)
-    by_class: dict[str, Floats] = field(default_factory=dict)
+Without vectors of the estimates, by far the largest thing a run makes: nothing reads them once rules are tested."""
 
 
 class _Repetition:
@@ -219,57 +139,61 @@ class _Repetition:
         seed = task_seed(self._seed, self._places[task])
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, seed)
 
-    def step(self, task: int) -> _Done:
+    def step(self, task: int) -> _Numbers:
         """Learn a task with every method, and test what was learnt."""
         draw, y = self.draw(task), self._sequence.encoded(task)
         train, test = y[draw.train], y[draw.test]
-        records = self._compared.step(task, draw, y, self._mapped.rows)
-        unprepared = self._most_frequent_wrong(test) if task > 0 else float("nan")
+        theirs = self._compared.step(task, draw, y, self._mapped.rows)
+        unprepared = self._most_frequent_wrong(test) if task > 0 else math.nan
         self._counts += np.bincount(train, minlength=len(self._counts))
-        done = _Done(
-            majority=self._most_frequent_wrong(test),
-            rare=0 if self._rare is None else int((test == self._rare).sum()),
-            before={"majority": unprepared, **{name: record.before for name, record in records.items()}},
-            method_time_s={name: record.time_s for name, record in records.items()},
-            state_sizes={name: record.state_size for name, record in records.items()},
-        )
+        done: _Numbers = {name: {} for name in (*(one.name for one in fields(Columns)), *TABLES.values())}
+        done |= theirs | {"majority": self._most_frequent_wrong(test)}
+        done["before"] = {"majority": unprepared, **theirs["before"]}
+        if self._rare is not None:
+            done["rare"] = int((test == self._rare).sum())
         if self._learner is not None:
             self._tests[task] = self._mapped.again(task, draw.test), test
-            self._learn(self._learner, task, self._mapped.rows(task, draw.train), train, done)
-        done.errors |= {name: record.errors for name, record in records.items()}
-        done.misses |= {name: record.misses for name, record in records.items() if record.misses}
+            mine = self._learn(self._learner, task, self._mapped.rows(task, draw.train), train)
+            for name, numbers in mine.items():
+                # Tables list rules before methods.
+                done[name] = numbers | done[name] if name in TABLES.values() else done[name] | numbers
         return done
 
     def _most_frequent_wrong(self, test: NDArray[np.int64]) -> float:
         """Return the error of always answering with the class that was most frequent so far."""
         return float(np.mean(test != int(self._counts.argmax())))
 
-    def _learn(self, learner: Learner, task: int, X1: Floats, y: NDArray[np.int64], done: _Done) -> None:
+    def _learn(self, learner: Learner, task: int, X1: Floats, y: NDArray[np.int64]) -> _Numbers:
         """Let IMRC learn a task, and test its rules."""
         known = {} if self._last_alone is None else {"imrc": learner.predicted(), "single": self._last_alone}
-        for name in ("imrc", "single"):
-            estimate = known.get(name)
-            done.before[name] = float("nan") if estimate is None else float(self._wrong(task, estimate).mean())
-            done.before_risk[name] = float("nan") if estimate is None else estimate.risk
-            done.before_ess[name] = float("nan") if estimate is None else estimate.ess
+        names = ("imrc", "single")
+        mine: _Numbers = {
+            "before": {one: float(self._wrong(task, known[one]).mean()) if known else math.nan for one in names},
+            "before_risk": {one: known[one].risk if known else math.nan for one in names},
+            "before_ess": {one: known[one].ess if known else math.nan for one in names},
+        }
         # A step that spreads over several threads is timed by the wall clock.
         clock = time.perf_counter if self._threads > 1 else time.thread_time
         started = clock()
         update = learner.step(X1, y, revise=self._once in (None, task))
-        done.method_time_s["imrc"] = clock() - started
-        done.state_sizes["imrc"] = learner.state_size()
+        mine["method_time_s"] = {"imrc": clock() - started}
+        mine["state_sizes"] = {"imrc": learner.state_size()}
         self._last_alone = update.single
         settled = task - learner.settings.b - 1
         self._tests.pop(settled, None)
         for rule in RULES:
             self._parts.pop((rule, settled), None)
-        for rule, parts in self._imrc_wrong(task, update).items():
-            done.errors[rule] = {j: float(wrong.mean()) for j, wrong in parts.items()}
-            if self._rare is not None:
-                done.misses[rule] = {j: float(w[self._tests[j][1] == self._rare].sum()) for j, w in parts.items()}
-        done.risks, done.ess, done.choices = _numbers(update, "risk"), _numbers(update, "ess"), update.choices
-        done.reliability = {rule: sums[0] for rule, sums in self._sums.items()}
-        done.by_class = {rule: sums[1] for rule, sums in self._sums.items()}
+        wrong = self._imrc_wrong(task, update)
+        mine["errors"] = {rule: {j: float(one.mean()) for j, one in parts.items()} for rule, parts in wrong.items()}
+        if self._rare is not None:
+            mine["misses"] = {
+                rule: {j: float(one[self._tests[j][1] == self._rare].sum()) for j, one in parts.items()}
+                for rule, parts in wrong.items()
+            }
+        mine |= {"risks": _by_rule(update, "risk"), "ess": _by_rule(update, "ess"), "choices": update.choices}
+        for place, name in enumerate(("reliability", "by_class")):
+            mine[name] = {rule: sums[place] for rule, sums in self._sums.items()}
+        return mine
 
     def _imrc_wrong(self, task: int, update: StepUpdate) -> dict[str, dict[int, NDArray[np.bool_]]]:
         wrong = {
@@ -296,7 +220,7 @@ class _Repetition:
         return np.asarray(answers != y)
 
 
-def _numbers(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
+def _by_rule(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
     """Return one number of all estimates of a step, by rule and task."""
     newest = {update.step: getattr(update.forward, name)}
     revised = {task: getattr(estimate, name) for task, estimate in update.revised.items()}
@@ -307,20 +231,7 @@ def _numbers(update: StepUpdate, name: str) -> dict[str, dict[int, float]]:
     }
 
 
-def _gather(done: list[_Done], name: str) -> dict[str, dict[int, Floats]]:
-    """Collect the numbers of a step over the repetitions."""
-    return {
-        rule: {task: np.array([getattr(one, name)[rule][task] for one in done]) for task in tasks}
-        for rule, tasks in getattr(done[0], name).items()
-    }
-
-
-def _stack(values: Sequence[Mapping[str, float | Floats]]) -> dict[str, Floats]:
-    """Turn one mapping per repetition into one array per key."""
-    return {key: np.array([value[key] for value in values], dtype=np.float64) for key in values[0]}
-
-
-def _finished(futures: list[Future[_Done]], tick: Callable[[], object] | None) -> list[_Done]:
+def _finished(futures: list[Future[_Numbers]], tick: Callable[[], object] | None) -> list[_Numbers]:
     """Return all results; call `tick` while they are being computed, and drop what has not begun if it raises."""
     try:
         while wait(futures, timeout=_TICK_S, return_when=FIRST_EXCEPTION).not_done:
@@ -343,7 +254,7 @@ def iter_run(
     tick: Callable[[], object] | None = None,
     places: Sequence[int] | None = None,
 ) -> Iterator[StepResult]:
-    """Run the settings on a sequence, one task at a time.
+    """Yield what each step of a run gave, one task at a time.
 
     Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
     leaves complete results up to there. Closing the iterator frees the threads. Linear algebra uses one thread while a
@@ -366,10 +277,6 @@ def iter_run(
     places : sequence of int or None
         Of each task, the place (from 0) whose draws it gets: tasks of another sequence in another order, or some of
         them, are then learnt from and tested on the same rows as there. None: its own.
-
-    Yields
-    ------
-    StepResult
 
     Raises
     ------
@@ -405,17 +312,31 @@ def iter_run(
             started = time.perf_counter()
             with single_thread():
                 done = _finished([pool.submit(repetition.step, task) for repetition in repetitions], tick)
-            gathered: dict[str, Any] = {name: _gather(done, name) for name in TABLES.values()}
-            gathered |= {name: _stack([getattr(one, name) for one in done]) for name in (*COLUMNS, *SUMS)}
             yield StepResult(
                 step=task,
                 total=len(sequence),
-                rare=np.array([one.rare for one in done], dtype=np.float64) if rare is not None else None,
                 rare_class="" if rare is None else sequence.class_names[rare],
-                majority=np.array([one.majority for one in done]),
                 time_s=time.perf_counter() - started,
-                **gathered,
+                **over_repetitions(done),
             )
+
+
+def run_all(
+    sequence: TaskSequence,
+    settings: RunSettings,
+    *,
+    show: Callable[[StepResult], object] | None = None,
+    only: Sequence[int] | None = None,
+    **options: Any,  # noqa: ANN401 - those of `iter_run`
+) -> RunResult:
+    """Return the result of `iter_run`, with the repetitions that were run; `show` is called with every step."""
+    steps = []
+    for step in iter_run(sequence, settings, only=only, **options):
+        steps.append(step)
+        if show is not None:
+            show(step)
+    own = settings if only is None else replace(settings, repetitions=len(only))
+    return RunResult.from_steps(own, sequence, steps)
 
 
 def evaluate(
@@ -433,7 +354,7 @@ def evaluate(
     scenario: ScenarioName = "continual",
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
 ) -> RunResult:
-    """Learn a sequence task by task and measure errors, risks and effective sample sizes.
+    """Return errors, risks and effective sample sizes of learning a sequence task by task.
 
     Parameters
     ----------
@@ -470,10 +391,6 @@ def evaluate(
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
         `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.
 
-    Returns
-    -------
-    RunResult
-
     Raises
     ------
     ValueError, TypeError
@@ -503,4 +420,4 @@ def evaluate(
         scenario=scenario,
         overrides=tuple(sorted((name, value) for name, value in overrides.items() if value is not None)),
     )
-    return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
+    return run_all(sequence, settings)

@@ -20,6 +20,8 @@ HEADLINES: dict[HeadlineKind, str] = {
     "end": "mean over tasks of the error after the last step",
     "before": "mean over tasks, from the second on, of the error on a task before it is learnt (test, then train)",
 }
+BORROWING = ("forward", "forward_backward")
+"""Rules of IMRC that take from other tasks."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Settings of a run, with one table of limits and help texts for the page, the command line and Python."""
+"""Settings of a run; `imrc.core.settings` says what its numbers mean and which are possible."""
 
 from __future__ import annotations
 
@@ -9,99 +9,12 @@ from typing import Any
 from imrc._checks import InputError, check_choice, check_int, check_names
 from imrc.baselines import OwnMethod, parse_method
 from imrc.baselines.own import PREFIX
-from imrc.core.settings import (
-    LIMITS,
-    PRESET_VALUES,
-    PRESETS,
-    IMRCSettings,
-    Window,
-    check_window,
-    own_features,
-    resolve_settings,
-)
+from imrc.core.presets import DEFAULT, VALUES, own_features
+from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, entries, resolve_settings
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.evaluation.splits import largest_n
 from imrc.features import FeatureSpec
-from imrc.tasks import MAX_TASKS, TaskSequence
-
-MAX_REPETITIONS = 200
-MAX_SEED = 2**31 - 1
-
-OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
-"""Values of a preset that can be replaced."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One number a person can set."""
-
-    name: str
-    label: str
-    help: str
-    low: int  # the dataset can narrow the range
-    high: int
-    default: int  # when nothing is said; the paper's where the preset decides
-    by_preset: bool = False  # the preset decides when nothing is said
-
-
-PARAMETERS: dict[str, Parameter] = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            "n",
-            "Samples n",
-            "Training samples drawn from each task. The fewer, the more there is to gain from other tasks. "
-            "The dataset limits it: samples for testing are set aside first.",
-            1,
-            10_000,
-            10,
-        ),
-        Parameter(
-            "k",
-            "Tasks k",
-            "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
-            "first k are used.",
-            2,
-            MAX_TASKS,
-            20,
-        ),
-        Parameter(
-            "b",
-            "Backward b",
-            "At each step the b tasks before the newest are learnt again with what the newest one tells. "
-            "0 is forward learning only. Time grows linearly with b.",
-            *LIMITS["b"],
-            3,
-        ),
-        Parameter(
-            "W",
-            "Window W",
-            "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
-            "squared differences are averaged, eq. (7), 2 unless said otherwise. The recommended presets take the "
-            "innovations of the last W steps, and all of them unless said otherwise.",
-            *LIMITS["W"],
-            2,
-            by_preset=True,
-        ),
-        Parameter(
-            "repetitions",
-            "Repetitions",
-            "How often the samples are split and drawn anew. Means, bands and standard errors are over repetitions.",
-            1,
-            MAX_REPETITIONS,
-            10,
-        ),
-        Parameter(
-            "seed",
-            "Seed",
-            "Every random choice (splits, draws, random features, synthetic data) follows from this number.",
-            0,
-            MAX_SEED,
-            0,
-        ),
-    )
-}
-
+from imrc.tasks import TaskSequence
 
 Method = str | tuple[Any, ...]
 """A name, or name and classifier, or name, classifier and what it learns."""
@@ -124,29 +37,27 @@ def _checked_methods(methods: Iterable[Method]) -> tuple[str, ...]:
     return names
 
 
+def _stated(preset: str, W: Window | None) -> Window | None:
+    """Return a window, None in place of the preset's own."""
+    return None if VALUES[preset]["W"] == W else W
+
+
+def _apart(scenario: str, methods: Iterable[str]) -> bool:
+    """Whether a run computes something else than that of the scenario "continual"."""
+    return scenario == "multi_task" and "imrc" in methods
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """What is run on a sequence.
 
     Attributes
     ----------
-    n : int
-        Training samples per task.
+    {of_run}
     k : int or None
         First k tasks; None: all.
-    b : int
-        Backward steps.
-    W : int, "all" or None
-        Window of the change estimate, see `IMRCSettings`; None: the preset's. A value equal to the preset's is
-        stored as None; `learner.W` is the value in use.
-    preset : str
-        Preset of the learner.
     features : FeatureSpec
         Representation of the instances, or its kind. None: the preset's, see `own_features`, which it becomes.
-    repetitions : int
-        Random splits and draws.
-    seed : int
-        Seed of the run.
     methods : tuple of str
         What to run; "imrc" gives the rules "single", "forward" and "forward_backward". Others are names of
         `imrc.baselines.registry`, with a profile after a colon if not the default one ("mer:argparse"), and pairs of a
@@ -158,37 +69,32 @@ class RunSettings:
         changes what is computed; b has no effect there.
     """
 
-    n: int = 10
+    n: int = SETTINGS["n"].default
     k: int | None = None
-    b: int = 3
+    b: int = SETTINGS["b"].default
     W: Window | None = None
-    preset: str = "recommended"
+    preset: str = DEFAULT
     features: FeatureSpec = None  # type: ignore[assignment]  # never None once made
-    repetitions: int = 10
-    seed: int = 0
+    repetitions: int = SETTINGS["repetitions"].default
+    seed: int = SETTINGS["seed"].default
     methods: tuple[str, ...] = ("imrc",)
     overrides: tuple[tuple[str, Any], ...] = ()
     scenario: ScenarioName = "continual"
 
     def __post_init__(self) -> None:
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
-        for name in ("n", "b", "repetitions", "seed"):
-            parameter = PARAMETERS[name]
-            check_int(name, getattr(self, name), parameter.low, parameter.high)
+        for name in ("n", "repetitions", "seed", "preset"):
+            SETTINGS[name].check(getattr(self, name))
         if self.k is not None:
             check_int("k", self.k, 1)
-        preset = check_choice("preset", self.preset, PRESETS)
-        if self.W is not None:
-            W = check_window(self.W)
-            object.__setattr__(self, "W", None if PRESET_VALUES[preset]["W"] == W else W)
-        features = own_features(preset) if self.features is None else FeatureSpec.parse(self.features)
+        features = own_features(self.preset) if self.features is None else FeatureSpec.parse(self.features)
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "methods", _checked_methods(self.methods))
-        if isinstance(self.overrides, Mapping):
-            object.__setattr__(self, "overrides", tuple(sorted(self.overrides.items())))
+        object.__setattr__(self, "overrides", tuple(sorted(dict(self.overrides).items())))
         check_names("overrides", dict(self.overrides), OVERRIDES)
-        learner = resolve_settings(preset, b=self.b, W=self.W, **dict(self.overrides))
+        learner = resolve_settings(self.preset, b=self.b, W=self.W, **dict(self.overrides))
         object.__setattr__(self, "_learner", learner)
+        object.__setattr__(self, "W", _stated(self.preset, learner.W))
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -204,46 +110,33 @@ class RunSettings:
     @property
     def computed(self) -> RunSettings:
         """The settings whose run holds the numbers of this one: scenarios that differ in what is averaged share it."""
-        apart = self.scenario == "multi_task" and "imrc" in self.methods
-        return self if apart or self.scenario == "continual" else replace(self, scenario="continual")
+        same = self.scenario == "continual" or _apart(self.scenario, self.methods)
+        return self if same else replace(self, scenario="continual")
 
     def reach(self, tasks: int) -> int:
-        """Return how many tasks before the newest are learnt again.
+        """Return how many tasks before the newest are learnt again in a run of so many.
 
-        Parameters
-        ----------
-        tasks : int
-            Tasks of the run.
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
         >>> RunSettings(b=3).reach(20), RunSettings(b=3).reach(2), RunSettings(scenario="multi_task").reach(20)
         (3, 1, 19)
         """
         return tasks - 1 if self.scenario == "multi_task" else min(self.b, tasks - 1)
 
-    def fit_to(self, sequence: TaskSequence) -> TaskSequence:
-        """Return the first k tasks.
+    def key(self, **changes: Any) -> tuple[Any, ...]:  # noqa: ANN401 - values of the attributes
+        """Return what tells runs with other numbers apart, with `changes` to these settings; nothing is checked.
 
-        Parameters
-        ----------
-        sequence : TaskSequence
-            Tasks to run on.
-
-        Returns
-        -------
-        TaskSequence
-            With k tasks.
-
-        Raises
-        ------
-        ValueError
-            If it has fewer than k tasks, or a task has too few samples for n; the message says what to change.
+        >>> RunSettings().key(preset="paper", W=2) == RunSettings(preset="paper", scenario="adaptation").key()
+        False
+        >>> RunSettings().key(b=1) == RunSettings(b=1, scenario="adaptation").key()
+        True
         """
+        values = {one.name: getattr(self, one.name) for one in fields(self)} | changes
+        values["W"] = _stated(values["preset"], values["W"])
+        if not _apart(values["scenario"], values["methods"]):
+            values["scenario"] = "continual"
+        return tuple(values.values())
+
+    def fit_to(self, sequence: TaskSequence) -> TaskSequence:
+        """Return the first k tasks; ValueError if there are fewer, or one has too few samples for n."""
         if self.k is not None and self.k > len(sequence):
             raise InputError(f"k = {self.k} tasks asked for, but {sequence.name} has {len(sequence)}.")
         shortened = sequence if self.k is None else sequence.head(self.k)
@@ -268,17 +161,7 @@ class RunSettings:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> RunSettings:
-        """Return settings from the values of `to_json`.
-
-        Parameters
-        ----------
-        values : mapping
-            Plain values, as read from JSON.
-
-        Returns
-        -------
-        RunSettings
-        """
+        """Return settings from the values of `to_json`."""
         values = dict(values)
         values["features"] = FeatureSpec(**values["features"])
         values["methods"] = tuple(values["methods"])
@@ -286,10 +169,6 @@ class RunSettings:
         return cls(**values)
 
 
-def window_argument(text: str) -> Window:
-    """Return a window as somebody types it: "all" or a number.
-
-    >>> window_argument("all"), window_argument("4")
-    ('all', 4)
-    """
-    return "all" if text == "all" else int(text)
+RunSettings.__doc__ = str(RunSettings.__doc__).replace(
+    "{of_run}", entries(("n", "b", "W", "preset", "repetitions", "seed"))
+)

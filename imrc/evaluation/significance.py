@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imrc._types import Floats
+from imrc.wording import decimal, with_spread
 
 LEVEL = 0.05
 """Intervals cover 95 %; a difference counts as more than noise if its interval leaves out 0."""
@@ -16,17 +18,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Headline:
-    """One number with its uncertainty over repetitions.
-
-    Attributes
-    ----------
-    mean : float
-        Mean over repetitions.
-    std : float
-        Standard deviation over repetitions (ddof = 1; 0 with one repetition).
-    stderr : float
-        ``std / sqrt(repetitions)``; NaN with one repetition, which says nothing about it.
-    """
+    """Mean, standard deviation (ddof = 1) and standard error over repetitions; with one repetition, 0 and NaN."""
 
     mean: float
     std: float
@@ -34,19 +26,8 @@ class Headline:
 
     @classmethod
     def of(cls, values: Floats) -> Headline:
-        """Summarise one value per repetition.
+        """Return the summary of one value per repetition.
 
-        Parameters
-        ----------
-        values : ndarray of shape (repetitions,)
-            At least one.
-
-        Returns
-        -------
-        Headline
-
-        Examples
-        --------
         >>> Headline.of(np.array([0.0, 1.0])).stderr
         0.5
         """
@@ -66,19 +47,9 @@ def mean_and_stderr(values: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Difference(Headline):
-    """A paired difference of two errors, with the interval it is judged by.
+    """A paired difference of two errors, with the interval it is judged by: 95 %, wider where several are looked at.
 
-    Attributes
-    ----------
-    mean, std, stderr : float
-        As in `Headline`.
-    low, high : float
-        Ends of its t interval over repetitions: 95 %, wider where several differences are looked at. NaN with one
-        repetition.
-    p : float
-        Two-sided p-value, corrected as the interval is; NaN with one repetition.
-    clear : bool
-        Whether the interval leaves out 0: the difference is more than noise.
+    The p-value is two-sided and corrected as the interval is; `clear`: the interval leaves out 0.
     """
 
     low: float
@@ -87,23 +58,28 @@ class Difference(Headline):
     clear: bool
 
 
-def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> tuple[float, float, float]:
-    """Return the mean of one value per repetition and its t interval; NaN for the ends with one repetition.
+class Interval(NamedTuple):
+    """A mean over repetitions with its t interval; NaN for the ends with one repetition."""
 
-    >>> [round(x, 3) for x in mean_interval(np.array([1.0, 2.0, 3.0]))]
-    [2.0, -0.484, 4.484]
-    """
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+def mean_interval(values: Floats, level: float = 1.0 - LEVEL) -> Interval:
+    """Return the mean of one value per repetition and its t interval."""
     found = Headline.of(values)
     half = float(half_width(found.std, len(values), level) / np.sqrt(len(values)))
-    return found.mean, found.mean - half, found.mean + half
+    return Interval(found.mean, found.mean - half, found.mean + half)
 
 
 def half_width(stderr: ArrayLike, repetitions: ArrayLike, level: float = 1.0 - LEVEL) -> Floats:
-    """Return half the width of t intervals with these standard errors; NaN with one repetition.
-
-    >>> half_width(0.01, 10).round(4)
-    np.float64(0.0226)
-    """
+    """Return half the width of t intervals with these standard errors; NaN with one repetition."""
     from scipy.special import stdtrit
 
     freedom = np.asarray(repetitions, dtype=np.float64) - 1.0
@@ -119,11 +95,7 @@ def interval_columns(values: Floats) -> dict[str, Floats]:
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return p-values corrected for several tests by Holm's step-down method; NaN stays NaN and does not count."""
     p = np.asarray(p, dtype=np.float64)
     corrected = np.full(len(p), np.nan)
     order = np.argsort(p)[: int(np.isfinite(p).sum())]
@@ -151,10 +123,6 @@ def paired_differences(
     The answer is about this dataset and n, not about datasets at large. The planned comparison stands alone; the others
     share the level by Holm's method, and the interval of each has the level it was tested at: it leaves out 0 exactly
     if Holm's method calls it clear.
-
-    >>> found = paired_differences({"a": np.array([0.3, 0.4, 0.5]), "b": np.array([0.2, 0.3, 0.5])}, "b")
-    >>> round(found["a"].mean, 3), round(found["a"].low, 3), found["a"].clear
-    (0.067, -0.077, False)
     """
     base = np.asarray(errors[reference], dtype=np.float64)
     gaps: dict[str, Floats] = {}
@@ -175,10 +143,9 @@ def paired_differences(
     shares |= zip(family, _holm_shares(p).tolist(), strict=True)
     out = {}
     for name, gap in gaps.items():
-        mean, low, high = mean_interval(gap, 1.0 - LEVEL / shares[name])
-        spread = Headline.of(gap)
-        # Comparisons with NaN, where there was one repetition, are false.
-        out[name] = Difference(mean, spread.std, spread.stderr, low, high, corrected[name], bool(low > 0 or high < 0))
+        found, spread = mean_interval(gap, 1.0 - LEVEL / shares[name]), Headline.of(gap)
+        ends = found.low, found.high
+        out[name] = Difference(found.mean, spread.std, spread.stderr, *ends, corrected[name], found.clear)
     return out
 
 
@@ -194,3 +161,12 @@ def _p_value(gap: Floats) -> float:
 
     found = Headline.of(gap)
     return float(2.0 * stdtr(len(gap) - 1, -abs(found.mean / found.stderr)))
+
+
+def with_error(headline: Headline) -> str:
+    """Return mean ± standard error; the mean alone if there was one repetition.
+
+    >>> with_error(Headline(0.405, 0.0134, 0.006))
+    '.405 ± .006'
+    """
+    return with_spread(headline.mean, headline.stderr) or decimal(headline.mean)

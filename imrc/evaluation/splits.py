@@ -24,11 +24,7 @@ class TaskDraw:
 
 
 def held_out(samples: int) -> int:
-    """Return how many of a task's samples are kept for testing.
-
-    >>> held_out(300), held_out(89)
-    (100, 44)
-    """
+    """Return how many of a task's samples are kept for testing."""
     return TEST_SAMPLES if samples >= 2 * TEST_SAMPLES else samples // 2
 
 
@@ -67,10 +63,6 @@ def draw_task(y: NDArray[np.int64], n: int, n_classes: int, seed: np.random.Seed
     """Split one task (encoded labels) at random and draw n stratified training samples without replacement.
 
     The seed decides test rows, which are the same for every n, and training rows.
-
-    >>> draw = draw_task(np.array([0, 1] * 50), 10, 2, np.random.SeedSequence(0))
-    >>> len(draw.train), len(draw.pool), len(draw.test)
-    (10, 50, 50)
     """
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(y))

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
-from imrc.diagnostics import assess
-from imrc.evaluation.pairing import RunDifference
-from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import iter_run
+from imrc.evaluation.run import run_all
+from imrc.evaluation.scenarios import BORROWING
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import interval_columns, mean_interval
+from imrc.evaluation.significance import Interval, interval_columns, mean_interval
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
 
-Rule = Literal["single", "forward", "forward_backward"]
-BORROWING: tuple[Rule, ...] = ("forward", "forward_backward")
-COMPARED: tuple[Rule, ...] = ("single", *BORROWING)
+COMPARED = ("single", *BORROWING)
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 200
@@ -46,17 +42,12 @@ def _final_errors(
     tick: Callable[[], object] | None,
 ) -> dict[str, Floats]:
     """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
-    steps = list(iter_run(sequence, settings, only=only, places=places, tick=tick))
-    run = replace(settings, repetitions=settings.repetitions if only is None else len(only))
-    tables = RunResult.from_steps(run, sequence, steps).error_tables
+    tables = run_all(sequence, settings, only=only, places=places, tick=tick).error_tables
     return {rule: tables[rule].final() for rule in COMPARED}
 
 
 def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
     return None if tick is None else lambda: tick(share)
-
-
-# -- block size --------------------------------------------------------------------------------------------------------
 
 
 def block_sizes(sequence: TaskSequence, settings: RunSettings, *, scale: bool = True) -> list[int]:
@@ -103,10 +94,11 @@ def over_blocks(
     settings: RunSettings,
     sizes: Sequence[int],
     *,
+    diagnose: Callable[..., Any],
     scale: bool = True,
     tick: Tick | None = None,
 ) -> pd.DataFrame:
-    """Run and diagnose the same rows in blocks of several sizes, n scaled as in `block_sizes`.
+    """Run the same rows in blocks of several sizes, n scaled as in `block_sizes`, and diagnose each by `assess`.
 
     One row per size and rule: `size`, `tasks`, `n`, `rule`, `value` (mean error at the last step), `stderr`, `half` (of
     the 95 % interval), `finding` and `title` of the verdict. `tick` is called with the share done; what it raises ends
@@ -120,7 +112,7 @@ def over_blocks(
         errors = _final_errors(cut, here, range(len(cut)), None, tick_here)
         if tick_here is not None:
             tick_here()
-        verdict = assess(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
+        verdict = diagnose(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
         for rule in COMPARED:
             rows.append(
                 {
@@ -161,22 +153,19 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
     return f"{said} The verdict depends on it: {listed(parts)}."
 
 
-# -- order and single tasks --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
-class Changed:
+class Otherwise:
     """Errors of the same tasks on the same draws, as they are and otherwise; by rule, (repetitions, tasks)."""
 
     tasks: np.ndarray  # the tasks compared, from 0
     before: dict[str, Floats]
     after: dict[str, Floats]
 
-    def difference(self, rule: str) -> RunDifference:
+    def difference(self, rule: str) -> Interval:
         """Return how much the mean error rises, with its paired 95 % t interval over repetitions."""
-        return RunDifference(*mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1)))
+        return mean_interval(self.after[rule].mean(axis=1) - self.before[rule].mean(axis=1))
 
-    def gains(self, rule: str) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def gains(self, rule: str) -> tuple[Interval, Interval]:
         """Return by how much a rule's error is below single-task learning, before and after, with intervals."""
         before, after = (
             mean_interval(errors["single"].mean(axis=1) - errors[rule].mean(axis=1))
@@ -191,7 +180,7 @@ class Changed:
         return pd.DataFrame(found, columns=["value", "low", "high"]).assign(task=self.tasks + 1)
 
 
-def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Changed:
+def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None = None) -> Otherwise:
     """Learn the tasks in random order, another in each repetition, on the same rows: intervals hold both chances."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
@@ -205,10 +194,10 @@ def shuffled(sequence: TaskSequence, settings: RunSettings, *, tick: Tick | None
         found = _final_errors(moved, settings, order.tolist(), [r], _at(tick, (1 + r) / (1 + repetitions)))
         for rule, errors in found.items():
             after[rule][r, order] = errors[0]
-    return Changed(np.arange(k), before, after)
+    return Otherwise(np.arange(k), before, after)
 
 
-def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Changed:
+def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: Tick | None = None) -> Otherwise:
     """Learn all tasks but one (from 0) on the same rows as with it; the result is of those that stay."""
     settings, k = _plain(settings), len(sequence)
     if k < 3:
@@ -218,41 +207,47 @@ def without(sequence: TaskSequence, settings: RunSettings, task: int, *, tick: T
     before = _final_errors(sequence, settings, range(k), None, _at(tick, 0.0))
     left = replace(sequence, tasks=tuple(sequence[int(j)] for j in stay), truth=None)
     after = _final_errors(left, settings, stay.tolist(), None, _at(tick, 0.5))
-    return Changed(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
+    return Otherwise(stay, {rule: errors[:, stay] for rule, errors in before.items()}, after)
 
 
-def _rise(found: RunDifference) -> str:
+def _rise(found: Interval) -> str:
     value, low, high = (f"{100 * part:+.1f}".replace("-", "−") for part in (found.mean, found.low, found.high))
     return f"{value} errors in 100" + (f" (95 % interval {low} to {high})" if np.isfinite(found.low) else "")
 
 
-def shuffled_sentence(found: Changed) -> str:
-    """State whether the order of the tasks carries something, in Markdown."""
+def _head(found: Otherwise, untold: str, same: str, more: str, fewer: str) -> str:
+    """Return which of four sentences the interval of the main rule's rise calls for."""
     rise = found.difference("forward_backward")
     if len(found.before["single"]) < 2:
-        head = "**One repetition cannot tell whether the order matters.**"
-    elif not rise.clear:
-        head = "**The order carries nothing that errors show:** in random order they are the same but for noise."
-    elif rise.mean > 0:
-        head = "**The order carries something:** in random order there are more errors."
-    else:
-        head = "**In random order there are fewer errors:** neighbours in time are not the best teachers here."
+        return untold
+    return same if not rise.clear else more if rise.mean > 0 else fewer
+
+
+def shuffled_sentence(found: Otherwise) -> str:
+    """State whether the order of the tasks carries something, in Markdown."""
+    head = _head(
+        found,
+        "**One repetition cannot tell whether the order matters.**",
+        "**The order carries nothing that errors show:** in random order they are the same but for noise.",
+        "**The order carries something:** in random order there are more errors.",
+        "**In random order there are fewer errors:** neighbours in time are not the best teachers here.",
+    )
     before, after = found.gains("forward_backward")
     return (
-        f"{head} {RULES['forward_backward']}: {_rise(rise)}; it makes {100 * before[0]:.1f} fewer in 100 than a single "
-        f"task in the order of arrival, and {100 * after[0]:.1f} fewer in random order."
+        f"{head} {RULES['forward_backward']}: {_rise(found.difference('forward_backward'))}; it makes "
+        f"{100 * before.mean:.1f} fewer in 100 than a single task in the order of arrival, and {100 * after.mean:.1f} "
+        "fewer in random order."
     )
 
 
-def without_sentence(found: Changed, task: int) -> str:
+def without_sentence(found: Otherwise, task: int) -> str:
     """State whether the other tasks miss one that was left out, in Markdown."""
-    rise = found.difference("forward_backward")
-    if len(found.before["single"]) < 2:
-        head = f"**One repetition cannot tell whether task {task + 1} is missed.**"
-    elif not rise.clear:
-        head = f"**The others do without task {task + 1}:** their errors are the same but for noise."
-    elif rise.mean > 0:
-        head = f"**Task {task + 1} helps the others:** without it they make more errors."
-    else:
-        head = f"**Task {task + 1} harms the others:** without it they make fewer errors."
-    return f"{head} {RULES['forward_backward']}: {_rise(rise)} on average over the tasks that stay."
+    head = _head(
+        found,
+        f"**One repetition cannot tell whether task {task + 1} is missed.**",
+        f"**The others do without task {task + 1}:** their errors are the same but for noise.",
+        f"**Task {task + 1} helps the others:** without it they make more errors.",
+        f"**Task {task + 1} harms the others:** without it they make fewer errors.",
+    )
+    rise = _rise(found.difference("forward_backward"))
+    return f"{head} {RULES['forward_backward']}: {rise} on average over the tasks that stay."

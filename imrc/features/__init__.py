@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, PulledIn, RandomFourier, Standardised
-from imrc.features._prepared import Prepared
+from imrc.features._maps import FeatureMap, Identity, PulledIn, Standardised
 from imrc.features._spec import (
     FREQUENCIES,
     KINDS,
@@ -24,15 +23,11 @@ __all__ = [
     "SIGMA2",
     "VERSION",
     "WITH_FREQUENCIES",
-    "Clipped",
-    "Composite",
     "FeatureKind",
     "FeatureMap",
     "FeatureSpec",
     "Identity",
-    "Prepared",
     "PulledIn",
-    "RandomFourier",
     "Representation",
     "Standardised",
     "make",

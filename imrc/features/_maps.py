@@ -1,14 +1,21 @@
-"""The maps themselves: small frozen objects with `transform`."""
+"""The maps themselves: small frozen objects with `transform`, some with `learn`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
+from imrc.tasks import LEAST_FREQUENT
+
+if TYPE_CHECKING:
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
 
 
 class FeatureMap(ABC):
@@ -21,29 +28,12 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def transform(self, X: Floats) -> Floats:
-        """Return the features of instances X (n, d), shape (n, D).
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n, D)
-            Features.
-        """
+        """Return the features of instances X (n, d), shape (n, D)."""
 
 
 @dataclass(frozen=True)
 class Identity(FeatureMap):
-    """phi(x) = x.
-
-    Attributes
-    ----------
-    width : int
-        Number of features.
-    """
+    """phi(x) = x."""
 
     width: int
 
@@ -59,13 +49,7 @@ class Identity(FeatureMap):
 
 @dataclass(frozen=True)
 class Clipped(Identity):
-    """phi(x) = x, with everything below 0 or above 1 replaced by 0 or 1.
-
-    Attributes
-    ----------
-    width : int
-        Number of features.
-    """
+    """phi(x) = x, with everything below 0 or above 1 replaced by 0 or 1."""
 
     def transform(self, X: Floats) -> Floats:
         """Return X, clipped."""
@@ -74,35 +58,14 @@ class Clipped(Identity):
 
 @dataclass(frozen=True, eq=False)
 class Standardised(FeatureMap):
-    """phi(x) = (x - centre) / scale, feature by feature.
+    """phi(x) = (x - centre) / scale, feature by feature."""
 
-    Attributes
-    ----------
-    centre, scale : ndarray of shape (d,)
-        Mean and standard deviation the map was made with; constant columns have scale 1.
-    """
-
-    centre: Floats
-    scale: Floats
+    centre: Floats  # (d,)
+    scale: Floats  # 1 for constant columns
 
     @classmethod
     def learn(cls, X: Floats) -> Standardised:
-        """Take centre and scale from the rows of X (population standard deviation).
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Instances.
-
-        Returns
-        -------
-        Standardised
-
-        Examples
-        --------
-        >>> Standardised.learn(np.array([[0.0, 5.0], [2.0, 5.0]])).transform(np.array([[2.0, 6.0]]))
-        array([[1., 1.]])
-        """
+        """Take mean and population standard deviation of the rows of X."""
         centre, scale = X.mean(axis=0), X.std(axis=0)
         # A constant column leaves rounding noise instead of zero when its values are large.
         constant = scale <= 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300)
@@ -125,20 +88,11 @@ class PulledIn(Identity):
     A column that hardly varied where its scale was learnt may take values of a hundred times that scale later: in
     random features they would be noise. The order of the values is kept.
 
-    Attributes
-    ----------
-    width : int
-        Number of features.
-    limit : float
-        Where the logarithm begins.
-
-    Examples
-    --------
     >>> PulledIn(2, 8.0).transform(np.array([[-3.0, 8.0 + np.expm1(2.0)]]))
     array([[-3., 10.]])
     """
 
-    limit: float
+    limit: float  # where the logarithm begins
 
     def transform(self, X: Floats) -> Floats:
         """Return X with what lies beyond the limit pulled in."""
@@ -149,15 +103,9 @@ class PulledIn(Identity):
 
 @dataclass(frozen=True, eq=False)
 class RandomFourier(FeatureMap):
-    """phi(x) = [cos(x u_1), ..., cos(x u_N), sin(x u_1), ..., sin(x u_N)], amplitude 1.
+    """phi(x) = [cos(x u_1), ..., cos(x u_N), sin(x u_1), ..., sin(x u_N)], amplitude 1."""
 
-    Attributes
-    ----------
-    frequencies : ndarray of shape (d, N)
-        The frequencies u.
-    """
-
-    frequencies: Floats
+    frequencies: Floats  # u, (d, N)
 
     @property
     def n_outputs(self) -> int:
@@ -172,15 +120,9 @@ class RandomFourier(FeatureMap):
 
 @dataclass(frozen=True, eq=False)
 class Composite(FeatureMap):
-    """Several maps side by side, each on its own columns, or one after the other.
+    """Several maps side by side, each on its own columns, or one after the other."""
 
-    Attributes
-    ----------
-    parts : tuple of (ndarray of int, tuple of FeatureMap)
-        Columns, and the maps applied to them in turn.
-    """
-
-    parts: tuple[tuple[NDArray[np.int64], tuple[FeatureMap, ...]], ...]
+    parts: tuple[tuple[Ints, tuple[FeatureMap, ...]], ...]  # columns, and the maps applied to them in turn
 
     @property
     def n_outputs(self) -> int:
@@ -196,3 +138,98 @@ class Composite(FeatureMap):
                 block = feature_map.transform(block)
             blocks.append(block)
         return np.concatenate(blocks, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(FeatureMap):
+    """Missing numbers become the median of their column, days are counted from the first, words become 0/1 columns.
+
+    Left out are columns of numbers that have no scale: without a value in the rows learnt from, with more missing
+    values there than allowed, or always the same there (unless it is 0 or 1, as in columns that are mostly 0). Where
+    that would leave nothing, all are used.
+    """
+
+    numbers: Ints  # columns of numbers that are used
+    words: Ints  # columns of words
+    kinds: tuple[str, ...]  # "numeric", "binary" or "pixel" for each output; those of words come last
+    _start: Floats
+    _imputer: SimpleImputer
+    _encoder: OneHotEncoder | None
+
+    @classmethod
+    def learn(cls, X: Floats, kinds: Sequence[str], *, max_categories: int, max_missing: float) -> Prepared:
+        """Learn medians, first days and the words that get a column from the rows of X.
+
+        One column has up to `max_categories` columns for its words, the rarer ones share one more; columns of numbers
+        with a larger share of missing values than `max_missing` are left out.
+
+        >>> X = np.array([[1.0, 0.0], [3.0, 0.0], [np.nan, 1.0], [8.0, 1.0], [9.0, 2.0]])
+        >>> prepared = Prepared.learn(X, ("numeric", "category"), max_categories=20, max_missing=0.5)
+        >>> prepared.transform(np.array([[np.nan, 1.0], [5.0, 7.0]]))
+        array([[5.5, 0. , 1. , 0. ],
+               [5. , 0. , 0. , 1. ]])
+        """
+        from sklearn.impute import SimpleImputer
+        from sklearn.preprocessing import OneHotEncoder
+
+        told = np.array(kinds)
+        words = np.flatnonzero(told == "category")
+        numbers = np.flatnonzero((told != "category") & _has_scale(X, max_missing))
+        if not words.size and not numbers.size:
+            numbers = np.arange(len(told))
+        first = np.nanmin(X[:, numbers], axis=0, initial=np.inf)
+        start = np.where((told[numbers] == "date") & np.isfinite(first), first, 0.0)
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        if numbers.size:
+            imputer.fit(X[:, numbers] - start)
+        encoder = None
+        if words.size:
+            # Rare words and words first met later share a column; where no word is rare, the latter have none.
+            encoder = OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                min_frequency=LEAST_FREQUENT,
+                max_categories=max_categories + 1,
+                sparse_output=False,
+                dtype=np.float64,
+            ).fit(X[:, words])
+        outputs = ["numeric" if kind == "date" else str(kind) for kind in told[numbers]]
+        columns = 0 if encoder is None else len(encoder.get_feature_names_out())
+        return cls(numbers, words, (*outputs, *("binary",) * columns), start, imputer, encoder)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of features."""
+        return len(self.kinds)
+
+    def transform(self, X: Floats) -> Floats:
+        """Return complete numbers of instances as they were read."""
+        blocks = [np.empty((len(X), 0))]
+        if self.numbers.size:
+            blocks.append(self._imputer.transform(X[:, self.numbers] - self._start))
+        if self._encoder is not None:
+            blocks.append(self._encoder.transform(X[:, self.words]))
+        return np.concatenate(blocks, axis=1)
+
+    def names(self, inputs: Sequence[str], categories: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the names of the outputs, for people."""
+        names = [inputs[column] for column in self.numbers]
+        if self._encoder is not None:
+            rare = self._encoder.infrequent_categories_
+            for column, codes, seldom in zip(self.words, self._encoder.categories_, rare, strict=True):
+                known = categories.get(int(column), ())
+                missed = np.array([] if seldom is None else seldom, dtype=np.float64)
+                for code in codes[~(np.isin(codes, missed) | (np.isnan(codes) & np.isnan(missed).any()))]:
+                    word = "(missing)" if np.isnan(code) else (*known, *("?",))[min(int(code), len(known))]
+                    names.append(f"{inputs[column]} = {word}")
+                if seldom is not None:
+                    names.append(f"{inputs[column]} = other")
+        return tuple(names)
+
+
+def _has_scale(X: Floats, max_missing: float) -> NDArray[np.bool_]:
+    """Which columns have values that vary, or are all 0 or all 1, and not more missing values than allowed."""
+    missing = np.isnan(X)
+    low = np.where(missing, np.inf, X).min(axis=0, initial=np.inf)
+    high = np.where(missing, -np.inf, X).max(axis=0, initial=-np.inf)
+    varies = (low < high) | ((low == high) & ((low == 0.0) | (low == 1.0)))
+    return np.asarray(varies & (missing.mean(axis=0) <= max_missing))

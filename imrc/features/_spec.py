@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imrc._checks import check_choice, check_int, check_real
-from imrc._types import Floats
-from imrc.features._maps import Clipped, Composite, FeatureMap, Identity, PulledIn, RandomFourier, Standardised
-from imrc.features._prepared import Prepared
+from imrc._types import Floats, Ints
+from imrc.features._maps import (
+    Clipped,
+    Composite,
+    FeatureMap,
+    Identity,
+    Prepared,
+    PulledIn,
+    RandomFourier,
+    Standardised,
+)
 from imrc.tasks import TaskSequence
 
 FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median", "blended"]
@@ -55,6 +63,8 @@ DESCRIPTIONS: dict[FeatureKind, str] = {
     "distance are those of the training samples of the first task. What the recommended preset takes.",
 }
 
+Part = tuple[Ints, tuple[FeatureMap, ...]]
+
 _PULLED_IN_BEYOND = 8.0
 """Standard deviations of the first task beyond which values of a numeric column are pulled in."""
 
@@ -74,26 +84,11 @@ _NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)
 
 @dataclass(frozen=True)
 class FeatureSpec:
-    """Description of a feature map.
+    """Which feature map, with its numbers."""
 
-    Attributes
-    ----------
-    kind : {"automatic", "paper", "identity", "standardised", "rff", "rff_median", "blended"}
-        See `DESCRIPTIONS`.
-    frequencies : int
-        Number N of random frequencies, 1 to 5000; each gives a cosine and a sine. "blended" takes 2 N for pixels.
-    sigma2 : float
-        Scaling parameter of "rff": frequencies are N(0, I) / (2 sigma2). 1e-6 to 1e6.
-
-    Examples
-    --------
-    >>> FeatureSpec.parse("rff").frequencies
-    200
-    """
-
-    kind: FeatureKind = "automatic"
-    frequencies: int = 200
-    sigma2: float = 10.0
+    kind: FeatureKind = "automatic"  # see `DESCRIPTIONS`
+    frequencies: int = 200  # N, each gives a cosine and a sine; "blended" takes 2 N for pixels
+    sigma2: float = 10.0  # of "rff": frequencies are N(0, I) / (2 sigma2)
 
     def __post_init__(self) -> None:
         check_choice("features", self.kind, KINDS)
@@ -102,20 +97,8 @@ class FeatureSpec:
 
     @classmethod
     def parse(cls, value: str | FeatureSpec) -> FeatureSpec:
-        """Return `value` as a FeatureSpec; a string is a kind with default numbers.
-
-        Parameters
-        ----------
-        value : str or FeatureSpec
-            One of `KINDS`, or a specification.
-
-        Returns
-        -------
-        FeatureSpec
-        """
-        if isinstance(value, FeatureSpec):
-            return value
-        return cls(kind=check_choice("features", value, KINDS))
+        """Return `value` as a FeatureSpec; a string is a kind with default numbers."""
+        return value if isinstance(value, FeatureSpec) else cls(kind=check_choice("features", value, KINDS))
 
     @property
     def diagnosed(self) -> FeatureSpec:
@@ -127,21 +110,10 @@ class FeatureSpec:
 
 
 def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedSequence:
-    """Return the seed of the random frequencies in one repetition of a run.
+    """Return the seed of the random frequencies in one repetition of a run, given by its seed or (the first) the run's.
 
     It is a child of the repetition's seed, so it depends neither on the number of tasks nor on that of repetitions.
 
-    Parameters
-    ----------
-    repetition : SeedSequence or int
-        Seed of the repetition; a number is the seed of a run, and stands for its first repetition.
-
-    Returns
-    -------
-    SeedSequence
-
-    Examples
-    --------
     >>> first, second = np.random.SeedSequence(5).spawn(2)
     >>> repetition_draw(5).spawn_key == repetition_draw(first).spawn_key, repetition_draw(second).spawn_key
     (True, (1, 0, 0))
@@ -156,54 +128,24 @@ def repetition_draw(repetition: np.random.SeedSequence | int) -> np.random.SeedS
 class Representation:
     """A feature map before it is learnt: which one, and what is known of the columns.
 
-    Attributes
-    ----------
-    spec : FeatureSpec
-        Which map, or its kind.
-    kinds : tuple of str
-        Kind of each column, as in `imrc.TaskSequence`. Empty: undeclared, all of them.
-    raw : bool
-        Whether columns are as they were read: with words, dates, or values that may be missing. They are made complete
-        numbers first.
-    max_categories : int
-        Most words of one column that get a 0/1 column of their own; the others share one more.
-    max_missing : float
-        Share of missing values above which a column is left out.
-    names : tuple of str
-        Names of the columns, or empty.
-
-    Examples
-    --------
     >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 1.0]])
     >>> Representation("standardised").learn(X).transform(X).mean(axis=0).round(9)
     array([0., 0.])
     """
 
-    spec: FeatureSpec
-    kinds: tuple[str, ...] = ()
-    raw: bool = False
-    max_categories: int = 20
-    max_missing: float = 1.0
-    names: tuple[str, ...] = ()
+    spec: FeatureSpec  # or its kind
+    kinds: tuple[str, ...] = ()  # of each column, as in `imrc.TaskSequence`; empty: undeclared, all of them
+    raw: bool = False  # columns as they were read, with words, dates or missing values: made complete numbers first
+    max_categories: int = 20  # most words of one column with a 0/1 column of their own; the others share one more
+    max_missing: float = 1.0  # share of missing values above which a column is left out
+    names: tuple[str, ...] = ()  # of the columns, or empty
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spec", FeatureSpec.parse(self.spec))
 
     @classmethod
     def of(cls, spec: str | FeatureSpec, sequence: TaskSequence) -> Representation:
-        """Return a representation with what a sequence says of its columns.
-
-        Parameters
-        ----------
-        spec : str or FeatureSpec
-            Which map.
-        sequence : TaskSequence
-            The tasks; no value of them is looked at.
-
-        Returns
-        -------
-        Representation
-        """
+        """Return a representation with what a sequence says of its columns."""
         return cls(
             FeatureSpec.parse(spec),
             sequence.column_kinds,
@@ -218,23 +160,6 @@ class Representation:
 
         Whatever is learnt (medians in place of missing values, the words that get a column, scales, distances, and
         which undeclared columns are binary) is learnt from these rows, without labels.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Rows to learn from: those of the first task that are not kept for testing.
-        seed : int, sequence of int or SeedSequence
-            Of the random frequencies, for `numpy.random.default_rng`.
-
-        Returns
-        -------
-        FeatureMap
-            With `transform(X) -> (n, D)` and `n_outputs`.
-
-        Raises
-        ------
-        ValueError
-            If there is not one kind per column.
         """
         generator = np.random.default_rng(seed)
         if self.kinds and len(self.kinds) != X.shape[1]:
@@ -291,11 +216,9 @@ def _blended(X: Floats, frequencies: int, blend: _Blend, generator: np.random.Ge
     return Composite(((everything, (fourier,)), (everything, (Standardised(centre, np.full(d, scale)),))))
 
 
-def _side_by_side(
-    X: Floats, frequencies: int, kinds: NDArray[np.str_], generator: np.random.Generator
-) -> list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]]:
+def _side_by_side(X: Floats, frequencies: int, kinds: NDArray[np.str_], generator: np.random.Generator) -> list[Part]:
     """Return the maps of "blended" for numeric columns and pixels."""
-    parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
+    parts: list[Part] = []
     numeric, pixels = np.flatnonzero(kinds == "numeric"), np.flatnonzero(kinds == "pixel")
     if numeric.size:
         standardised, pulled_in = Standardised.learn(X[:, numeric]), PulledIn(len(numeric), _PULLED_IN_BEYOND)
@@ -309,22 +232,8 @@ def _side_by_side(
 def make(spec: str | FeatureSpec, sequence: TaskSequence, seed: int = 0) -> FeatureMap:
     """Return a feature map learnt from all rows of the first task of a sequence, for uses without a test.
 
-    Parameters
-    ----------
-    spec : str or FeatureSpec
-        Which map.
-    sequence : TaskSequence
-        The tasks it is for.
-    seed : int
-        Seed of the random frequencies. No repetition of a run has this draw, see `repetition_draw`.
+    No repetition of a run has the draw of random frequencies of this seed, see `repetition_draw`.
 
-    Returns
-    -------
-    FeatureMap
-        With `transform(X) -> (n, D)` and `n_outputs`.
-
-    Examples
-    --------
     >>> import imrc
     >>> sequence = imrc.datasets.load("random_walk", tasks=3, samples=20)
     >>> make("rff", sequence).n_outputs, make("identity", sequence).n_outputs
@@ -348,7 +257,7 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
     everything = np.arange(d)
     if kind == "rff_median":
         return Composite(((everything, _scaled_fourier(X, spec.frequencies, generator)),))
-    parts: list[tuple[NDArray[np.int64], tuple[FeatureMap, ...]]] = []
+    parts: list[Part] = []
     same: dict[str, type[Identity]] = {"binary": Clipped}
     if kind == "blended":
         parts = _side_by_side(X, spec.frequencies, kinds, generator)
@@ -369,20 +278,8 @@ def _of_numbers(spec: FeatureSpec, X: Floats, kinds: NDArray[np.str_], generator
 def output_names(feature_map: FeatureMap, sequence: TaskSequence) -> tuple[str, ...]:
     """Return names of the features for people: of the columns they stand for, where each stands for one.
 
-    Parameters
-    ----------
-    feature_map : FeatureMap
-        Made by `make` for the sequence.
-    sequence : TaskSequence
-        The tasks.
+    Empty if the columns have no names, or a feature mixes columns.
 
-    Returns
-    -------
-    tuple of str
-        One per feature; empty if the columns have no names, or a feature mixes columns.
-
-    Examples
-    --------
     >>> import imrc
     >>> digits = imrc.datasets.load("rotated_digits", tasks=2)
     >>> output_names(make("identity", digits), digits)[:2], output_names(make("rff", digits), digits)

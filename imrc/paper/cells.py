@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from imrc import datasets
@@ -19,6 +20,7 @@ from imrc.paper.printed import (
     printed_average_seconds,
     printed_characteristics,
     printed_datasets,
+    printed_error,
     printed_error_of,
     printed_errors,
     printed_seconds,
@@ -33,9 +35,6 @@ _PAPER = imrc_key("paper")
 _RULES = (imrc_key("paper", "forward"), imrc_key("paper", "single"))
 METHODS = (_PAPER, *_RULES, imrc_key("recommended"), *PUBLISHED)
 """Methods with a printed column, IMRC with both presets, and the paper's other two rules, which it does not print."""
-
-AVERAGE = "Average running time"
-"""Title of the last row of the table of running times."""
 
 _NOT_RUN = {
     "covertype": "on all 1,936 tasks only IMRC was run, with other b and W at n = 10; at n = 10 every method on the "
@@ -52,7 +51,8 @@ _NOT_BESIDE = {
 }
 """Why the stand-ins have no printed values."""
 
-_VALUES = ["ours", "std", "stderr", "repetitions", "printed", "printed_std"]
+_VALUES = ("ours", "std", "stderr", "repetitions", "printed", "printed_std")
+_Found = Mapping[tuple[str, str], Any]  # by dataset, and method or setting: the row that was measured
 
 
 def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = METHODS) -> pd.DataFrame:
@@ -62,70 +62,68 @@ def error_cells(n: int, error: ErrorKind = "average", methods: Sequence[str] = M
     (title of the method), ours, std, stderr (NaN where not measured), repetitions, printed, printed_std, gap (ours
     minus printed), why (ours or the printed value is missing, else empty). References have no printed value.
     """
-    return _frame(_error_rows(shipped.table("errors"), n, error, methods))
+    measured = shipped.table("errors").query("n == @n and error_kind == @error")
+    found = _by(measured, "method")
+    names = (*printed_datasets(), *(name for name in STAND_INS if name in set(measured["dataset"])))
+    return _frame(
+        [
+            (name, title_of_method(method), *_ours(found, name, method), *printed_error(name, n, method))
+            for name in names
+            for method in methods
+        ]
+    )
 
 
-def _error_rows(table: pd.DataFrame, n: int, error: ErrorKind, methods: Sequence[str]) -> list[tuple[object, ...]]:
-    measured = table[(table["n"] == n) & (table["error_kind"] == error)]
-    found = {(row.dataset, row.method): row for row in measured.itertuples()}
-    stand_ins = [name for name in STAND_INS if name in set(measured["dataset"])]
-    rows: list[tuple[object, ...]] = []
-    for name in (*printed_datasets(), *stand_ins):
-        printed = printed_errors(name, n)
-        for method in methods:
-            key = "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
-            mean, std = printed.get(key, (math.nan, math.nan))
-            rows.append((name, title_of_method(method), *_ours(found.get((name, method))), mean, std))
-    return rows
+def _by(measured: pd.DataFrame, column: str) -> dict[tuple[str, str], Any]:
+    return {(row.dataset, getattr(row, column)): row for row in measured.itertuples()}
 
 
-def _ours(row: Any) -> tuple[float, float, float, int]:  # noqa: ANN401 - a row of a table
+def _ours(found: _Found, name: str, key: str) -> tuple[float, float, float, int]:
+    row = found.get((name, key))
     return (math.nan, math.nan, math.nan, 0) if row is None else (row.error, row.std, row.stderr, row.repetitions)
 
 
 def setting_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table over W and b for n = 10 or 100, with the columns of `error_cells`."""
-    measured = shipped.table("settings").query("n == @n")
-    found = {(row.dataset, row.setting): row for row in measured.itertuples()}
-    rows: list[tuple[object, ...]] = []
-    for name in datasets_with_settings():
-        for setting in (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS)):
-            ours, printed = _ours(found.get((name, setting))), printed_error_of(name, n, setting)
-            rows.append((name, f"{setting[0]} = {setting[1:]}", *ours, printed, math.nan))
-    return _frame(rows)
+    found = _by(shipped.table("settings").query("n == @n"), "setting")
+    settings = (*(f"W{W}" for W in WINDOWS), *(f"b{b}" for b in BACKWARD_STEPS))
+    return _frame(
+        [
+            (name, f"{key[0]} = {key[1:]}", *_ours(found, name, key), printed_error_of(name, n, key), math.nan)
+            for name in datasets_with_settings()
+            for key in settings
+        ]
+    )
 
 
 def time_cells(n: int) -> pd.DataFrame:
     """Return the cells of the table of running times for n = 10 or 100: seconds per task in ours and printed."""
-    by_setting = shipped.table("settings").query("n == @n")
-    by_method = shipped.table("errors").query("n == @n and error_kind == 'average'")
-    found = {(row.dataset, row.setting): row for row in by_setting.itertuples()}
-    found |= {(row.dataset, row.method): row for row in by_method.itertuples()}
-    rows: list[tuple[object, ...]] = []
-    keys = (*(f"b{b}" for b in BACKWARD_STEPS), *PUBLISHED)
-    titles = {key: title_of_method(key) if key in PUBLISHED else f"IMRC, b = {key[1:]}" for key in keys}
-    times: dict[str, list[float]] = {key: [] for key in keys}
-    for name in printed_datasets():
-        for key in keys:
-            row = found.get((name, key))
-            seconds, repetitions = (math.nan, 0) if row is None else (row.seconds, row.repetitions)
-            times[key] += [] if row is None else [row.seconds]
-            printed = printed_seconds(name, n, key)
-            rows.append((name, titles[key], seconds, math.nan, math.nan, repetitions, printed, math.nan))
+    measured = shipped.table("settings").query("n == @n"), shipped.table("errors").query("n == @n")
+    timed = [table.assign(error=table["seconds"], std=math.nan, stderr=math.nan) for table in measured]
+    found = _by(timed[0], "setting") | _by(timed[1].query("error_kind == 'average'"), "method")
+    titles = {f"b{b}": f"IMRC, b = {b}" for b in BACKWARD_STEPS} | {key: title_of_method(key) for key in PUBLISHED}
+    rows: list[tuple[object, ...]] = [
+        (name, title, *_ours(found, name, key), printed_seconds(name, n, key), math.nan)
+        for name in printed_datasets()
+        for key, title in titles.items()
+    ]
     averages = printed_average_seconds() if n == PRINTED_AVERAGE_N else {}
-    for key in keys:
-        ours = sum(times[key]) / len(times[key]) if times[key] else math.nan
-        printed = averages.get({"b3": "imrc"}.get(key, key), math.nan)
-        rows.append(("", titles[key], ours, math.nan, math.nan, len(times[key]), printed, math.nan))
+    for key, title in titles.items():
+        times = [found[name, key].seconds for name in printed_datasets() if (name, key) in found]
+        mean, printed = sum(times) / len(times) if times else math.nan, averages.get("imrc" if key == "b3" else key)
+        rows.append(
+            ("", title, mean, math.nan, math.nan, len(times), math.nan if printed is None else printed, math.nan)
+        )
     return _frame(rows)
 
 
-def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
+def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return cells with their titles, differences and reasons; rows without anything of ours below the others."""
     import pandas as pd
 
     cells = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
     cells.insert(1, "title", [_title(name) for name in cells["dataset"]])
-    # Rows without anything of ours at the end, in between they tear the others apart; averages below all others.
+    # In between they tear the others apart; averages are the last of all.
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
     place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
     cells = cells.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
@@ -134,7 +132,7 @@ def _frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
 
 
 def _title(name: str) -> str:
-    return STAND_INS.get(name) or (datasets.entry(name).title if name else AVERAGE)
+    return STAND_INS.get(name) or (datasets.entry(name).title if name else "Average running time")
 
 
 def _why(cell: Any, at_hand: Mapping[str, bool]) -> str:  # noqa: ANN401 - a row of a table
@@ -171,76 +169,73 @@ def agreement(cells: pd.DataFrame) -> str:
     both = cells[cells["gap"].notna()]
     if not len(both):
         return "Nothing was measured here."
-    own = both["column"] == title_of_method(_PAPER)
-    parts = []
-    for words, part in (
-        ("IMRC with the paper's choices", both[own]),
-        ("the other methods", both[~own & _published(both)]),
-    ):
-        if len(part):
-            parts.append(
-                f"{words}: **{_agreeing(part)} of {len(part)}** (median difference "
-                f"{decimal(part['gap'].abs().median())})"
-            )
+    own, others = _own_and_others(both)
+    parts = [
+        f"{words}: **{_agreeing(part)} of {len(part)}** (median difference {decimal(part['gap'].abs().median())})"
+        for words, part in (("IMRC with the paper's choices", own), ("the other methods", others))
+        if len(part)
+    ]
     return (
         f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
-        + "; ".join(parts)
-        + "."
+        f"{'; '.join(parts)}."
     )
+
+
+def _own_and_others(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the cells of IMRC with the paper's choices, and those of the methods published by others."""
+    titles = [title_of_method(name) for name in PUBLISHED]
+    return cells[cells["column"] == title_of_method(_PAPER)], cells[cells["column"].isin(titles)]
 
 
 def _agreeing(cells: pd.DataFrame) -> int:
     return int((cells["gap"].abs() <= TOLERANCE).sum())
 
 
-def _near(error: ErrorKind) -> dict[str, tuple[int, int]]:
-    """Return how many cells of all n agree with print, of how many: IMRC's ("imrc") and the other methods'."""
+@cache
+def _near(error: ErrorKind) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how many cells of all n agree with print, of how many: IMRC's, and the other methods'."""
     import pandas as pd
 
-    measured = shipped.table("errors")
-    rows = [row for n in SIZES for row in _error_rows(measured, n, error, METHODS)]
-    table = pd.DataFrame(rows, columns=["dataset", "column", *_VALUES])
-    table = table.assign(gap=table["ours"] - table["printed"]).dropna(subset="gap")
-    own = table["column"] == title_of_method(_PAPER)
-    return {
-        name: (_agreeing(part), len(part))
-        for name, part in (("imrc", table[own]), ("others", table[_published(table)]))
-    }
+    own, others = _own_and_others(pd.concat([error_cells(n, error) for n in SIZES]).dropna(subset="gap"))
+    return (_agreeing(own), len(own)), (_agreeing(others), len(others))
 
 
 def headline() -> str:
     """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
-    near = _near("released")
-    (agree, total), (others, all_others) = near["imrc"], near["others"]
+    (agree, total), (others, all_others) = _near("released")
     return (
         f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
-        f"{all_others}; {len(missing())} of {len(printed_datasets())} datasets are not at hand"
+        f"{all_others}; {len(_absent())} of {len(printed_datasets())} datasets are not at hand"
     )
+
+
+def _absent() -> list[str]:
+    """Return the paper's datasets without results here."""
+    measured = set(shipped.table("errors")["dataset"])
+    return [name for name in printed_datasets() if name not in measured]
 
 
 def not_at_hand() -> str:
     """Say which of the datasets without results can be fetched, and which cannot be had as the paper uses them."""
-    measured = set(shipped.table("errors")["dataset"])
-    absent = [name for name in printed_datasets() if name not in measured]
-    titles = {
-        fetched: listed([datasets.entry(name).title for name in absent if datasets.facts(name).downloadable == fetched])
+    fetched, never = (
+        listed([datasets.entry(name).title for name in _absent() if datasets.facts(name).downloadable == wanted])
         or "no dataset"
-        for fetched in (True, False)
-    }
+        for wanted in (True, False)
+    )
     return (
-        f"Not at hand: {titles[True]} can be fetched with the commands in the list of grey cells; {titles[False]} "
+        f"Not at hand: {fetched} can be fetched with the commands in the list of grey cells; {never} "
         "cannot be had, because the paper uses features of a network that nobody published."
     )
 
 
 def both_readings() -> str:
     """Return in one sentence how many cells of all n agree with print, for both definitions of the error."""
-    near = {error: _near(error) for error in get_args(ErrorKind)}
+    average, released = (_near(error) for error in get_args(ErrorKind))
     return (
         f"Within {decimal(TOLERANCE, 2)} of print, over all n: IMRC with the paper's choices in "
-        f"{near['released']['imrc'][0]} of {near['released']['imrc'][1]} cells with the error of the authors' script, "
-        f"in {near['average']['imrc'][0]} with the average the paper describes; the other methods in "
-        f"{near['released']['others'][0]} and {near['average']['others'][0]} of {near['released']['others'][1]}."
+        f"{released[0][0]} of {released[0][1]} cells with the error of the authors' script, "
+        f"in {average[0][0]} with the average the paper describes; the other methods in "
+        f"{released[1][0]} and {average[1][0]} of {released[1][1]}."
     )
 
 
@@ -252,15 +247,13 @@ def backward_sentence(error: ErrorKind = "average") -> str:
 
 def transfer_sentence(measured: pd.DataFrame) -> str:
     """Say beside the printed claim in how many cells of a table of errors each step of learning lowers the error."""
-    rules = [_PAPER, *_RULES]
-    both = measured.pivot_table(index=["dataset", "n"], columns="method", values="error").reindex(columns=rules)
-    both = both.dropna()
-    change, before = both[_PAPER] - both[_RULES[0]], both[_RULES[0]] - both[_RULES[1]]
+    errors = measured.pivot_table(index=["dataset", "n"], columns="method", values="error")
+    revised, forward, single = (errors.reindex(columns=[_PAPER, *_RULES]).dropna()[name] for name in (_PAPER, *_RULES))
     return (
         f"The paper says that backward learning always lowers the error of forward learning. Here it does in "
-        f"{int((change < 0).sum())} of {len(change)} cells (preset *paper*), and raises it in "
-        f"{int((change > 0).sum())}; forward learning lowers that of single-task learning in {int((before < 0).sum())} "
-        f"and raises it in {int((before > 0).sum())}."
+        f"{int((revised < forward).sum())} of {len(revised)} cells (preset *paper*), and raises it in "
+        f"{int((revised > forward).sum())}; forward learning lowers that of single-task learning in "
+        f"{int((forward < single).sum())} and raises it in {int((forward > single).sum())}."
     )
 
 
@@ -306,13 +299,13 @@ def characteristics() -> pd.DataFrame:
     rows = []
     for name in printed_datasets():
         ours, printed = measured.get(name), printed_characteristics(name)
-        texts: list[str] = [datasets.entry(name).title]
-        for fact, value in printed.items():
-            texts.append(f"{'–' if ours is None else f'{getattr(ours, fact):,}'} | {value:,}")
+        texts = [
+            f"{'–' if ours is None else f'{getattr(ours, fact):,}'} | {value:,}" for fact, value in printed.items()
+        ]
         more = ["–"] * 3
         if ours is not None:
             more = [f"{ours.columns:,}", f"{ours.task_samples:,}", decimal(ours.rarest_class)]
-        rows.append([*texts, *more, "" if ours is not None else how_to_get(name)])
+        rows.append([datasets.entry(name).title, *texts, *more, "" if ours is not None else how_to_get(name)])
     titles = ["Dataset", "Classes", "Samples", "Tasks", "Columns", "Samples of a task", "Rarest class", "How to get it"]
     return pd.DataFrame(rows, columns=titles)
 
@@ -327,7 +320,7 @@ def covertype_runs() -> pd.DataFrame:
     for (features, preset), part in measured.groupby(["features", "preset"], sort=False):
         rules = part.groupby("rule")
         error, released, seconds = (rules[name].mean() for name in ("average", "released", "seconds"))
-        repetitions, tasks = part["repetition"].nunique(), int(part["k"].iloc[0])
+        n, tasks = int(part["n"].iloc[0]), int(part["k"].iloc[0])
         rows.append(
             {
                 "Representation": features,
@@ -336,25 +329,19 @@ def covertype_runs() -> pd.DataFrame:
                 "Forward": decimal(error["forward"]),
                 "Forward and backward": decimal(error["forward_backward"]),
                 "The same, authors' script": decimal(released["forward_backward"]),
-                "Printed": decimal(printed_errors("covertype", int(part["n"].iloc[0]))["imrc"][0], 2),
+                "Printed": decimal(printed_errors("covertype", n)["imrc"][0], 2),
                 "ms a task": f"{1000 * seconds['forward_backward'] / tasks:.1f}",
-                "Repetitions": repetitions,
+                "Repetitions": part["repetition"].nunique(),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _published(cells: pd.DataFrame) -> pd.Series[bool]:
-    return cells["column"].isin([title_of_method(name) for name in PUBLISHED])
-
-
-def missing(name: Literal["errors", "settings"] = "errors") -> pd.DataFrame:
+def missing() -> pd.DataFrame:
     """Return the paper's datasets without results here: title, and how to get the data."""
     import pandas as pd
 
-    measured = set(shipped.table(name)["dataset"])
-    names = [other for other in printed_datasets() if other not in measured]
-    rows = [(datasets.entry(other).title, datasets.status(other).in_words, how_to_get(other)) for other in names]
+    rows = [(datasets.entry(name).title, datasets.status(name).in_words, how_to_get(name)) for name in _absent()]
     return pd.DataFrame(rows, columns=["Dataset", "On this computer", "How to get it"])
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -16,21 +15,21 @@ import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
 from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
-from imrc.evaluation.compared import run_methods, tables_by_cell
-from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, score_table
+from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, run_methods, score_table, tables_by_cell
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
-from imrc.evaluation.windows import growth_table, window_table
 from imrc.features import FeatureSpec
 from imrc.paper.printed import (
     datasets_with_settings,
+    method_in_print,
     printed_characteristics,
     printed_datasets,
+    printed_error,
     printed_error_of,
-    printed_errors,
     printed_seconds,
 )
+from imrc.paper.windows import growth_table, window_table
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
@@ -58,8 +57,7 @@ GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references"
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is running, steps done, steps in all)."""
-Results = Callable[[RunSettings, Sequence[str], Progress], list[RunResult]]
-"""Gives the runs of some methods on a sequence."""
+Announce = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -125,21 +123,6 @@ def how_to_get(name: str) -> str:
     return f"Cannot be downloaded in the form that is needed; imrc datasets info {name} says what to do."
 
 
-def _load(request: TableRequest, name: str) -> TaskSequence:
-    return datasets.load(name, seed=request.settings.seed, **({} if request.k is None else {"tasks": request.k}))
-
-
-def _variants(request: TableRequest, n: int) -> Iterator[tuple[str, RunSettings]]:
-    """Yield setting and run of IMRC for the tables over W and b."""
-    base = replace(request.settings, n=n)
-    if request.kind == "window":
-        for W in WINDOWS:
-            yield f"W{W}", replace(base, W=W)
-    else:
-        for b in BACKWARD_STEPS:
-            yield f"b{b}", replace(base, b=b)
-
-
 class Runs:
     """Runs of tables measured one after the other; those with the same settings are done once."""
 
@@ -149,10 +132,10 @@ class Runs:
     def of(
         self,
         sequence: TaskSequence,
-        announce: Callable[[str], None],
         settings: RunSettings,
         methods: Sequence[str],
         progress: Progress,
+        announce: Announce,
     ) -> list[RunResult]:
         """Return the results of `run_methods`, of which only those not there yet are run."""
         place = (sequence.name, len(sequence), settings)
@@ -166,7 +149,7 @@ def measure(
     request: TableRequest,
     *,
     progress: Progress | None = None,
-    announce: Callable[[str], None] | None = None,
+    announce: Announce | None = None,
     runs: Runs | None = None,
 ) -> pd.DataFrame:
     """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
@@ -178,110 +161,117 @@ def measure(
     """
     import pandas as pd
 
-    progress, announce = progress or (lambda *_: None), announce or (lambda _: None)
-    if request.kind == "characteristics":
-        return _characteristics(request, progress)
-    frames, runs = [], runs or Runs()
-    cells = [(name, n) for name in request.names for n in request.sizes]
-    sequence, loaded = None, ""
+    progress, announce, runs = progress or (lambda *_: None), announce or (lambda _: None), runs or Runs()
+    if not request.names:
+        raise InputError("No dataset to measure: none of those asked for is on this computer.")
+    sizes = request.sizes if request.kind != "characteristics" else (0,)
+    cells = [(name, n) for name in request.names for n in sizes]
+    facts: list[dict[str, Any]] = []
+    frames, sequence, loaded = [], None, ""
     for position, (name, n) in enumerate(cells, start=1):
-        progress(f"[{position}/{len(cells)}] {name}: loading", 0, 1)
+        where = f"[{position}/{len(cells)}] {name}"
+        progress(f"{where}: loading" if n else where, 0, 1)
         if sequence is None or loaded != name:
-            sequence, loaded = _load(request, name), name
+            tasks = {} if request.k is None else {"tasks": request.k}
+            sequence, loaded = datasets.load(name, seed=request.settings.seed, **tasks), name
+        if request.kind == "characteristics":
+            facts.append(_characteristics(name, sequence))
+            continue
 
-        def show(title: str, step: int, total: int, where: str = f"[{position}/{len(cells)}] {name}, n = {n}") -> None:
+        def show(title: str, step: int, total: int, where: str = f"{where}, n = {n}") -> None:
             progress(f"{where}: {title}", step, total)
 
         def say(text: str, where: str = f"{name}, n = {n}") -> None:
             announce(f"{where}: {text}")
 
+        settings = replace(request.settings, n=n)
         if request.kind in ("tasks", "growth"):
-            frames.append(_curve_rows(request, n, sequence, show))
-            continue
-        make = _error_rows if request.kind == "errors" else _setting_rows
-        rows = make(request, name, n, partial(runs.of, sequence, say), show)
-        frames.append(rows.assign(tasks=len(sequence)))
-    if not frames:
-        raise InputError("No dataset to measure: none of those asked for is on this computer.")
-    table = pd.concat(frames, ignore_index=True)
-    if request.kind in ("tasks", "growth"):
-        return _with_facts(table, request)
-    return _with_facts(_with_print(table, request.kind), request)
+            rows = _curve_rows(request, settings, sequence, show)
+        elif request.kind == "errors":
+            results = runs.of(sequence, settings, request.methods, show, say)
+            scores = score_table(results, plain=True).assign(dataset=name)
+            rows = tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
+            rows = _with_print(rows.assign(tasks=len(sequence)), request.kind)
+        else:
+            found = _setting_rows(request, settings, sequence, runs, show, say)
+            rows = _with_print(pd.DataFrame(found).assign(dataset=name, n=n, tasks=len(sequence)), request.kind)
+        frames.append(rows)
+    table = pd.DataFrame(facts) if facts else pd.concat(frames, ignore_index=True)
+    return table.assign(
+        kind=request.kind,
+        error_kind=request.error,
+        features=request.settings.features.kind,
+        seed=request.settings.seed,
+        versions=versions(),
+        date=date.today().isoformat(),
+    )
 
 
-def _curve_rows(request: TableRequest, n: int, sequence: TaskSequence, progress: Progress) -> pd.DataFrame:
+def _curve_rows(
+    request: TableRequest, settings: RunSettings, sequence: TaskSequence, progress: Progress
+) -> pd.DataFrame:
     import pandas as pd
 
     make = window_table if request.kind == "tasks" else growth_table
     presets = [name.partition(":")[2] for name in request.methods if name.startswith("imrc:")]
-    settings = [replace(request.settings, preset=preset) for preset in presets]
-    return pd.concat([make(sequence, own, [n], progress=progress).assign(preset=own.preset) for own in settings])
+    own = [replace(settings, preset=preset) for preset in presets]
+    return pd.concat([make(sequence, one, [one.n], progress=progress).assign(preset=one.preset) for one in own])
 
 
-def _characteristics(request: TableRequest, progress: Progress) -> pd.DataFrame:
-    """Return what the datasets hold as they are read here: one row each, printed values beside it."""
-    import pandas as pd
-
-    rows = []
-    for position, name in enumerate(request.names, start=1):
-        progress(f"[{position}/{len(request.names)}] {name}", 0, 1)
-        sequence = _load(request, name)
-        # The share of the rarest class within a task: the error of the best constant answer, for two classes.
-        shares = sequence.class_counts() / sequence.sizes[:, None]
-        said = printed_characteristics(name) if name in printed_datasets() else {}
-        rows.append(
-            {
-                "dataset": name,
-                "classes": sequence.n_classes,
-                "samples": int(sequence.info.get("rows", sequence.sizes.sum())),
-                "tasks": len(sequence),
-                "columns": sequence.n_features,
-                "task_samples": int(sequence.sizes.min()),
-                "rarest_class": float(shares.min(axis=1).mean()),
-                **{f"printed_{fact}": said.get(fact) for fact in ("classes", "samples", "tasks")},
-            }
-        )
-    return _with_facts(pd.DataFrame(rows), request)
+def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
+    """Return what a dataset holds as it is read here, printed values beside it."""
+    # The share of the rarest class within a task: the error of the best constant answer, for two classes.
+    shares = sequence.class_counts() / sequence.sizes[:, None]
+    said = printed_characteristics(name) if name in printed_datasets() else {}
+    return {
+        "dataset": name,
+        "classes": sequence.n_classes,
+        "samples": int(sequence.info.get("rows", sequence.sizes.sum())),
+        "tasks": len(sequence),
+        "columns": sequence.n_features,
+        "task_samples": int(sequence.sizes.min()),
+        "rarest_class": float(shares.min(axis=1).mean()),
+        **{f"printed_{fact}": said.get(fact) for fact in ("classes", "samples", "tasks")},
+    }
 
 
-def _error_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
-    settings = replace(request.settings, n=n)
-    scores = score_table(results(settings, request.methods, progress), plain=True).assign(dataset=name)
-    return tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
-
-
-def _setting_rows(request: TableRequest, name: str, n: int, results: Results, progress: Progress) -> pd.DataFrame:
-    import pandas as pd
-
+def _setting_rows(
+    request: TableRequest,
+    settings: RunSettings,
+    sequence: TaskSequence,
+    runs: Runs,
+    progress: Progress,
+    announce: Announce,
+) -> list[dict[str, Any]]:
+    """Return IMRC with other W or b, and for running times the other methods as they are."""
+    varied, values = ("W", WINDOWS) if request.kind == "window" else ("b", BACKWARD_STEPS)
     rows = []
     for method in request.methods:
         if method.startswith("imrc:"):
-            for setting, settings in _variants(request, n):
+            for value in values:
+                varied_run = replace(settings, W=value) if varied == "W" else replace(settings, b=value)
 
-                def show(title: str, step: int, total: int, setting: str = setting) -> None:
-                    progress(f"{title}, {setting[0]} = {setting[1:]}", step, total)
+                def show(title: str, step: int, total: int, value: int = value) -> None:
+                    progress(f"{title}, {varied} = {value}", step, total)
 
-                (result,) = results(settings, [method], show)
-                rows.append(_setting_row(result, "forward_backward", "imrc", method, setting, request.error))
+                (result,) = runs.of(sequence, varied_run, [method], show, announce)
+                title = f"IMRC ({method.partition(':')[2]}), {varied} = {value}"
+                rows.append(_setting_row(result, method, title, f"{varied}{value}", request.error))
         elif request.kind == "time":
-            settings = replace(request.settings, n=n)
-            (result,) = results(settings, [method], progress)
-            rows.append(_setting_row(result, method, method, method, "", request.error))
-    return pd.DataFrame(rows).assign(dataset=name, n=n)
+            (result,) = runs.of(sequence, settings, [method], progress, announce)
+            rows.append(_setting_row(result, method, method_title(method), "", request.error))
+    return rows
 
 
-def _setting_row(
-    result: RunResult, rule: str, timed: str, method: str, setting: str, error: ScoreKind
-) -> dict[str, Any]:
+def _setting_row(result: RunResult, method: str, title: str, setting: str, error: ScoreKind) -> dict[str, Any]:
+    rule, timed = ("forward_backward", "imrc") if setting else (method, method)
     kinds = {kind: Headline.of(result.per_repetition(rule, kind)) for kind in ("average", "newest", "released")}
-    own = "average" if error == "own" else error
-    headline, settings = kinds[own], result.settings
-    preset = method.partition(":")[2]
+    headline, settings = kinds["average" if error == "own" else error], result.settings
     return {
         "dataset": "",
         "n": 0,
         "method": method,
-        "title": f"IMRC ({preset}), {setting[0]} = {setting[1:]}" if setting else method_title(method),
+        "title": title,
         "setting": setting,
         "b": settings.b,
         "W": settings.learner.W,
@@ -295,26 +285,27 @@ def _setting_row(
 
 
 def _with_print(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    """Put the printed values beside ours; IMRC's stand beside its forward-and-backward rule, whatever the preset."""
-    printed, spread, seconds = [], [], []
+    """Put the printed values beside ours."""
+    printed, seconds = [], []
     for row in table.itertuples():
-        key = "imrc" if row.method.startswith("imrc:") and row.method.count(":") == 1 else row.method
-        if kind == "errors":
-            mean, std = printed_errors(row.dataset, row.n).get(key, (math.nan, math.nan))
-            timed = f"b{row.b}" if key == "imrc" else key
-        else:
-            mean, std = printed_error_of(row.dataset, row.n, row.setting), math.nan
-            timed = row.setting or key
-        printed.append(mean)
-        spread.append(std)
-        seconds.append(printed_seconds(row.dataset, row.n, timed))
-    table = table.assign(printed=printed, printed_std=spread, printed_seconds=seconds)
-    # A printed value has its own sampling noise and was rounded to two digits; rounding is left to the tolerance.
-    noise = np.hypot(table["stderr"], table["printed_std"].fillna(0.0) / math.sqrt(PRINTED_REPETITIONS))
-    gap = table["error"] - table["printed"]
-    two = 2.0 * noise
-    reproduced = (gap.abs() <= TOLERANCE) | (gap.abs() <= two)
+        of_setting = (printed_error_of(row.dataset, row.n, row.setting), math.nan)
+        printed.append(printed_error(row.dataset, row.n, row.method) if kind == "errors" else of_setting)
+        own = method_in_print(row.method) == "imrc"
+        seconds.append(printed_seconds(row.dataset, row.n, row.setting or (f"b{row.b}" if own else row.method)))
+    mean, spread = np.array(printed).T
+    table = table.assign(printed=mean, printed_std=spread, printed_seconds=seconds)
+    gap, two, reproduced = beside_print(table["error"], table["stderr"], mean, spread)
     return table.assign(gap=gap, gap_two_stderr=two, reproduced=reproduced.where(gap.notna()))
+
+
+def beside_print(error: Any, stderr: Any, printed: Any, printed_std: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Return ours minus printed, two standard errors of it, and whether it is reproduced; numbers or columns.
+
+    A printed value has its own sampling noise and was rounded to two digits; rounding is left to the tolerance.
+    """
+    gap = error - printed
+    two = 2.0 * np.hypot(stderr, np.nan_to_num(printed_std) / math.sqrt(PRINTED_REPETITIONS))
+    return gap, two, abs(gap) <= np.fmax(TOLERANCE, two)
 
 
 def versions() -> str:
@@ -323,14 +314,3 @@ def versions() -> str:
 
     python = platform.python_version()
     return f"imrc {imrc.__version__}, Python {python}, numpy {np.__version__}, numba {numba.__version__}"
-
-
-def _with_facts(table: pd.DataFrame, request: TableRequest) -> pd.DataFrame:
-    return table.assign(
-        kind=request.kind,
-        error_kind=request.error,
-        features=request.settings.features.kind,
-        seed=request.settings.seed,
-        versions=versions(),
-        date=date.today().isoformat(),
-    )

@@ -8,6 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+_MOMENTS = "imrc.core.moments.sample_moments"
+_FORWARD_CHANGE = "imrc.core.change.forward_change"
+_BACKWARD_CHANGE = "imrc.core.change.backward_change"
+_FORWARD = "imrc.core.recursions.forward_step"
+_REVISE = "imrc.core.recursions.revise"
+_STEP = "imrc.core.rules_01.ZeroOneRules.step"
+_SOLVE = "imrc.solvers.solve_many"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -31,42 +39,42 @@ ALGORITHM: tuple[Line, ...] = (
     Line(
         r"Sample average and MSE vectors $\tau_k, s_k$ of $D_k$ *(single task)*",
         equation="(4)",
-        functions=("imrc.core.moments.sample_moments",),
+        functions=(_MOMENTS,),
     ),
     Line(
         r"Estimate the expected quadratic change $d_k^2$",
         equation="(7)",
-        functions=("imrc.core.change.forward_change",),
+        functions=(_FORWARD_CHANGE,),
     ),
     Line(
         r"Forward mean and MSE vectors $\tau_k^{\rightharpoonup}, s_k^{\rightharpoonup}$ *(forward)*",
         equation="(6)",
-        functions=("imrc.core.recursions.forward_step",),
+        functions=(_FORWARD,),
     ),
     Line(
         r"Take $\lambda_k^{\rightharpoonup} = \sqrt{s_k^{\rightharpoonup}}$ and solve for $\mu_k$",
         equation="(3)",
-        functions=("imrc.core.zero_one_rules.ZeroOneRules.step", "imrc.solvers.solve_many"),
+        functions=(_STEP, _SOLVE),
     ),
     Line(r"**for** $j = k-1, k-2, \ldots, k-b$ **do**"),
     Line(
         r"Estimate the expected quadratic change $d_j^2$",
         depth=1,
         equation="(7)",
-        functions=("imrc.core.change.backward_change",),
+        functions=(_BACKWARD_CHANGE,),
     ),
     Line(
         r"Backward mean and MSE vectors $\tau_{j+1}^{\leftharpoondown k}, s_{j+1}^{\leftharpoondown k}$ *(backward)*, "
         r"then $\tau_j^{\rightleftharpoons k}, s_j^{\rightleftharpoons k}$ *(forward and backward)*",
         depth=1,
         equation="(6) in retrodiction, (10)",
-        functions=("imrc.core.recursions.revise",),
+        functions=(_REVISE,),
     ),
     Line(
         r"Take $\lambda_j^{\rightleftharpoons k} = \sqrt{s_j^{\rightleftharpoons k}}$ and solve for $\mu_j$",
         depth=1,
         equation="(3)",
-        functions=("imrc.core.zero_one_rules.ZeroOneRules.step", "imrc.solvers.solve_many"),
+        functions=(_STEP, _SOLVE),
     ),
 )
 """Algorithm 1, two lines of its loop as one: `revise` does both in one pass."""
@@ -91,26 +99,17 @@ FLOW: dict[str, Box] = {
         f"<i>τ<sub>j</sub>, s<sub>j</sub>, τ<sub>j</sub><sup>{_F}</sup>, s<sub>j</sub><sup>{_F}</sup></i>", 0, 0
     ),
     "samples": Box("samples <i>D<sub>k</sub></i>", 1, 0),
-    "average": Box(
-        "<i>τ<sub>k</sub>, s<sub>k</sub></i>", 1, 1, ("samples",), "imrc.core.moments.sample_moments", "single"
-    ),
-    "forward_change": Box(
-        "<i>d<sub>k</sub></i><sup>2</sup>", 1, 2, ("average", "kept"), "imrc.core.change.forward_change", "forward"
-    ),
+    "average": Box("<i>τ<sub>k</sub>, s<sub>k</sub></i>", 1, 1, ("samples",), _MOMENTS, "single"),
+    "forward_change": Box("<i>d<sub>k</sub></i><sup>2</sup>", 1, 2, ("average", "kept"), _FORWARD_CHANGE, "forward"),
     "backward_change": Box(
-        "<i>d<sub>j</sub></i><sup>2</sup>",
-        0,
-        2,
-        ("kept", "average"),
-        "imrc.core.change.backward_change",
-        "forward_backward",
+        "<i>d<sub>j</sub></i><sup>2</sup>", 0, 2, ("kept", "average"), _BACKWARD_CHANGE, "forward_backward"
     ),
     "forward": Box(
         f"<i>τ<sub>k</sub><sup>{_F}</sup>, s<sub>k</sub><sup>{_F}</sup></i>",
         1,
         3,
         ("forward_change", "kept", "average"),
-        "imrc.core.recursions.forward_step",
+        _FORWARD,
         "forward",
     ),
     "revised": Box(
@@ -118,40 +117,25 @@ FLOW: dict[str, Box] = {
         0,
         3,
         ("backward_change", "average", "kept"),
-        "imrc.core.recursions.revise",
+        _REVISE,
         "forward_backward",
     ),
     "confidence_forward": Box(
-        f"<i>λ<sub>k</sub><sup>{_F}</sup> = √s<sub>k</sub><sup>{_F}</sup></i>",
-        1,
-        4,
-        ("forward",),
-        "imrc.core.zero_one_rules.ZeroOneRules.step",
-        "forward",
+        f"<i>λ<sub>k</sub><sup>{_F}</sup> = √s<sub>k</sub><sup>{_F}</sup></i>", 1, 4, ("forward",), _STEP, "forward"
     ),
     "confidence_revised": Box(
         f"<i>λ<sub>j</sub><sup>{_FB}</sup> = √s<sub>j</sub><sup>{_FB}</sup></i>",
         0,
         4,
         ("revised",),
-        "imrc.core.zero_one_rules.ZeroOneRules.step",
+        _STEP,
         "forward_backward",
     ),
     "rule_forward": Box(
-        "rule <i>μ<sub>k</sub></i>",
-        1,
-        5,
-        ("confidence_forward", "forward", "samples"),
-        "imrc.solvers.solve_many",
-        "forward",
+        "rule <i>μ<sub>k</sub></i>", 1, 5, ("confidence_forward", "forward", "samples"), _SOLVE, "forward"
     ),
     "rule_revised": Box(
-        "rules <i>μ<sub>j</sub></i>",
-        0,
-        5,
-        ("confidence_revised", "revised"),
-        "imrc.solvers.solve_many",
-        "forward_backward",
+        "rules <i>μ<sub>j</sub></i>", 0, 5, ("confidence_revised", "revised"), _SOLVE, "forward_backward"
     ),
 }
 """The paper's flow diagram, as the steps of Algorithm 1: what comes out where, of what, and by which function."""
@@ -160,7 +144,7 @@ FLOW: dict[str, Box] = {
 def short_name(function: str) -> str:
     """Return a dotted name without its modules.
 
-    >>> short_name("imrc.core.zero_one_rules.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
+    >>> short_name("imrc.core.rules_01.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
     ('ZeroOneRules.step', 'revise')
     """
     return ".".join(function.split(".")[_modules(function) :])

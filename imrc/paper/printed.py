@@ -29,23 +29,33 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
     return {method: (float(mean), float(std)) for method, (mean, std) in cell.items()}
 
 
+def printed_error(dataset: str, n: int, method: str) -> tuple[float, float]:
+    """Return mean and standard deviation printed for a method, NaN where there is none.
+
+    IMRC's stand beside its forward-and-backward rule, whatever the preset.
+    """
+    return printed_errors(dataset, n).get(method_in_print(method), (math.nan, math.nan))
+
+
+def method_in_print(method: str) -> str:
+    """Return the name a method has in print: "imrc" for its revised rule, whatever the preset."""
+    return "imrc" if method.startswith("imrc:") and method.count(":") == 1 else method
+
+
 def with_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons of methods with columns printed and printed_std, NaN where the paper prints nothing.
 
     Only methods with their default profile, and IMRC's forward-and-backward rule with preset ``paper``, are the
     paper's, and its errors are error rates: beside balanced errors there is nothing.
     """
-    nothing = (math.nan, math.nan)
     shown = [
-        nothing
+        (math.nan, math.nan)
         if getattr(row, "measure", "error") != "error"
-        else printed_errors(row.dataset, row.n).get({"imrc:paper": "imrc"}.get(row.method, row.method), nothing)
+        or (row.method.startswith("imrc:") and row.method != "imrc:paper")
+        else printed_error(row.dataset, row.n, row.method)
         for row in table.itertuples()
     ]
     return table.assign(printed=[mean for mean, _ in shown], printed_std=[std for _, std in shown])
-
-
-_SETTINGS_SIZES = (10, 100)
 
 
 def printed_error_of(dataset: str, n: int, setting: str) -> float:
@@ -54,7 +64,7 @@ def printed_error_of(dataset: str, n: int, setting: str) -> float:
     >>> printed_error_of("spam", 10, "b5"), printed_error_of("spam", 50, "b5")
     (0.12, nan)
     """
-    return _pair("error", dataset, n, setting)
+    return _of_two_sizes("error", dataset, n, setting)
 
 
 def printed_seconds(dataset: str, n: int, what: str) -> float:
@@ -63,12 +73,12 @@ def printed_seconds(dataset: str, n: int, what: str) -> float:
     >>> printed_seconds("german", 100, "b3"), printed_seconds("german", 100, "gem")
     (0.773, 0.009)
     """
-    return _pair("seconds", dataset, n, what)
+    return _of_two_sizes("seconds", dataset, n, what)
 
 
-def _pair(table: str, dataset: str, n: int, key: str) -> float:
-    values = _tables("settings")[table].get(dataset, {}).get(key)
-    return float("nan") if values is None or n not in _SETTINGS_SIZES else float(values[_SETTINGS_SIZES.index(n)])
+def _of_two_sizes(table: str, dataset: str, n: int, key: str) -> float:
+    values = _tables("settings")[table].get(dataset, {}).get(key, ())
+    return float(dict(zip((10, 100), values, strict=False)).get(n, math.nan))
 
 
 def printed_datasets() -> tuple[str, ...]:

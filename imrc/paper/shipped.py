@@ -39,7 +39,7 @@ def index() -> dict[str, dict[str, Any]]:
 def _table(name: str) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.read_csv(results_folder() / f"{name}.csv", keep_default_na=True)
+    return pd.read_csv(results_folder() / f"{name}.csv")
 
 
 def table(name: Name) -> pd.DataFrame:
@@ -48,8 +48,7 @@ def table(name: Name) -> pd.DataFrame:
     >>> sorted(table("growth")["varied"].unique())
     ['b', 'k', 'n']
     """
-    found: pd.DataFrame = _table(check_choice("name", name, get_args(Name))).copy()
-    return found
+    return _table(check_choice("name", name, get_args(Name))).copy()
 
 
 def measured_when(name: str) -> str:

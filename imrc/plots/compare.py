@@ -10,9 +10,22 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.plots._axes import decimals, error_ends, whole_numbers
-from imrc.plots._panels import End, Traces, axis, band_key, bars, chart, line_ends, names_axis, panels
-from imrc.plots._style import COLOURS, DASHES
+from imrc.plots._drawing import (
+    COLOURS,
+    DASHES,
+    End,
+    Traces,
+    axis,
+    band_key,
+    bars,
+    chart,
+    decimals,
+    error_ends,
+    line_ends,
+    names_axis,
+    panels,
+    whole_numbers,
+)
 from imrc.wording import decimal, fewest, signed
 
 METHOD_COLOURS = {
@@ -35,8 +48,7 @@ METHOD_DASHES = {
 }
 """References share one colour and differ in this; published methods are drawn through."""
 
-_ROW_PX = 25
-"""Height of a method in a list."""
+_ROW_PX = 25  # Height of a method in a list.
 
 
 def _rule_of(method: str) -> str | None:
@@ -69,17 +81,7 @@ def _plus_minus(means: Iterable[float], halves: Iterable[float]) -> list[str]:
 
 
 def method_errors(table: pd.DataFrame) -> go.Figure:
-    """Return errors of all methods, best at the top, with bands and the paper's printed numbers.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`, with the paper's numbers or without.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return errors of all methods of a `comparison_table`, best at the top, with bands and printed numbers if any."""
     traces = Traces()
     rows = table.iloc[::-1]
     half = rows["half"].to_numpy()
@@ -127,14 +129,7 @@ def method_errors(table: pd.DataFrame) -> go.Figure:
 def method_differences(table: pd.DataFrame) -> go.Figure:
     """Return differences to the reference method with the intervals they are judged by; those that hold 0 are hollow.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.comparison_table`.
-
-    Returns
-    -------
-    Figure
+    `table` is from `imrc.evaluation.comparison.comparison_table`.
     """
     reference = table.loc[table["verdict"] == "reference", "title"].iloc[0]
     rows = table[table["verdict"] != "reference"].iloc[::-1]
@@ -226,19 +221,7 @@ _MEASURED = {
 
 
 def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "before"] = "average") -> go.Figure:
-    """Return errors by step, one line per method.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `imrc.evaluation.comparison.curve_table` with ``by="step"``.
-    kind : {"average", "newest", "before"}
-        Which errors they are, as in `curve_table`.
-
-    Returns
-    -------
-    Figure
-    """
+    """Return errors of the given kind by step, one line per method, of `imrc.evaluation.comparison.curve_table`."""
     traces = Traces()
     ends = _add_methods(traces, table)
     limits, height = _limits(table), 430
@@ -256,16 +239,7 @@ def method_curves(table: pd.DataFrame, kind: Literal["average", "newest", "befor
 def sample_and_task_curves(by_n: pd.DataFrame, by_k: pd.DataFrame) -> go.Figure:
     """Return the two panels of the paper: error against samples per task, and against the number of tasks.
 
-    Parameters
-    ----------
-    by_n : DataFrame
-        From `imrc.evaluation.comparison.sample_size_table`.
-    by_k : DataFrame
-        From `imrc.evaluation.comparison.curve_table` with ``by="k"``.
-
-    Returns
-    -------
-    Figure
+    `by_n` is from `imrc.evaluation.comparison.sample_size_table`, `by_k` from `curve_table` with ``by="k"``.
     """
     traces = Traces()
     _add_methods(traces, by_n)

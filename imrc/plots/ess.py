@@ -1,4 +1,4 @@
-"""Effective sample sizes: closed-form curves, one sequence's own values, growth with k and b, risk bounds."""
+"""Effective sample sizes: closed forms, a run's own and realised ones, growth with n, k and b, risk bounds."""
 
 from __future__ import annotations
 
@@ -17,20 +17,32 @@ from imrc._checks import check_int, check_real
 from imrc._types import Floats
 from imrc.core import theory
 from imrc.evaluation import EffectiveSamples, RunResult
-from imrc.evaluation.words import samples_text
-from imrc.plots._axes import task_ticks, whole_numbers
-from imrc.plots._panels import Traces, axis, bars, chart, panels
-from imrc.plots._style import COLOURS, DASHES, DATA, NAMES, rgba
+from imrc.evaluation.budget import Realised, realised_text
+from imrc.evaluation.effective import samples_text
+from imrc.planning import PLACES, Plan
+from imrc.plots._drawing import (
+    COLOURS,
+    DASHES,
+    DATA,
+    NAMES,
+    Traces,
+    axis,
+    bars,
+    chart,
+    names_axis,
+    panels,
+    rgba,
+    task_ticks,
+    whole_numbers,
+)
 from imrc.wording import decimal
 
-PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))
-"""Task j of k tasks: the pairs in the paper's figure."""
+PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
 BARS_UP_TO = 120
 _LARGEST_K = 1_000_000
 _LARGEST_B = 60
-_ENOUGH = 0.95
-"""Share of the full gain that counts as enough."""
+_ENOUGH = 0.95  # Share of the full gain that counts as enough.
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
@@ -142,12 +154,12 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
 
 
 def _add_curve(traces: Traces, part: pd.DataFrame, name: str, colour: str, dash: str) -> None:
-    traces.add(
-        x=part["ratio"],
-        y=part["ess"],
-        mode="lines",
-        name=name,
-        line={"color": colour, "width": 2.5, "dash": dash},
+    traces.line(
+        part["ratio"],
+        part["ess"],
+        name,
+        colour,
+        dash=dash,
         hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
     )
 
@@ -310,24 +322,24 @@ def ess_growth(
         "forward_backward": f"{NAMES['forward_backward']}, Theorem 4: mean over all tasks",
     }
     for rule, part in by_k.groupby("rule", sort=False):
-        traces.add(
-            x=part["k"],
-            y=part["ess"],
-            mode="lines",
-            name=names[rule],
+        traces.line(
+            part["k"],
+            part["ess"],
+            names[rule],
+            COLOURS[rule],
+            dash=DASHES[str(rule)],
             legendgroup=rule,
-            line={"color": COLOURS[rule], "width": 2.5, "dash": DASHES[str(rule)]},
             hovertemplate="k = %{x}: ESS %{y:.1f}<extra></extra>",
             panel=1,
         )
-    traces.add(
-        x=by_b["b"],
-        y=by_b["ess"],
+    traces.line(
+        by_b["b"],
+        by_b["ess"],
+        names["forward_backward"],
+        COLOURS["forward_backward"],
         mode="lines+markers" if len(by_b) <= 40 else "lines",
-        name=names["forward_backward"],
         legendgroup="forward_backward",
         showlegend=False,
-        line={"color": COLOURS["forward_backward"], "width": 2.5},
         customdata=100 * by_b["share"],
         hovertemplate="b = %{x}: ESS %{y:.1f}<br>%{customdata:.0f} % of the backward gain<extra></extra>",
         panel=2,
@@ -366,12 +378,14 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     """
     traces = Traces()
     for rule, dash in DASHES.items():
-        traces.add(
-            x=table["task"],
-            y=table[rule] / trivial,
+        traces.line(
+            table["task"],
+            table[rule] / trivial,
+            f"bound, {NAMES[rule].lower()}",
+            COLOURS[rule],
+            width=2,
+            dash=dash,
             mode="lines+markers",
-            name=f"bound, {NAMES[rule].lower()}",
-            line={"color": COLOURS[rule], "width": 2, "dash": dash},
             hovertemplate="task %{x}: bound %{y:,.3g} times guessing<extra></extra>",
         )
     for column, name, symbol in (("risk", "minimax risk reached", "diamond"), ("error", "test error", "circle-open")):
@@ -439,3 +453,106 @@ def with_reached(bounds: pd.DataFrame, result: RunResult) -> pd.DataFrame:
     error = result.error_tables["forward_backward"].final().mean(axis=0)
     inside = index < len(risk)  # a run that was stopped has fewer tasks
     return bounds[inside].assign(risk=risk[index[inside]], error=error[index[inside]])
+
+
+def realised_chart(found: Sequence[Realised], n: int) -> go.Figure:
+    """Return promised and realised samples of each rule with 95 % intervals.
+
+    What is off the grid is said beside the row.
+    """
+    traces = Traces()
+    names, notes = [], []
+    most = max(found[0].most, *(one.promised.mean for one in found))
+    for one in found:
+        colour = COLOURS[one.rule]
+        rows = (
+            ("promised", one.promised.mean, one.promised.low, one.promised.high, "circle-open"),
+            ("realised", one.value, one.low, one.high, "circle"),
+        )
+        for what, value, low, high, symbol in rows:
+            name = f"{NAMES[one.rule]},<br>{what}"
+            names.append(name)
+            if math.isfinite(low):
+                traces.straight([low, min(high, most)], [name, name], colour=rgba(colour, 0.45), width=5, dash=None)
+            traces.add(
+                x=[value if math.isfinite(value) else None],
+                y=[name],
+                mode="markers",
+                name=name,
+                marker={"size": 13, "color": colour, "symbol": symbol, "line": {"width": 2, "color": colour}},
+                hovertemplate="%{x:.1f} samples<extra></extra>",
+            )
+            if what == "realised" and not math.isfinite(value):
+                notes.append((name, realised_text(one)))
+    traces.straight([n, n], [names[-1], names[0]], "a task's own samples", COLOURS["single"], dash="dot")
+    return chart(
+        traces,
+        axis(
+            "samples a task is worth",
+            type="log",
+            range=[math.log10(min(found[0].least, n) * 0.9), math.log10(most * 1.05)],
+        ),
+        names_axis(names, range=[-0.6, len(names) - 0.4]),
+        title="Do the errors show what was promised?",
+        subtitle="bars: 95 % intervals; dotted: a task's own samples",
+        height=110 + 46 * len(names),
+        legend=False,
+        annotations=[
+            {"x": 0.02, "xref": "paper", "y": name, "xanchor": "left", "text": text, "showarrow": False}
+            for name, text in notes
+        ],
+        hovermode="closest",
+    )
+
+
+_X = {"n": "samples n per task", "k": "tasks k", "b": "backward steps b"}
+
+
+def plan_chart(table: pd.DataFrame, plan: Plan) -> go.Figure:
+    """Return three panels: effective samples as n, k or b varies, with the band of the rate, the plan and the wish."""
+    traces = Traces()
+    colour = COLOURS["forward_backward" if plan.of == "mean" else "forward"]
+    name = f"effective samples of {PLACES[plan.of]}"
+    uncertain = plan.rate.low != plan.rate.high
+    here = {"n": plan.n, "k": plan.k, "b": plan.b}
+    ticks = []
+    for number, vary in enumerate(_X, start=1):
+        shown: dict[str, Any] = {"showlegend": number == 1, "panel": number}
+        part = table[table["vary"] == vary]
+        x = part["x"].to_numpy()
+        ticks.append(whole_numbers(int(x.max()), 6))
+        if uncertain:
+            low, high = part["low"].to_numpy(), part["high"].to_numpy()
+            traces.band(x, low, high, colour, 0.18, name="95 % interval of ρ", legendgroup="band", **shown)
+        traces.line(
+            x,
+            part["value"],
+            name,
+            colour,
+            mode="lines+markers" if vary == "b" else "lines",
+            legendgroup="value",
+            hovertemplate=f"{vary} = %{{x}}: %{{y:.1f}} samples<extra></extra>",
+            **shown,
+        )
+        if plan.wish is not None:
+            ends = [float(x.min()), float(x.max())]
+            traces.straight(ends, [plan.wish] * 2, f"wanted: {plan.wish:,.3g}", legendgroup="wish", **shown)
+        traces.add(
+            x=[here[vary]],
+            y=[plan.promised[plan.of].value],
+            mode="markers",
+            name="the plan",
+            legendgroup="plan",
+            marker={"symbol": "diamond", "size": 10},
+            hovertemplate=f"the plan, {vary} = %{{x}}: %{{y:.1f}} samples<extra></extra>",
+            **shown,
+        )
+    return panels(
+        traces,
+        [f"k = {plan.k}, b = {plan.b}", f"n = {plan.n}, b = {plan.b}", f"n = {plan.n}, k = {plan.k}"],
+        [axis(text, **tick) for text, tick in zip(_X.values(), ticks, strict=True)],
+        [axis("effective sample size", rangemode="tozero"), *[axis(rangemode="tozero")] * 2],
+        gap=0.08,
+        title="What would more samples, tasks or steps back be worth?",
+        height=400,
+    )

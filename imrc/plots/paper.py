@@ -1,22 +1,36 @@
-"""Figures of page *The paper*: tables coloured by the difference from the printed values, ours against printed."""
+"""Figures of the page on the paper: ours against print, its curves, what a step does, and how long it takes."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from imrc.plots._axes import decimals
-from imrc.plots._panels import Traces, axis, chart, colour_axis
-from imrc.plots._style import COLOURS, DIVERGING
-from imrc.plots._themes import DIFFERENCE
+from imrc.paper.method import FLOW, Box, lines_of, short_name
+from imrc.plots._drawing import (
+    COLOURS,
+    DIFFERENCE,
+    DIVERGING,
+    NAMES,
+    Traces,
+    axis,
+    band_key,
+    chart,
+    colour_axis,
+    decimals,
+    panels,
+    whole_numbers,
+)
 from imrc.plots.compare import METHOD_COLOURS
-from imrc.plots.heatmaps import BAR_BELOW
+from imrc.plots.fitting import plain_text
+from imrc.plots.result import BAR_BELOW
 from imrc.wording import decimal
 
-_FULL = 0.2
-"""Differences of at least this size have the full colour."""
+_FULL = 0.2  # Differences of at least this size have the full colour.
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
 
@@ -160,4 +174,226 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
         axis("our error", tickformat=".1f", range=[0.0, top]),
         title="Do our errors match the printed ones?",
         height=520,
+    )
+
+
+_BY_SIZE = ("solid", "dash", "dot", "dashdot")  # Line styles of several n: colours are those of the rules everywhere.
+
+
+def window_curves(table: pd.DataFrame, *, raw: bool = False) -> go.Figure:
+    """Return errors against the number of consecutive tasks, and against n (if several), from `window_table`.
+
+    Divided by that of single-task learning, unless `raw`; `table` is of one sequence and preset.
+    """
+    value, half = ("error", "half") if raw else ("ratio", "ratio_half")
+    stderr = "stderr" if raw else "ratio_stderr"
+    sizes = sorted(table["n"].unique())
+    rules = [rule for rule in NAMES if rule in set(table["rule"]) and (raw or rule != "single")]
+    traces = Traces()
+    for rule in rules:
+        for n, dash in zip(sizes, _BY_SIZE * len(sizes), strict=False):
+            part = table[(table["rule"] == rule) & (table["n"] == n)].sort_values("k")
+            _line(traces, part["k"], part[value], part[half], COLOURS[rule], dash, f"{NAMES[rule]}, n = {n}", 1)
+    if not raw:
+        _level(traces, [table["k"].min(), table["k"].max()], 1)
+    titles, x_axes = ["Against k"], [axis("consecutive tasks k", **whole_numbers(int(table["k"].max()), 8))]
+    if len(sizes) > 1:
+        lengths = _two_lengths(table["k"].unique())
+        for rule in rules:
+            for k, dash in zip(lengths, _BY_SIZE, strict=False):
+                part = table[(table["rule"] == rule) & (table["k"] == k)].sort_values("n")
+                name = f"{NAMES[rule]}, k = {k}"
+                _line(traces, part["n"], part[value], part[half], COLOURS[rule], dash, name, 2)
+        if not raw:
+            _level(traces, [sizes[0], sizes[-1]], 2)
+        titles.append(f"Against n, k = {' and '.join(map(str, lengths))}")
+        ticks = {"tickvals": sizes, "ticktext": [str(n) for n in sizes]}
+        x_axes.append(axis("samples n per task", type="log", **ticks))
+    shown = table[table["rule"].isin(rules)]
+    spread = np.nan_to_num(shown[half].to_numpy())
+    ends = np.concatenate([shown[value] - spread, shown[value] + spread, [] if raw else [1.0]])
+    y_axes = [axis("error" if raw else "error / single-task error", **decimals(ends))]
+    named = shown.assign(stderr=shown[stderr])
+    return panels(
+        [*traces, *band_key(named)],
+        titles,
+        x_axes,
+        [*y_axes, *[axis(**decimals(ends))] * (len(titles) - 1)],
+        gap=0.06,
+        share_y=True,
+        title="How much do more tasks help?",
+        height=450,
+    )
+
+
+def _two_lengths(lengths: Sequence[int]) -> list[int]:
+    """Return two numbers of tasks to compare: about a tenth of the longest, and the longest up to 10 of them all."""
+    ordered = sorted(int(k) for k in lengths)
+    middle = min(ordered, key=lambda k: abs(k - 10))
+    return sorted({ordered[len(ordered) // 4], middle} if middle != ordered[0] else {ordered[0], ordered[-1]})
+
+
+def _line(
+    traces: Traces, x: pd.Series, y: pd.Series, half: pd.Series, colour: str, dash: str, name: str, panel: int
+) -> None:
+    if np.isfinite(half).all() and len(x) > 1:
+        low, high = (y - half).to_numpy(), (y + half).to_numpy()
+        traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)
+    said = [f" ± {value:.3f}" if np.isfinite(value) else "" for value in half]
+    traces.add(
+        x=x,
+        y=y,
+        mode="lines+markers",
+        name=name,
+        legendgroup=name,
+        line={"color": colour, "width": 2, "dash": dash},
+        marker={"size": 5},
+        customdata=said,
+        hovertemplate="%{x}: %{y:.3f}%{customdata}<extra>" + name + "</extra>",
+        panel=panel,
+    )
+
+
+def _level(traces: Traces, x: Sequence[int], panel: int) -> None:
+    shown: dict[str, Any] = {"legendgroup": "single", "showlegend": panel == 1, "panel": panel}
+    traces.straight(x, [1.0, 1.0], NAMES["single"], COLOURS["single"], dash="dot", **shown)
+
+
+_COLUMNS = ("tasks k − b, …, k − 1", "new task k")
+_WIDTH, _HEIGHT = 0.86, 0.62  # Of a box, where columns and rows are 1 apart.
+
+
+def _colour(box: Box) -> str:
+    return COLOURS[box.rule or "reference"]
+
+
+def _arrow(start: Box, end: Box) -> dict[str, Any]:
+    """Return an arrow: from below to above within a column, from side to side between columns."""
+    across = end.column - start.column
+    from_x, to_x = start.column + across * _WIDTH / 2, end.column - across * _WIDTH / 2
+    from_y, to_y = float(start.row), float(end.row)
+    if not across:
+        from_y, to_y = from_y + _HEIGHT / 2, to_y - _HEIGHT / 2
+    place: dict[str, Any] = dict(zip(("ax", "ay", "x", "y"), (from_x, from_y, to_x, to_y), strict=True))
+    axes = {"axref": "x", "ayref": "y", "xref": "x", "yref": "y"}
+    return {**place, **axes, "text": "", "arrowhead": 2, "arrowwidth": 1.5, "arrowcolor": _colour(start)}
+
+
+def flow_in_words() -> str:
+    """Return what the flow diagram shows, for people who cannot see it."""
+    words = {key: plain_text(box.text) for key, box in FLOW.items()}
+    parts = [
+        f"{short_name(box.function)} makes {words[key]} of {' and '.join(words[name] for name in box.after)}"
+        for key, box in FLOW.items()
+        if box.function
+    ]
+    return "; ".join(parts) + "."
+
+
+def flow_diagram() -> go.Figure:
+    """Draw the boxes of `imrc.paper.method.FLOW`; ``customdata`` holds the dotted names of their functions.
+
+    >>> list(flow_diagram().data[0].customdata[:2])
+    ['imrc.core.moments.sample_moments', 'imrc.core.change.forward_change']
+    """
+    linked = [box for box in FLOW.values() if box.function]
+    traces = Traces()
+    traces.add(
+        x=[box.column for box in linked],
+        y=[box.row for box in linked],
+        mode="markers",
+        # Seen by the pointer alone: a click anywhere near the middle of a box chooses its function.
+        marker={"size": 40, "symbol": "square", "opacity": 0.0},
+        selected={"marker": {"opacity": 0.0}},
+        unselected={"marker": {"opacity": 0.0}},
+        customdata=[box.function for box in linked],
+        text=[f"{box.function}<br>{lines_of(box.function)} of Algorithm 1" for box in linked],
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+    shapes = [
+        {
+            "type": "rect",
+            "x0": box.column - _WIDTH / 2,
+            "x1": box.column + _WIDTH / 2,
+            "y0": box.row - _HEIGHT / 2,
+            "y1": box.row + _HEIGHT / 2,
+            "line": {"color": _colour(box), "width": 2 if box.function else 1, "dash": "solid"},
+        }
+        for box in FLOW.values()
+    ]
+    texts = [
+        {
+            "x": box.column,
+            "y": box.row,
+            "text": f"{box.text}<br><b>{short_name(box.function)}</b>" if box.function else box.text,
+            "showarrow": False,
+            "font": {"size": 13},
+        }
+        for box in FLOW.values()
+    ]
+    heads = [
+        {"x": column, "y": -0.62, "text": text, "showarrow": False, "font": {"size": 13}}
+        for column, text in enumerate(_COLUMNS)
+    ]
+    # From above within a column comes all that stands there: one arrow, from the box before.
+    arrows = [
+        _arrow(FLOW[name], box)
+        for box in FLOW.values()
+        for position, name in enumerate(box.after)
+        if FLOW[name].column != box.column or position == 0
+    ]
+    return chart(
+        traces,
+        axis(visible=False, range=[-0.5, 1.5]),
+        axis(visible=False, range=[5.4, -0.85]),
+        title="What does a step do?",
+        height=560,
+        legend=False,
+        shapes=shapes,
+        annotations=[*arrows, *texts, *heads],
+        margin={"l": 4, "r": 4, "t": 50, "b": 4},
+    )
+
+
+PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward steps b"}
+
+
+def running_time_curves(table: pd.DataFrame) -> go.Figure:
+    """Draw the time per task against n, k and b, a panel each, from zero; the fixed values stand in the panel's title.
+
+    `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
+    """
+    names = [name for name in PANELS if (table["varied"] == name).any()]
+    if not names:
+        raise ValueError("table has no row in which n, k or b is varied.")
+    titles = []
+    for name in names:
+        fixed = table.loc[table["varied"] == name].iloc[0]
+        titles.append(", ".join(f"{other} = {fixed[other]}" for other in PANELS if other != name))
+    traces = Traces()
+    for column, name in enumerate(names, start=1):
+        part = table[table["varied"] == name].sort_values(name)
+        traces.add(
+            x=part[name],
+            y=part["ms_per_task"],
+            mode="lines+markers",
+            line={"color": COLOURS["forward_backward"], "width": 2},
+            marker={"size": 7},
+            name="all three rules",
+            showlegend=False,
+            hovertemplate=f"{name} = %{{x}}<br>%{{y:.1f}} ms per task<extra></extra>",
+            panel=column,
+        )
+    return panels(
+        traces,
+        titles,
+        [axis(PANELS[name], rangemode="tozero") for name in names],
+        [axis(None if i else "Milliseconds per task", rangemode="tozero") for i in range(len(names))],
+        gap=0.09,
+        above=52,
+        title_size=12,
+        title="How long does one more task take?",
+        height=360,
+        legend=False,
     )

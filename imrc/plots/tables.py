@@ -19,8 +19,7 @@ QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 LAG_VIEW_ABOVE = 60
 """With more tasks than this a (step, task) cell would be a hairline; the view is then task x lag, unless asked for."""
-TRIANGLE_TASKS = 100
-"""Tasks and steps of a triangle at most; of more, every q-th is shown."""
+TRIANGLE_TASKS = 100  #: Tasks and steps of a triangle at most; of more, every q-th is shown.
 
 
 def _lag_values(table: LagTable, lags: int, stride: int) -> Floats:
@@ -41,24 +40,10 @@ def triangle_stride(tasks: int) -> int:
 
 
 def matrix_table(result: RunResult, rule: str, quantity: Quantity = "error", *, triangle: bool = False) -> pd.DataFrame:
-    """Return one row per cell of a heatmap.
+    """Return one row per cell of a heatmap: error, error minus that of single tasks (paired over repetitions), or risk.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-    rule : str
-        "single", "forward" or "forward_backward".
-    quantity : {"error", "difference", "risk"}
-        Error; error minus that of the single-task rule (paired over repetitions); minimax risk.
-    triangle : bool
-        Rows for steps and tasks whatever their number: of more than 100 tasks, every q-th of both.
-
-    Returns
-    -------
-    DataFrame
-        Columns task, step, lag (numbers from 1, lag from 0), label, value, stderr, test_samples. Up to 60 tasks one
-        row per step >= task; above that one row per task and lag 0..b, unless a triangle is asked for.
+    Columns task, step, lag (numbers from 1, lag from 0), label, value, stderr, test_samples. Up to 60 tasks one row per
+    step >= task; above that one per task and lag 0..b, or with `triangle`, of more than 100 tasks, every q-th of both.
     """
     check_choice("quantity", quantity, QUANTITIES)
     tables = result.risk_tables if quantity == "risk" else result.error_tables
@@ -96,25 +81,14 @@ def _strategies(result: RunResult, references: RunResult | None) -> dict[str, tu
     found = {rule: (result, rule) for rule in result.rules}
     if references is None:
         return found
-    return found | {name: (references, method) for name, method in REFERENCES.items()}
+    return found | {name: (references, name) for name in REFERENCES}
 
 
 def step_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
     """Return the error a run is judged by (`RunResult.measure`) over the tasks seen, for each rule and the references.
 
-    Where a scenario averages one error of each task: the mean of those of the tasks so far.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-    references : RunResult or None
-        From `imrc.evaluation.run_references`.
-
-    Returns
-    -------
-    DataFrame
-        Columns rule, x (step from 1), value, stderr, half (of the width of the 95 % interval).
+    Where a scenario averages one error of each task: the mean of those of the tasks so far. Columns rule, x (step from
+    1), value, stderr, half (of the width of the 95 % interval).
     """
     steps, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
     frames = []
@@ -130,22 +104,10 @@ def step_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
 
 
 def task_table(result: RunResult, references: RunResult | None = None) -> pd.DataFrame:
-    """Return each task's share of wrong answers at the last step for each rule and the references.
+    """Return each task's share of wrong answers at the last step for each rule and the references, as `step_table`.
 
     Where a scenario averages another error of each task, that one. A single task has too few test samples of a rare
     class for a balanced error.
-
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-    references : RunResult or None
-        From `imrc.evaluation.run_references`.
-
-    Returns
-    -------
-    DataFrame
-        Columns as `step_table`; x is the task from 1.
     """
     tasks, kind = np.arange(1, result.n_tasks + 1), result.scenario.kind
     first = 1 if kind == "before" else 0
@@ -157,26 +119,13 @@ def task_table(result: RunResult, references: RunResult | None = None) -> pd.Dat
     )
 
 
-def story_table(result: RunResult, task: int) -> pd.DataFrame:
-    """Return error and minimax risk of one task as steps go by.
+def story_table(result: RunResult, task: int, quantity: Literal["error", "risk"]) -> pd.DataFrame:
+    """Return error or minimax risk of one task (from 0) as steps go by, columns as `step_table`.
 
-    Parameters
-    ----------
-    result : RunResult
-        A run.
-    task : int
-        Task from 0.
-
-    Returns
-    -------
-    DataFrame
-        Columns quantity ("error" or "risk"), rule, x (step from 1), value, stderr, half. Steps after the last backward
-        step, where nothing changes any more, are left out except for three.
+    Steps after the last backward step, where nothing changes any more, are left out except for three.
     """
+    tables = result.risk_tables if quantity == "risk" else result.error_tables
     shown = min(result.n_tasks - task, result.settings.reach(result.n_tasks) + 4)
     steps = np.arange(task + 1, task + 1 + shown)
-    frames = []
-    for quantity, tables in (("error", result.error_tables), ("risk", result.risk_tables)):
-        for rule, table in tables.items():
-            frames.append(_curve(rule, steps, table.story(task)[:, :shown]).assign(quantity=quantity))
+    frames = [_curve(rule, steps, table.story(task)[:, :shown]) for rule, table in tables.items()]
     return pd.concat(frames, ignore_index=True)

@@ -1,18 +1,37 @@
-"""What if: blocks of another size, another order, a task less."""
+"""Figures of questions to a run: other blocks, orders and sizes, weights of tasks, probabilities."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from imrc.evaluation.what_if import BORROWING, COMPARED, Changed
-from imrc.plots._axes import decimals, task_ticks
-from imrc.plots._panels import Traces, axis, band_key, bars, chart, names_axis
-from imrc.plots._style import COLOURS, NAMES
-from imrc.plots.curves import add_curves, limits
+from imrc.evaluation import Headline, RunResult
+from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
+from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.significance import half_width
+from imrc.evaluation.what_if import COMPARED, Otherwise
+from imrc.plots._drawing import (
+    COLOURS,
+    DASHES,
+    NAMES,
+    Traces,
+    axis,
+    band_key,
+    bars,
+    chart,
+    decimals,
+    names_axis,
+    panels,
+    task_ticks,
+    whole_numbers,
+)
+from imrc.plots.result import add_curves, limits
+from imrc.plots.tables import step_table
+from imrc.wording import capital
 
 
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
@@ -33,7 +52,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
     )
 
 
-def gains_chart(found: Changed) -> go.Figure:
+def gains_chart(found: Otherwise) -> go.Figure:
     """Return the gain over a single task in the order of arrival and in random order, with intervals."""
     traces = Traces()
     inside = [0.0]
@@ -70,7 +89,7 @@ def gains_chart(found: Changed) -> go.Figure:
     )
 
 
-def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure:
+def without_chart(found: Otherwise, task: int, labels: Sequence[str]) -> go.Figure:
     """Return by how much the error of every other task rises without one (from 0), with intervals."""
     traces = Traces()
     inside = [0.0]
@@ -101,4 +120,122 @@ def without_chart(found: Changed, task: int, labels: Sequence[str]) -> go.Figure
         subtitle="error without it less error with it, at the last step; bars: 95 % intervals",
         height=400,
         hovermode="closest",
+    )
+
+
+def _against_k(result: RunResult) -> pd.DataFrame:
+    """Return the error of each rule of the scenario against the number of tasks."""
+    if result.scenario.kind != "average":
+        table = step_table(result)
+        return table[table["rule"].isin(result.rules)]
+    rule_of = {imrc_key(result.settings.preset, rule): rule for rule in IMRC_RULES}
+    by_k = curve_table([result], by="k")
+    return by_k.assign(rule=by_k["method"].map(rule_of))
+
+
+def budget_chart(by_n: pd.DataFrame, result: RunResult) -> go.Figure:
+    """Return two panels: error against n, of `budget_table`, and error of a run that ends after k tasks."""
+    by_k = _against_k(result)
+    # Learnt all at once, fewer tasks would be another run: its first tasks are shown.
+    number = "First k tasks of all" if result.settings.scenario == "multi_task" else "Number of tasks"
+    ticks = sorted(by_n["x"].unique())
+    rules, traces = by_n["rule"].unique(), Traces()
+    for panel, part in enumerate((by_n, by_k), start=1):
+        add_curves(traces, part, rules, panel)
+    return panels(
+        [*traces, *band_key(by_n)],
+        (f"{capital(result.measure())}, samples of each task", f"{number}, n = {result.settings.n}"),
+        [
+            axis("samples n per task", type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]),
+            axis("tasks k", **whole_numbers(result.n_tasks, 8)),
+        ],
+        [axis(**limits(pd.concat([by_n, by_k])))] * 2,
+        gap=0.06,
+        share_y=True,
+        title="What would more labels or more tasks bring?",
+        height=420,
+    )
+
+
+_SEEN = 0.002  # Tasks before the first with this weight are not drawn.
+_PARTS = {"own samples": ("single", 0), "tasks before it": ("forward", -1), "tasks after it": ("forward_backward", 1)}
+
+
+def weights_chart(table: pd.DataFrame, task: int) -> go.Figure:
+    """Return the weight of every task in the rule of `task` (from 0), of `imrc.evaluation.weights.task_weights`."""
+    table = table.iloc[int(np.argmax(table["weight"].to_numpy() >= _SEEN)) :]
+    side = np.sign(table["task"].to_numpy() - 1 - task)
+    traces = Traces()
+    for name, (colour, where) in _PARTS.items():
+        part = table[side == where]
+        if len(part):
+            traces.add(
+                kind="bar",
+                x=part["task"],
+                y=100 * part["weight"],
+                name=name,
+                marker={"color": COLOURS[colour]},
+                customdata=[html.escape(label) for label in part["label"]],
+                hovertemplate="task %{x} (%{customdata}): %{y:.1f} %<extra></extra>",
+            )
+    first, last = int(table["task"].iloc[0]), int(table["task"].iloc[-1])
+    ticks = task_ticks(table["label"].tolist(), first=first, ticks=10)
+    return chart(
+        traces,
+        axis("task", showgrid=False, range=[first - 0.6, last + 0.6], **ticks),
+        axis("weight", ticksuffix=" %", rangemode="tozero"),
+        title=f"How much does each task count in the rule of task {task + 1}?",
+        height=330,
+        bargap=0.2,
+    )
+
+
+def reliability_table(result: RunResult) -> pd.DataFrame:
+    """Return how often each rule is right against how sure it is, a row per rule and bin that is never empty.
+
+    Columns rule, confidence (mean probability of the answer), accuracy, stderr, half (of the 95 % interval), samples.
+    """
+    columns = ["rule", "confidence", "accuracy", "stderr", "half", "samples"]
+    rows = []
+    for rule in result.rules:
+        sums = result.reliability.get(rule)
+        for samples, confidence, right in () if sums is None else np.moveaxis(sums[:, :, :3], 0, 2):
+            if (samples > 0).all():
+                found = Headline.of(right / samples)
+                half, at = half_width(found.stderr, len(samples)), confidence.sum() / samples.sum()
+                rows.append((rule, float(at), found.mean, found.stderr, float(half), int(samples.sum())))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def reliability_chart(table: pd.DataFrame) -> go.Figure:
+    """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
+    traces = Traces()
+    traces.straight([0.0, 1.0], [0.0, 1.0], "as sure as right", width=1, dash=None)
+    for rule, part in table.groupby("rule", sort=False):
+        x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
+        if np.isfinite(half).all() and len(part) > 1:
+            low, high = (y - half).clip(0.0), (y + half).clip(max=1.0)
+            traces.band(x, low, high, COLOURS[str(rule)], 0.15, showlegend=False)
+        traces.line(
+            x,
+            y,
+            NAMES[str(rule)],
+            COLOURS[str(rule)],
+            width=2,
+            dash=DASHES[str(rule)],
+            mode="lines+markers",
+            customdata=part["samples"],
+            hovertemplate="%{x:.2f} sure, %{y:.2f} right<br>%{customdata:,} test samples<extra></extra>",
+        )
+    traces += band_key(table)
+    ends = np.concatenate(
+        [table["accuracy"] - table["half"].fillna(0), table["accuracy"] + table["half"].fillna(0), [1.0]]
+    )
+    return chart(
+        traces,
+        axis("probability of the answer given", **decimals([*table["confidence"], 1.0])),
+        axis("share of right answers", **decimals(ends.clip(0.0, 1.0))),
+        title="Can its probabilities be believed?",
+        subtitle="below the line: too sure",
+        height=380,
     )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
 from imrc.plots import describe, on_phone
-from imrc.plots.stacking import PHONE_PX, untitled
+from imrc.plots.fitting import PHONE_PX, untitled
 
 # The policy makes the browser refuse any request, should a library ever try one.
 _POLICY = (
@@ -88,6 +88,16 @@ def sentence(markdown: str) -> str:
     text = escape(markdown)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
     return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", text)
+
+
+def paragraph(markdown: str) -> str:
+    """Return one of the library's own texts as a paragraph."""
+    return f"<p>{sentence(markdown)}</p>"
+
+
+def note(markdown: str) -> str:
+    """Return one of the library's own texts as a paragraph in small print."""
+    return f'<p class="quiet">{sentence(markdown)}</p>'
 
 
 def facts(rows: Mapping[str, object]) -> str:

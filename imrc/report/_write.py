@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import plotly.graph_objects as go
 
 from imrc import datasets
 from imrc.diagnostics import Assessment, assess, words
@@ -20,24 +22,26 @@ from imrc.evaluation import (
     run_references,
     theorem_4,
 )
+from imrc.evaluation.budget import RANGE
 from imrc.evaluation.decision import usual_answer
+from imrc.evaluation.effective import borrowing_note, samples_text
 from imrc.evaluation.measures import MEASURES, definitions
-from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
-from imrc.evaluation.realised import RANGE
+from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import HEADLINES
-from imrc.evaluation.words import (
-    as_command,
-    as_python,
-    borrowing_note,
-    interval_words,
-    plain_errors_note,
-    samples_text,
-    theorem_4_sentence,
-    with_error,
-)
+from imrc.evaluation.significance import with_error
 from imrc.features._spec import TITLES
+from imrc.plots import compare, ess, evolving
+from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
+from imrc.plots.tables import QUANTITIES
 from imrc.report import _page
-from imrc.report._figures import sections
+from imrc.report.sentences import (
+    interval_words,
+    measured_sentence,
+    plain_errors_note,
+    reason_sentence,
+    theorem_4_sentence,
+    worth_sentence,
+)
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
 
@@ -47,7 +51,7 @@ _PACKAGES = ("imrc", "numpy", "scipy", "scikit-learn", "numba", "pandas", "plotl
 def _settings(result: RunResult) -> dict[str, object]:
     settings = result.settings
     features = settings.features
-    detail = {"rff": f", {features.frequencies} frequencies, sigma² = {features.sigma2:g}"}.get(features.kind, "")
+    detail = f", {features.frequencies} frequencies, sigma² = {features.sigma2:g}" if features.kind == "rff" else ""
     rows: dict[str, object] = {
         "Samples per task n": settings.n,
         "Tasks k": result.n_tasks,
@@ -59,9 +63,8 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Repetitions": settings.repetitions,
         "Seed": settings.seed,
     }
-    custom = [f"{name} = {value}" for name, value in settings.overrides]
-    if custom:
-        rows["Custom values"] = ", ".join(custom)
+    if settings.overrides:
+        rows["Custom values"] = ", ".join(f"{name} = {value}" for name, value in settings.overrides)
     return rows
 
 
@@ -76,10 +79,8 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
             "Source": info.get("source", "not stated"),
             "Licence": info.get("licence", "not stated"),
         }
-        if info.get("citation"):
-            rows["Cite"] = info["citation"]
-        if info.get("file_sha256"):
-            rows["SHA-256 of the file"] = info["file_sha256"]
+        more = {"Cite": info.get("citation"), "SHA-256 of the file": info.get("file_sha256")}
+        rows |= {name: value for name, value in more.items() if value}
     return {**rows, "Fingerprint of the tasks": result.fingerprint}
 
 
@@ -100,14 +101,10 @@ def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | N
 
 def _strategies(decision: Decision) -> str:
     """Return what a practitioner could do, as a table."""
-    rows = [
-        [
-            one.title,
-            with_error(one.error),
-            f"{decimal(one.low)} to {decimal(one.high)}" if math.isfinite(one.low) else "",
-        ]
-        for one in decision.strategies
-    ]
+    rows = []
+    for one in decision.strategies:
+        interval = f"{decimal(one.low)} to {decimal(one.high)}" if math.isfinite(one.low) else ""
+        rows.append([one.title, with_error(one.error), interval])
     return _page.grid(["What to do", capital(decision.measure), "95 % interval"], rows)
 
 
@@ -130,7 +127,7 @@ def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
             ]
         )
     found = effective_samples(result)
-    worth = "".join(f"<p>{_page.sentence(text)}</p>" for text in _worth(result, found, diagnosis) if text)
+    worth = "".join(_page.paragraph(text) for text in _worth(result, found, diagnosis) if text)
     repetitions = result.settings.repetitions
     spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
     if measure != "Error":
@@ -164,13 +161,14 @@ def _verdict(diagnosis: Assessment, n: int) -> list[str]:
     text = diagnosis.verdict.sentence
     if diagnosis.change is not None:
         text += " " + words.meaning_sentence(diagnosis, n)
-    out = [
+    told = [
         f"<p><strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong> "
-        f"{_page.sentence(text)}</p>"
+        f"{_page.sentence(text)}</p>",
+        *map(_page.note, diagnosis.verdict.notes),
     ]
-    out += [f'<p class="quiet">{_page.sentence(note)}</p>' for note in diagnosis.verdict.notes]
+    how = _page.note(words.setting_sentence(diagnosis))
     if diagnosis.verdict.name == "dependent":
-        return [*out, f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
+        return [*told, how]
     rows = {
         "All tasks share one distribution": p_text(diagnosis.p_same),
         "Every order of the tasks is equally likely": p_text(diagnosis.p_order),
@@ -178,7 +176,7 @@ def _verdict(diagnosis: Assessment, n: int) -> list[str]:
     if diagnosis.change is not None:
         ratio, low, high = diagnosis.ratio_at(n)
         rows[f"n d² / σ² at n = {n}"] = f"{number(ratio)} (95 % interval {number(low)} to {number(high)})"
-    return [*out, _page.facts(rows), f'<p class="quiet">{_page.sentence(words.setting_sentence(diagnosis))}</p>']
+    return [*told, _page.facts(rows), how]
 
 
 def _is_loaded_by_name(result: RunResult) -> bool:
@@ -206,6 +204,72 @@ def _repeat(result: RunResult, commands: Mapping[str, str] | None) -> str:
             "fingerprint tells whether the tasks are the same.</p>"
         )
     return "".join(f"<h3>{_page.escape(name)}</h3><pre>{_page.escape(text)}</pre>" for name, text in commands.items())
+
+
+def _errors(result: RunResult, decision: Decision, references: RunResult | None) -> Iterator[tuple[str, go.Figure]]:
+    risk = RISKS[result.loss]
+    yield "decision", decision_chart(decision)
+    for quantity in QUANTITIES[: 3 if result.loss == "0-1" else 2]:
+        yield f"heatmaps-{quantity}", run_heatmaps(result, quantity, risk.lower())
+    yield "ladder", run_ladder(result)
+    yield "error-curves", run_curves(result, references)
+    yield "task-story", run_story(result, max(1, result.n_tasks // 2))
+    if result.choices:
+        yield "choices", run_choices(result)
+
+
+def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tuple[str, go.Figure]]:
+    settings, b = result.settings, result.settings.reach(result.n_tasks)
+    yield "ess-parts", ess.ess_parts_chart(ess.ess_parts_table(ess.run_parts(result), result.labels))
+    if diagnosis is None or diagnosis.change is None or result.scenario.main != "forward_backward":
+        return
+    ratio, low, high = diagnosis.ratio_at(settings.n)
+    own = ess.OwnRatio(ratio, low, high, "this sequence")
+    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(ess.PAIRS), own)
+    by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, b)
+    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, b, run=effective_samples(result))
+
+
+def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:
+    if diagnosis.variogram is None:
+        return
+    if diagnosis.pacf is not None:
+        yield "partial-autocorrelation", evolving.pacf_panels({"This sequence": diagnosis.pacf})
+    yield "variogram", evolving.variogram_chart(diagnosis)
+    yield "change", evolving.change_chart(diagnosis)
+    yield "distances", evolving.distance_heatmap(diagnosis)
+    if diagnosis.models:
+        yield "models", evolving.model_gaps(diagnosis)
+
+
+def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
+    from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+    from imrc.paper.printed import with_printed
+
+    table = with_printed(comparison_table(score_table(list(compared))))
+    yield "method-errors", compare.method_errors(table)
+    if len(table) > 1:
+        yield "method-differences", compare.method_differences(table)
+    best = list(table["method"])[:6]
+    by_step = curve_table(list(compared))
+    yield "method-curves", compare.method_curves(by_step[by_step["method"].isin(best)])
+
+
+def sections(
+    result: RunResult,
+    diagnosis: Assessment | None,
+    compared: Sequence[RunResult],
+    decision: Decision,
+    references: RunResult | None,
+) -> dict[str, list[tuple[str, go.Figure]]]:
+    """Return the charts of a report by topic, each with the stem of the file it is saved as."""
+    found = {
+        "Errors": [*_errors(result, decision, references)],
+        "Effective sample size": [*_effective(result, diagnosis)],
+        "Do the tasks evolve?": [] if diagnosis is None else [*_evidence(diagnosis)],
+        "Comparison": [*_compared(compared)] if compared else [],
+    }
+    return {topic: charts for topic, charts in found.items() if charts}
 
 
 def to_html(
@@ -245,9 +309,9 @@ def to_html(
     )
     when = (date or datetime.now(UTC)).astimezone(UTC)
     body = [
-        '<p class="quiet">Evolving tasks: a report by imrc</p>',
+        _page.note("Evolving tasks: a report by imrc"),
         f"<h1>{_page.sentence(decision.sentence)}</h1>",
-        *(f"<p>{_page.sentence(text)}</p>" for text in (decision.action, *decision.notes)),
+        *map(_page.paragraph, (decision.action, *decision.notes)),
         f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · n = {result.settings.n}, k = {result.n_tasks}, '
         f"b = {result.settings.b}, W = {result.settings.learner.W}, preset {_page.escape(result.settings.preset)}, "
         f"seed {result.settings.seed}</p>",
@@ -255,8 +319,9 @@ def to_html(
         "<h2>Numbers</h2>",
         _strategies(decision),
         _headline(result, diagnosis),
+        "<h2>Measures of continual learning</h2>",
+        _measures(result),
     ]
-    body += ["<h2>Measures of continual learning</h2>", _measures(result)]
     for topic, charts in sections(result, diagnosis, compared, decision, references).items():
         body.append(f"<h2>{_page.escape(topic)}</h2>")
         body += [_page.chart(stem, figure) for stem, figure in charts]

@@ -11,18 +11,6 @@ cores.
 
 from __future__ import annotations
 
-from imrc.solvers._api import solve
-from imrc.solvers._batch import Instances, Problem, cores, prepare_instances, solve_many
-from imrc.solvers._solution import Solution
-from imrc.solvers._warm_up import warm_up
+from imrc.solvers.api import InstanceSet, Problem, Solution, cores, prepare_instances, solve, solve_many, warm_up
 
-__all__ = [
-    "Solution",
-    "solve",
-    "Instances",
-    "Problem",
-    "cores",
-    "prepare_instances",
-    "solve_many",
-    "warm_up",
-]
+__all__ = ["Solution", "solve", "InstanceSet", "Problem", "cores", "prepare_instances", "solve_many", "warm_up"]

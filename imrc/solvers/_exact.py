@@ -19,17 +19,14 @@ so the gap holds without trusting the solver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
-from imrc._types import Floats
-from imrc.solvers._solution import Solution, objective, subset_values
-
-Integers = NDArray[np.int64]
+from imrc._types import Floats, Ints
+from imrc.solvers.api import Solution
 
 EMPTY_BOX = 1.0
 """Bound on |mu| used where the uncertainty set restricted to X is empty and no box was given."""
@@ -51,16 +48,32 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Prepared:
-    """Instances scaled to largest entry 1 per column; made once for one X, used for many tau and lambda."""
+def subset_values(scores: Floats) -> Floats:
+    """Return the max over label subsets of (sum of scores - 1) / size, (n, C) -> (n,): as in `_subgradient`.
 
-    X1: Floats
-    scale: Floats
-    rows: Floats
+    >>> subset_values(np.array([[0.75, 0.75], [2.0, 0.0]])).tolist()
+    [0.25, 1.0]
+    """
+    ordered = np.sort(scores, axis=1)[:, ::-1]
+    return np.asarray(((np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, scores.shape[1] + 1)).max(axis=1))
+
+
+def objective(tau: Floats, lam: Floats, mu: Floats, worst: float) -> float:
+    """Return the objective of problem (3) where its max term is `worst`; tau, lam and mu have one shape."""
+    return float(1.0 + (lam * np.abs(mu)).sum() - (tau * mu).sum() + worst)
+
+
+class _Scaled:
+    """Instances scaled to largest entry 1 per column."""
+
+    def __init__(self, X1: Floats) -> None:
+        self.X1 = np.ascontiguousarray(X1)
+        self.scale = np.abs(X1).max(axis=0)
+        self.scale[self.scale == 0.0] = 1.0
+        self.rows = np.ascontiguousarray(X1 / self.scale)
 
     def prices(self, box: float, n_classes: int) -> Floats:
-        """Bounds on the parameters of the scaled features."""
+        """Return bounds on the parameters of the scaled features."""
         return np.tile(box * self.scale, n_classes)
 
 
@@ -77,13 +90,6 @@ class _Outcome:
     @property
     def solved(self) -> bool:
         return self.value - self.bound <= GAP * max(1.0, abs(self.value))
-
-
-def prepare_exact(X1: Floats) -> _Prepared:
-    """Lay out instances (n, D + 1, intercept first) for `solve_exact`."""
-    scale = np.abs(X1).max(axis=0)
-    scale[scale == 0.0] = 1.0
-    return _Prepared(np.ascontiguousarray(X1), scale, np.ascontiguousarray(X1 / scale))
 
 
 def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401 - highspy has no annotations
@@ -110,7 +116,7 @@ def _new_program(n: int, n_classes: int, presolve: bool) -> Any:  # noqa: ANN401
     return solver
 
 
-def _add_rows(solver: Any, rows: Floats, new: Integers, low: Floats, high: Floats, prices: Floats | None) -> None:  # noqa: ANN401
+def _add_rows(solver: Any, rows: Floats, new: Ints, low: Floats, high: Floats, prices: Floats | None) -> None:  # noqa: ANN401
     """Add the constraints of the components `new`, with ways to miss them if that has a price."""
     n, p = rows.shape
     count, old = len(new), solver.getNumRow()
@@ -125,23 +131,23 @@ def _add_rows(solver: Any, rows: Floats, new: Integers, low: Floats, high: Float
 
 
 def _highs(
-    prepared: _Prepared,
-    used: Integers,
+    scaled: _Scaled,
+    used: Ints,
     tau: Floats,
     lam: Floats,
     prices: Floats | None,
-    first: Integers,
+    first: Ints,
     presolve: bool = False,
 ) -> _Outcome:
     """Solve over the instances `used`, rows of components `first` first; `prices` bound mu, None: no bound."""
-    rows, n_classes = prepared.rows[used], len(tau)
+    rows, n_classes = scaled.rows[used], len(tau)
     (n, p), m = rows.shape, tau.size
-    middle, width = (tau / prepared.scale).ravel(), (lam / prepared.scale).ravel()
+    middle, width = (tau / scaled.scale).ravel(), (lam / scaled.scale).ravel()
     batch = max(_LEAST_ROWS, n * n_classes // 4)
     solver = _new_program(n, n_classes, presolve)
     weights, mu = np.full((n_classes, n), 1.0 / (n * n_classes)), np.zeros(m)
     there = np.zeros(m, dtype=bool)
-    order: list[Integers] = []
+    order: list[Ints] = []
     new, iterations = first, 0
     for _ in range(_MAX_ROUNDS):
         if len(new) == 0:
@@ -169,29 +175,27 @@ def _highs(
     prices = np.maximum(_FAR, 2.0 * np.abs(mu)) if prices is None else prices
     bound = 1.0 - weights.max(axis=0).sum()
     bound -= float(np.maximum(np.abs((weights @ rows).ravel() - middle) - width, 0.0) @ prices)
-    mu = np.clip(mu, -prices, prices).reshape(n_classes, p) / prepared.scale
-    value = objective(tau, lam, mu, subset_values(prepared.X1[used] @ mu.T).max())
+    mu = np.clip(mu, -prices, prices).reshape(n_classes, p) / scaled.scale
+    value = objective(tau, lam, mu, subset_values(scaled.X1[used] @ mu.T).max())
     return _Outcome(mu, value, float(bound), iterations, False)
 
 
-def _generate(
-    prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, first: Integers, presolve: bool
-) -> _Outcome:
+def _generate(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, first: Ints, presolve: bool) -> _Outcome:
     """Solve over few instances, add those that are worse than assumed, until none is.
 
     Fewer instances make the problem easier, so every round's lower bound holds for all of X. They can also leave the
     uncertainty set empty, so missing a constraint always has a price.
     """
-    n, n_classes = len(prepared.X1), len(tau)
+    n, n_classes = len(scaled.X1), len(tau)
     active = np.zeros(n, dtype=bool)
     active[np.linspace(0, n - 1, max(2, _DENSE // (4 * n_classes))).astype(np.int64)] = True
     best, best_value, bound, iterations = np.zeros_like(tau), np.inf, -np.inf, 0
-    prices = np.full(tau.size, _FAR) if box is None else prepared.prices(box, n_classes)
+    prices = np.full(tau.size, _FAR) if box is None else scaled.prices(box, n_classes)
     for _ in range(_MAX_ROUNDS):
-        part = _highs(prepared, np.flatnonzero(active), tau, lam, prices, first, presolve)
+        part = _highs(scaled, np.flatnonzero(active), tau, lam, prices, first, presolve)
         iterations += part.iterations
         first = np.flatnonzero(part.mu)
-        worst = subset_values(prepared.X1 @ part.mu.T)
+        worst = subset_values(scaled.X1 @ part.mu.T)
         value = objective(tau, lam, part.mu, worst.max())
         if value < best_value:
             best, best_value = part.mu, value
@@ -203,20 +207,20 @@ def _generate(
         if best_value - bound <= _TOLERANCE * max(1.0, abs(best_value)) or len(candidates) == 0:
             break
         active[candidates] = True
-    if box is None and np.abs(best * prepared.scale).max() > 0.5 * _FAR:  # the price decided, and nobody gave one
-        return _highs(prepared, np.arange(n), tau, lam, None, first, presolve)
+    if box is None and np.abs(best * scaled.scale).max() > 0.5 * _FAR:  # the price decided, and nobody gave one
+        return _highs(scaled, np.arange(n), tau, lam, None, first, presolve)
     return _Outcome(best, best_value, bound, iterations, False)
 
 
-def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, first: Integers) -> _Outcome:
+def _attempt(scaled: _Scaled, tau: Floats, lam: Floats, box: float | None, first: Ints) -> _Outcome:
     """Solve; if rounding kept the gap open, once more with presolve and from scratch."""
     outcomes = []
     for presolve in (False, True):
-        if len(prepared.X1) * len(tau) <= _DENSE:
-            prices = None if box is None else prepared.prices(box, len(tau))
-            outcome = _highs(prepared, np.arange(len(prepared.X1)), tau, lam, prices, first, presolve)
+        if len(scaled.X1) * len(tau) <= _DENSE:
+            prices = None if box is None else scaled.prices(box, len(tau))
+            outcome = _highs(scaled, np.arange(len(scaled.X1)), tau, lam, prices, first, presolve)
         else:
-            outcome = _generate(prepared, tau, lam, box, first, presolve)
+            outcome = _generate(scaled, tau, lam, box, first, presolve)
         if outcome.empty or outcome.solved:
             return outcome
         outcomes.append(outcome)
@@ -224,42 +228,39 @@ def _attempt(prepared: _Prepared, tau: Floats, lam: Floats, box: float | None, f
     return min(outcomes, key=lambda outcome: outcome.value - outcome.bound)
 
 
-def certified_bound(X1: Floats, tau: Floats, lam: Floats, n_classes: int) -> tuple[float | None, str]:
-    """Return a certified lower bound of (3), or None and the reason."""
-    if len(X1) * n_classes > _DENSE:
-        return None, f"there are more than {_DENSE} pairs of instance and class"
-    solution = solve_exact(prepare_exact(X1), tau, lam, n_classes)
-    if solution.box is not None:
-        return None, "the uncertainty set restricted to X is empty, so the objective has no lower end"
-    if not solution.converged:
-        return None, "the linear program was not solved to its tolerance"
-    return solution.lower_bound, ""
+def certify(solution: Solution, X1: Floats, tau: Floats, lam: Floats) -> Solution:
+    """Return the solution with a certified lower bound of (3), or with the reason why there is none in its status."""
+    n_classes = len(tau) // X1.shape[1]
+    reason = f"there are more than {_DENSE} pairs of instance and class"
+    if len(X1) * n_classes <= _DENSE:
+        exact = solve_exact(X1, tau, lam, n_classes)
+        if exact.box is not None:
+            reason = "the uncertainty set restricted to X is empty, so the objective has no lower end"
+        elif not exact.converged:
+            reason = "the linear program was not solved to its tolerance"
+        elif exact.lower_bound is not None:
+            return replace(solution, lower_bound=exact.lower_bound, gap=solution.value - exact.lower_bound)
+    return replace(solution, status=f"{solution.status}; no lower bound: {reason}")
 
 
 def solve_exact(
-    prepared: _Prepared,
-    tau: Floats,
-    lam: Floats,
-    n_classes: int,
-    box: float | None = None,
-    start: Floats | None = None,
+    X1: Floats, tau: Floats, lam: Floats, n_classes: int, box: float | None = None, start: Floats | None = None
 ) -> Solution:
-    """Solve on trusted input; vectors are flat.
+    """Solve on trusted input, instances (n, D + 1) with the intercept first; vectors are flat.
 
     Without a box the optimum over all mu is sought. If there is none, because the uncertainty set restricted to X is
     empty, the problem is solved over |mu| <= `EMPTY_BOX` and the status says so.
     """
-    tau, lam = tau.reshape(n_classes, -1), lam.reshape(n_classes, -1)
+    scaled, tau, lam = _Scaled(X1), tau.reshape(n_classes, -1), lam.reshape(n_classes, -1)
     first = np.flatnonzero(np.zeros(0) if start is None else start)
-    outcome = _attempt(prepared, tau, lam, box, first)
+    outcome = _attempt(scaled, tau, lam, box, first)
     note = "" if box is None else f" over |mu| <= {box:g}"
     iterations = outcome.iterations
     if outcome.empty:
         box = EMPTY_BOX
         note = f" over |mu| <= {box:g}: the uncertainty set restricted to X is empty, without a box there is no optimum"
-        outcome = _attempt(prepared, tau, lam, box, first)
+        outcome = _attempt(scaled, tau, lam, box, first)
         iterations += outcome.iterations
-    converged = outcome.solved
     mu = outcome.mu.ravel()
     return Solution(
         mu=mu,
@@ -267,8 +268,8 @@ def solve_exact(
         lower_bound=outcome.bound,
         gap=outcome.value - outcome.bound,
         iterations=iterations,
-        converged=converged,
-        status=("optimal" if converged else "stopped by rounding before the gap was closed") + note,
+        converged=outcome.solved,
+        status=("optimal" if outcome.solved else "stopped by rounding before the gap was closed") + note,
         last=mu,
         last_value=outcome.value,
         box=box,

@@ -1,13 +1,11 @@
-"""Compiled kernel of the rule for log loss, see `imrc.solvers.log_loss`.
+"""Compiled kernel of the rule for log loss, see `imrc.solvers.logistic`.
 
-One limited-memory BFGS for two forms of the same problem. Every vector is held as its coefficients and as its image
-under the metric, so that inner products are plain sums:
+Every vector is held as its coefficients and as its image under the metric, so that inner products are plain sums:
 
 * dual: coefficients of the samples, matrix = Gram matrix (N, N), image = Gram matrix times coefficients = scores;
 * primal: the parameters themselves, matrix = samples (N, p), image = coefficients, scores = samples times parameters.
 
-Rows of coefficients sum to zero over the classes (adding a constant to all classes changes nothing), so the last
-column follows from the others.
+Coefficients sum to zero over the classes, so those of the last class follow from the others.
 """
 
 from __future__ import annotations

@@ -10,18 +10,13 @@ l <= 3, else (l - 3) / l, all vectors having one block per class:
 
 The point with the smallest objective is the solution: the first candidate, one of the y, or the last w.
 
-Only the scores y'x of all instances are needed to find i and S. They come from a product with X (*direct*), or they
-follow w and y (*incremental*): a step moves the scores of w by
+To find i and S the scores y'x come from a product with X (*direct*), or follow w and y (*incremental*): a step moves
+those of w by -a_l (drift + Gram_i / |S|), drift = X (lambda sign(y) - tau) and Gram_i = X x_i, and the drift changes
+by one column of X for every component of y whose sign changed, which are few. Scores and drift are computed from
+scratch every `REFRESH` iterations so that rounding cannot grow to the size of a near tie.
 
-    -a_l (drift + Gram_i / |S|),      drift = X (lambda sign(y) - tau),      Gram_i = X x_i,
-
-the extrapolation is the same for scores as for points, and the drift changes by one column of X for every component
-of y whose sign changed, which are few. Incremental scores and drift are computed from scratch every `REFRESH`
-iterations so that rounding cannot grow to the size of a near tie.
-
-Vectors over components are (C, pp): blocks are padded with zeros to a multiple of `PADDING`, so that the loops have no
-remainder. Everything is written as loops over contiguous memory that the compiler turns into vector instructions; it
-may reorder sums (`_fast`), which is why results are the same to rounding, not to the bit, on another processor.
+Vectors over components are (C, pp): blocks are padded with zeros to a multiple of `PADDING`, so that loops have no
+remainder. The compiler may reorder sums (`_fast`): on another processor results are the same to rounding only.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Examples
 >>> folder = tempfile.TemporaryDirectory()
 >>> spec = SweepSpec(datasets="identical", k=4, n=[5, 10], repetitions=2)
 >>> with ResultStore(f"{folder.name}/results.sqlite") as store:
-...     plan = make_plan(spec, store)
+...     plan = plan_sweep(spec, store)
 ...     report = run_sweep(plan, store)
 ...     len(plan.cells), report.ran, len(store.frame(n=10, rule="forward"))
 (4, 4, 2)
@@ -21,12 +21,10 @@ Examples
 from __future__ import annotations
 
 from imrc._folders import default_store_path
-from imrc.sweeps.database import StoreError
 from imrc.sweeps.execute import SchedulerError, run_sweep
-from imrc.sweeps.plan import make_plan
+from imrc.sweeps.plan import plan_sweep, summary_table
 from imrc.sweeps.spec import SweepSpec
-from imrc.sweeps.store import COLUMNS, ResultStore
-from imrc.sweeps.summary import summary_table
+from imrc.sweeps.store import COLUMNS, ResultStore, StoreError
 
 __all__ = [
     "COLUMNS",
@@ -35,7 +33,7 @@ __all__ = [
     "StoreError",
     "SweepSpec",
     "default_store_path",
-    "make_plan",
+    "plan_sweep",
     "run_sweep",
     "summary_table",
 ]

@@ -28,7 +28,10 @@ from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
 from imrc.tasks import TaskSequence
 
-KINDS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
+_KINDS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
+_lock = threading.Lock()
+# Compiled, or loaded, before the first cell of a process is timed.
+_compiled = cache(warm_up)
 
 
 def code_version(method: str) -> str:
@@ -36,9 +39,6 @@ def code_version(method: str) -> str:
 
     A change that alters the numbers of one method raises ``version`` in its class (`imrc.core.learner.Learner` for
     IMRC); one that alters features raises `imrc.features.VERSION`.
-
-    >>> code_version("mer") == f"{imrc.__version__}/{FEATURES}/{registry['mer'].version}"
-    True
     """
     cls = Learner if method == "imrc" else registry[parse_method(method)[0]]
     return f"{imrc.__version__}/{FEATURES}/{cls.version}"
@@ -48,18 +48,14 @@ def method_of(settings: RunSettings) -> str:
     """Return the one method of the settings; raise ValueError if there are several."""
     if len(settings.methods) != 1:
         raise ValueError(f"A cell is one method, not {len(settings.methods)}.")
-    name = settings.methods[0]
-    return "imrc" if name == "imrc" else name.removesuffix(":default")
+    return settings.methods[0].removesuffix(":default")
 
 
 def uses(settings: RunSettings) -> dict[str, Any]:
     """Return the values a method's numbers depend on, besides data, n, representation and seed.
 
-    IMRC: everything its preset resolves to, without W where all changes so far count and order 1. Others: what they
-    share with IMRC, which for most is nothing.
-
-    >>> uses(RunSettings(methods=("logistic_recent",))), uses(RunSettings(methods=("mer",)))
-    ({'b': 3}, {})
+    IMRC: everything its preset resolves to, without W where all changes so far count. Others: what they share with
+    IMRC, which for most is nothing.
     """
     method = method_of(settings)
     if method != "imrc":
@@ -72,21 +68,8 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     return values
 
 
-def _features_used(features: FeatureSpec) -> dict[str, Any]:
-    values: dict[str, Any] = {"kind": features.kind}
-    if features.kind in WITH_FREQUENCIES:
-        values["frequencies"] = features.frequencies
-    if features.kind == "rff":
-        values["sigma2"] = features.sigma2
-    return values
-
-
 def features_text(features: FeatureSpec) -> str:
-    """Return a representation as one word; numbers that are not the default ones in brackets.
-
-    >>> features_text(FeatureSpec("rff")), features_text(FeatureSpec("rff", 50))
-    ('rff', 'rff(N=50, sigma2=10)')
-    """
+    """Return a representation as one word, numbers that are not the default ones in brackets: rff(N=50, sigma2=10)."""
     if features == FeatureSpec(features.kind) or features.kind in ("paper", "identity", "standardised"):
         return features.kind
     # Runs are listed by this word: two numbers that differ in the last digit must not look the same.
@@ -101,12 +84,13 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
 
     The fingerprint is that of the sequence cut to its k tasks. Values the method does not use and the number of
     repetitions do not change the key.
-
-    >>> few, many = RunSettings(repetitions=2), RunSettings(repetitions=9)
-    >>> cell_key("data", few, 0) == cell_key("data", many, 0), cell_key("data", few, 0) == cell_key("data", few, 1)
-    (True, False)
     """
-    method = method_of(settings)
+    method, kind = method_of(settings), settings.features.kind
+    features: dict[str, Any] = {"kind": kind}
+    if kind in WITH_FREQUENCIES:
+        features["frequencies"] = settings.features.frequencies
+    if kind == "rff":
+        features["sigma2"] = settings.features.sigma2
     identity = {
         "data": fingerprint,
         "method": method,
@@ -116,7 +100,7 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
         "k": settings.k,
         "seed": settings.seed,
         "repetition": repetition,
-        "features": _features_used(settings.features),
+        "features": features,
         "uses": uses(settings),
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -167,9 +151,6 @@ class Failure:
     details: str = ""  # its traceback
 
 
-_lock = threading.Lock()
-
-
 # A worker meets cells in the order of the plan: the few things used last are kept, nothing is loaded for every cell.
 @lru_cache(maxsize=4)
 def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
@@ -188,17 +169,12 @@ def _versions() -> str:
     return json.dumps({"imrc": imrc.__version__, "python": platform.python_version(), **found})
 
 
-# Compiled, or loaded, before the first cell of a process is timed.
-_compiled = cache(warm_up)
-
-
 def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
     rows = []
     for rule in result.error_tables:
-        row: dict[str, Any] = {"rule": rule}
-        for kind in KINDS:
-            error = float(result.per_repetition(rule, kind)[0])
-            row[kind] = None if math.isnan(error) else error
+        errors = {kind: float(result.per_repetition(rule, kind)[0]) for kind in _KINDS}
+        row: dict[str, Any] = {kind: None if math.isnan(error) else error for kind, error in errors.items()}
+        row["rule"] = rule
         row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
         row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
         rows.append(row)
@@ -227,12 +203,12 @@ def _run(cell: Cell) -> Record:
                 _compiled()
         steps = list(iter_run(sequence, cell.settings, only=(cell.repetition,), threads=1))
         result = RunResult.from_steps(replace(cell.settings, repetitions=1), sequence, steps)
-    spent = result.method_time_s[cell.settings.methods[0]]
+    (name,) = cell.settings.methods
     return Record(
         rows=_rows(result),
-        seconds=float(np.sum(spent)),
+        seconds=float(np.sum(result.method_time_s[name])),
         wall_s=time.perf_counter() - started,
-        state=float(result.state_sizes[cell.settings.methods[0]][0, -1]),
+        state=float(result.state_sizes[name][0, -1]),
         versions=_versions(),
         content=result.to_bytes(),
     )

@@ -1,7 +1,4 @@
-"""Running a sweep: cells in this process, in worker processes or on a Dask cluster, and the loop that keeps them.
-
-A worker that dies costs the cells it had: they are reported, and run again when the sweep is started again.
-"""
+"""Running a sweep: cells in this process, in worker processes or on a Dask cluster, and the loop that keeps them."""
 
 from __future__ import annotations
 
@@ -15,21 +12,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-
-from cachetools.func import ttl_cache
 
 from imrc.sweeps.cell import Cell, Failure, Record, run_cell
 from imrc.sweeps.plan import SweepPlan
 from imrc.sweeps.store import ResultStore
 
 Outcome = Record | Failure
-Workers = tuple[Callable[[Callable[[Cell], Outcome], Cell], "Future[Outcome]"], Callable[[], int]]
-"""What hands a cell to a worker, and how many may be handed out: per worker one that runs and one that waits."""
+Workers = tuple[Callable[[Callable[[Cell], Outcome], Cell], "Future[Outcome]"], int]
+"""What hands a cell to a worker, and how many may be handed out at a time."""
 
 _START_S = 30.0
+_SENT = 1000  # cells that a Dask scheduler has at a time, for workers that come and go
 
 
 class SchedulerError(RuntimeError):
@@ -74,58 +69,49 @@ def _start_worker(parent: int) -> None:
         threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
 
 
-def _worker() -> Any:  # noqa: ANN401 - joblib has no types
-    """Start one worker process, behind an executor of its own."""
+def _pool(count: int) -> Any:  # noqa: ANN401 - joblib has no types
     from joblib.externals.loky import ProcessPoolExecutor
 
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
-    executor = ProcessPoolExecutor(1, initializer=_start_worker, initargs=(os.getpid(),), env=one)
-    # What is ignored here the new process ignores from its first moment on, before it has imported anything.
+    pool = ProcessPoolExecutor(count, initializer=_start_worker, initargs=(os.getpid(),), env=one)
+    # What is ignored here the new processes ignore from their first moment on, before they have imported anything.
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     try:
-        executor.submit(int)  # the first call starts the process
+        pool.submit(int)  # the first call starts the processes
     finally:
         if main:
             signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-    return executor
+    return pool
 
 
-@contextmanager
+@contextlib.contextmanager
 def _processes(count: int) -> Iterator[Workers]:
     """Start worker processes on this machine; they end with the block, also in the middle of a cell.
 
-    One that dies takes the cells with it that were handed to it, not those of the others.
+    Where one ends, all do, with the cells handed to them; the next cell starts new ones.
     """
-    workers = [_worker() for _ in range(count)]
-    given: list[list[Future[Outcome]]] = [[] for _ in workers]
+    pool = _pool(count)
 
     def submit(run: Callable[[Cell], Outcome], cell: Cell) -> Future[Outcome]:
-        for futures in given:
-            futures[:] = [future for future in futures if not future.done()]
-        place = min(range(count), key=lambda i: len(given[i]))
+        nonlocal pool
         try:
-            future: Future[Outcome] = workers[place].submit(run, cell)
+            future: Future[Outcome] = pool.submit(run, cell)
         except BrokenExecutor:
-            workers[place] = _worker()
-            future = workers[place].submit(run, cell)
-        given[place].append(future)
+            pool = _pool(count)
+            future = pool.submit(run, cell)
         return future
 
     try:
-        yield submit, lambda: 2 * count
+        yield submit, 2 * count  # one that runs and one that waits
     finally:
-        for worker in workers:
-            # Told to kill its worker, an executor's thread fails at a cell it has not yet looked at: a moment's wait.
-            unseen, deadline = getattr(worker, "_work_ids", None), time.monotonic() + 1.0
-            while unseen is not None and not unseen.empty() and time.monotonic() < deadline:
-                time.sleep(0.001)
-            worker.shutdown(wait=True, kill_workers=True)
+        time.sleep(0.05)  # told to kill its workers, the pool's thread fails at a cell it has not yet looked at
+        pool.shutdown(wait=True, kill_workers=True)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _cluster(address: str) -> Iterator[Workers]:
-    """Use the workers of a Dask scheduler; cells that have not started when the block ends are taken back."""
+    """Use the workers of a Dask scheduler, which gives the cells of a worker it lost to another one."""
     try:
         from distributed import Client
     except ImportError:
@@ -135,48 +121,36 @@ def _cluster(address: str) -> Iterator[Workers]:
     # Its own news of lost connections are tracebacks; what matters is said by SchedulerError.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client: Any = Client(  # type: ignore[no-untyped-call, unused-ignore]
-            address, timeout=_START_S, set_as_default=False
-        )
+        client: Any = Client(address, timeout=_START_S, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError) as error:
         raise SchedulerError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start one with: dask scheduler"
         ) from None
-    gone = f"The scheduler at {address} is gone."
-
-    @ttl_cache(maxsize=1, ttl=2.0)  # workers come and go; the scheduler is not asked for every cell
-    def slots() -> int:
-        try:
-            return 2 * max(1, int(sum(client.nthreads().values())))
-        except OSError as error:  # before the client itself has noticed
-            raise SchedulerError(gone) from error
-
-    try:
+    with client:
         try:
             client.wait_for_workers(1, timeout=_START_S)
         except TimeoutError:
             raise SchedulerError(
                 f"The scheduler at {address} has no workers. Start some with: dask worker {address} --nthreads 1"
             ) from None
-        # Not pure: a cell that is run again is not answered from the scheduler's memory.
-        yield client.get_executor(pure=False).submit, slots
-    except (OSError, RuntimeError, CancelledError) as error:
-        # What the store says is none of the scheduler's business; a cell that nobody here took back is.
-        if client.status == "running" and not isinstance(error, CancelledError):
-            raise
-        raise SchedulerError(gone) from error
-    finally:
-        client.close()
+        try:
+            # Not pure: a cell that is run again is not answered from the scheduler's memory.
+            yield client.get_executor(pure=False).submit, _SENT
+        except (OSError, RuntimeError, CancelledError) as error:
+            # What the store says is none of the scheduler's business; a cell that nobody here took back is.
+            if client.status == "running" and not isinstance(error, CancelledError):
+                raise
+            raise SchedulerError(f"The scheduler at {address} is gone.") from error
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
-    """Return what a cell gave."""
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    """Return what a cell gave, None if its process ended."""
     try:
         return future.result()
     except CancelledError:
         raise
     except BrokenExecutor:
-        return Failure("Its worker ended (out of memory, or killed)")
+        return None
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
         return Failure(f"{type(error).__name__}: {error}")
 
@@ -186,21 +160,29 @@ def _finished(
 ) -> Generator[tuple[Cell, Outcome | None], None, None]:
     """Run cells; yield each with what it gave, in the order in which they finish, or with None if it is stored by now.
 
-    Only a few cells are handed out at a time, and what a cell gave is not kept here, so memory does not depend on how
-    many there are. The caller may reorder the queue in the meantime.
+    Only a few are handed out at a time, and nothing is kept: memory does not depend on how many there are.
     """
-    submit, slots = workers
+    submit, limit = workers
     running: dict[Future[Outcome], Cell] = {}
+    lost: list[Cell] = []
     while queue or running:
-        limit = slots()
-        while queue and len(running) < limit:
+        while queue and not lost and len(running) < limit:
             cell = queue.popleft()
             if stored(cell.key):
                 yield cell, None
             else:
                 running[submit(run, cell)] = cell
         for future in wait(running, timeout=2.0, return_when=FIRST_COMPLETED).done:
-            yield running.pop(future), _outcome(future)
+            cell, outcome = running.pop(future), _outcome(future)
+            if outcome is None:
+                lost.append(cell)
+            else:
+                yield cell, outcome
+        while lost and not running:
+            # All lost their processes, and one is to blame: each runs once more, alone.
+            cell = lost.pop(0)
+            ended = Failure("It ended its worker process, also when it ran alone (out of memory, or killed)")
+            yield cell, _outcome(submit(run, cell)) or ended
 
 
 def run_sweep(
@@ -215,55 +197,32 @@ def run_sweep(
     """Run the waiting cells of a plan; each is in the store before the next one is looked at.
 
     The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call goes on where
-    this one stopped. Only this process writes to the store; workers need no access to it.
+    this one stopped. Only this process writes to the store (StoreError if it cannot); workers need no access to it.
+    SchedulerError if a cluster cannot be reached, or is lost.
 
-    Parameters
-    ----------
-    plan : SweepPlan
-        From `make_plan`.
-    store : ResultStore
-        Where finished cells are kept. Other sweeps may write to it at the same time; what they finish is not run again.
-    jobs : int
-        Worker processes on this machine; 1: cells run in this process.
-    scheduler : str, optional
-        Address of a Dask scheduler, whose workers are used instead.
-    progress : callable, optional
-        Called after every cell, with the report so far.
-    run : callable
-        What is done with a cell; workers must be able to import it.
-
-    Returns
-    -------
-    SweepReport
-        With the cells that failed; the others went on.
-
-    Raises
-    ------
-    StoreError
-        If a result cannot be written.
-    SchedulerError
-        If the cluster cannot be reached, or is lost.
+    `jobs` worker processes on this machine (1: this process), or those of a Dask `scheduler` by its address, which must
+    be able to import `run`, what is done with a cell. `progress` is called after every cell with the report so far.
+    Cells that failed are in the report; the others went on.
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     queue = deque(plan.waiting)
     first_at: float | None = None
-    workers: contextlib.AbstractContextManager[Workers] = contextlib.nullcontext((_here, lambda: 1))
+    workers: contextlib.AbstractContextManager[Workers] = contextlib.nullcontext((_here, 1))
     if queue and scheduler is not None:
         workers = _cluster(scheduler)
-    elif queue and jobs > 1:  # also for a single cell: the last time it may have ended its worker
+    elif queue and jobs > 1:  # also for a single cell: the last time it may have ended its process
         workers = _processes(min(jobs, len(queue)))
     with workers as given, contextlib.closing(_finished(queue, given, run, store.__contains__)) as outcomes:
         for cell, outcome in outcomes:
-            if outcome is None:
-                report.shared += 1
-            elif isinstance(outcome, Failure):
+            if isinstance(outcome, Failure):
                 report.failed.append((cell, outcome))
-            elif store.put(cell, outcome):
+            elif outcome is not None and store.put(cell, outcome):
                 report.ran += 1
             else:
-                # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
                 report.shared += 1
-                queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
+                if outcome is not None:
+                    # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
+                    queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
             now = time.monotonic()
             report.cell = cell
             done = report.ran + len(report.failed) - 1

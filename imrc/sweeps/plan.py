@@ -1,21 +1,33 @@
-"""The plan of a sweep: its cells, what makes no sense and why, and what is done."""
+"""What a sweep will do: its cells, what makes no sense and why, what is done; and the table of what it gave."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from imrc import datasets
 from imrc._checks import InputError
-from imrc.evaluation import RunSettings, largest_n
+from imrc.evaluation import SCENARIOS, Headline, RunSettings, largest_n
+from imrc.evaluation.scenarios import ScenarioName
+from imrc.evaluation.significance import with_error
 from imrc.features import FeatureSpec
 from imrc.sweeps.cell import Cell, code_version, sequence_of, uses
 from imrc.sweeps.spec import FACTORS, SweepSpec
 from imrc.sweeps.store import ResultStore
 from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_RUN = ["dataset", "features", "n", "k", "b", "W", "preset", "method"]
+_ERRORS = ("average", "newest", "lag", "before")
+_MEANS = ["risk", "ess", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -34,38 +46,20 @@ class SweepPlan:
 
     def in_words(self) -> str:
         """Return the plan as text: size, what is done, what was left out."""
-        counts = [(len(getattr(self.spec, name)), name) for name in FACTORS]
-        counts.append((self.spec.repetitions, "repetitions"))
+        counts = {name: len(getattr(self.spec, name)) for name in FACTORS} | {"repetitions": self.spec.repetitions}
         words = {"features": "representations"}
-        shown = " × ".join(f"{count} {words.get(name, name)}" for count, name in counts if count > 1)
+        shown = " × ".join(f"{count} {words.get(name, name)}" for name, count in counts.items() if count > 1)
         size = f"{len(self.cells)} cells, {len(self.done)} stored already, {len(self.waiting)} to run"
         return "\n".join([f"Plan: {shown or '1 combination'}: {size}.", *(f"  {note}" for note in self.notes)])
 
 
-def make_plan(
+def plan_sweep(
     spec: SweepSpec, store: ResultStore | None = None, *, progress: Callable[[str], None] | None = None
 ) -> SweepPlan:
-    """Work out the cells of a sweep; every dataset is loaded for it, nothing is run.
+    """Return the cells of a sweep; each dataset is loaded for it (NotAvailableError if it is not here), nothing is run.
 
-    Parameters
-    ----------
-    spec : SweepSpec
-        What it is over.
-    store : ResultStore, optional
-        Where finished cells are looked up.
-    progress : callable, optional
-        Called with the name of each dataset before it is loaded.
-
-    Returns
-    -------
-    SweepPlan
-
-    Raises
-    ------
-    NotAvailableError
-        If a dataset is not on this computer; the message says how to get it.
-    ValueError
-        If no combination makes sense.
+    Finished cells are looked up in the store; `progress` is called with the name of each dataset before it is loaded.
+    ValueError if no combination makes sense.
     """
     cells: dict[str, Cell] = {}
     notes: Counter[str] = Counter()
@@ -85,7 +79,7 @@ def make_plan(
     said = tuple(f"{reason} ({count} cell{'s' * (count != 1)})." for reason, count in notes.items())
     if not cells:
         raise InputError(f"No combination of the sweep makes sense. {' '.join(said)}")
-    done = frozenset() if store is None else frozenset(store.finished(cells))
+    done = frozenset() if store is None else frozenset(filter(store.__contains__, cells))
     return SweepPlan(spec, tuple(cells.values()), done, said)
 
 
@@ -97,7 +91,7 @@ def _tasks(spec: SweepSpec, name: str, notes: Counter[str]) -> Iterator[int | No
         if k <= most:
             yield k
         else:
-            others = prod(len(getattr(spec, factor)) for factor in FACTORS if factor not in ("datasets", "k"))
+            others = math.prod(len(getattr(spec, factor)) for factor in FACTORS if factor not in ("datasets", "k"))
             reason = f"Left out: k = {k} for {name}, which has at most {most} tasks"
             notes[reason] += others * spec.repetitions
 
@@ -139,3 +133,61 @@ def _merged(settings: RunSettings) -> str:
         return "Run once: combinations that are the same"
     unused = [name for name in ("b", "W") if name not in uses(settings)]
     return f"Run once: combinations that are the same: {method} does not use {', '.join(unused)} or presets"
+
+
+def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
+    """Return one row per run and rule of a plan, over the finished cells of its seeds and repetitions, in its order.
+
+    Columns dataset, ..., method, rule; cells (how many are in); error_KIND and stderr_KIND of average, newest, lag and
+    before (see `imrc.evaluation.HEADLINES`; over cells); means of risk, ess and seconds (of learning, per repetition).
+    """
+    import pandas as pd
+
+    position = {cell.key: i for i, cell in enumerate(plan.cells)}
+    frame = store.frame(key=list(position)).sort_values("key", key=lambda keys: keys.map(position), kind="stable")
+    rows = []
+    for run, cells in frame.groupby([*_RUN, "rule"], dropna=False, sort=False):
+        row = dict(zip([*_RUN, "rule"], run, strict=True)) | {"cells": len(cells)} | dict(cells[_MEANS].mean())
+        for kind in _ERRORS:
+            headline = Headline.of(cells[kind].to_numpy(dtype=np.float64))
+            row |= {f"error_{kind}": headline.mean, f"stderr_{kind}": headline.stderr}
+        rows.append(row)
+    errors = [f"{what}_{kind}" for kind in _ERRORS for what in ("error", "stderr")]
+    return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
+
+
+def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> tuple[str, list[dict[str, str]]]:
+    """Return the summary as people read it: values that are the same in every line, and one line per run.
+
+    A line holds single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
+    say nothing are left out.
+    """
+    import pandas as pd
+
+    if table.empty:
+        return "No cell of this sweep is finished.", []
+    # IMRC without a window uses all changes so far.
+    table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | (table["method"] != "imrc"), "all"))
+    # A method that does not use b or W says nothing about the others.
+    values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
+    single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}
+    # Where every task is within reach, the error after b more tasks is the one at the end.
+    main, kind = SCENARIOS[scenario].main, SCENARIOS[scenario].kind.replace("end", "lag")
+    lines = []
+    for _, row in table[(table["rule"] == main) | (table["method"] != "imrc")].iterrows():
+        own, alone = row["method"] == "imrc", single.get(tuple(map(str, row[_RUN])))
+        line = {name: "–" if pd.isna(row[name]) else str(row[name]) for name in values if len(values[name]) > 1}
+        line["method"] = f"imrc ({row['preset']})" if own else row["method"]
+        line["cells"] = str(row["cells"])
+        line["error"] = _shown(row, kind) if own or kind != "lag" else ""  # others' cells do not hold it
+        line["single task"] = "" if alone is None else _shown(alone, kind)
+        line["newest"] = _shown(row, "newest")
+        line["ESS"] = "" if pd.isna(row["ess"]) else f"{row['ess']:.1f}"
+        lines.append(line)
+    said = [name for name in lines[0] if any(line[name] for line in lines)]
+    same = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)
+    return same, [{name: line[name] for name in said} for line in lines]
+
+
+def _shown(row: pd.Series, kind: str) -> str:
+    return with_error(Headline(float(row[f"error_{kind}"]), math.nan, float(row[f"stderr_{kind}"])))

@@ -10,23 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._checks import InputError, InputTypeError, check_choice, check_int, check_names
+from imrc._checks import InputError, InputTypeError, check_choice, check_names
 from imrc.baselines import parse_method
-from imrc.core.settings import PRESETS, Window, check_window, own_features
-from imrc.evaluation import PARAMETERS
+from imrc.core.presets import DEFAULT, own_features
+from imrc.core.settings import SETTINGS, Window
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
-from imrc.features import KINDS
 
 _RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
-
-
-def _number(parameter: str) -> Callable[[str, object], int]:
-    limits = PARAMETERS[parameter]
-    return lambda name, value: check_int(name, value, limits.low, limits.high)
-
-
-def _choice(allowed: Callable[[], Any]) -> Callable[[str, object], str]:
-    return lambda name, value: str(check_choice(name, value, tuple(allowed())))
 
 
 def _method(name: str, value: object) -> str:
@@ -41,16 +31,18 @@ def _method(name: str, value: object) -> str:
     return method if profile == "default" else f"{method}:{profile}"
 
 
+def _of(name: str) -> Callable[[str, object], Any]:
+    setting = SETTINGS[name]
+    return lambda where, value: None if value is None and name == "W" else setting.check(value, where)
+
+
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
-    "datasets": _choice(datasets.names),
-    "features": _choice(lambda: KINDS),
-    "n": _number("n"),
-    "k": _number("k"),
-    "b": _number("b"),
-    "W": lambda name, value: None if value is None else check_window(value),
-    "presets": _choice(lambda: PRESETS),
+    "datasets": lambda where, value: check_choice(where, value, datasets.names()),
+    "features": _of("features"),
+    **{name: _of(name) for name in ("n", "k", "b", "W")},
+    "presets": _of("preset"),
     "methods": _method,
-    "seeds": _number("seed"),
+    "seeds": _of("seed"),
 }
 
 
@@ -72,42 +64,15 @@ def _expanded(key: str, value: object) -> list[object]:
     return found
 
 
-FACTORS = tuple(_CHECKS)
-"""What a sweep is over, besides repetitions."""
+FACTORS = tuple(_CHECKS)  #: What a sweep is over, besides repetitions.
 
 
 @dataclass(frozen=True)
 class SweepSpec:
     """Values a sweep is over; every combination that makes sense is run.
 
-    Attributes
-    ----------
-    datasets : tuple of str
-        Names for `imrc.datasets.load`.
-    features : tuple of str
-        Representations, see `imrc.features`.
-    n, k, b : tuple of int
-        Samples per task, tasks, backward steps. No k: each dataset's own number of tasks.
-    W : tuple of int, "all" or None
-        Windows of the change estimate; None: each preset's own.
-    presets : tuple of str
-        Presets of IMRC.
-    methods : tuple of str
-        "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if not the default one.
-    seeds : tuple of int
-        Seeds of runs.
-    repetitions : int
-        Splits and draws per seed.
-    scenario : {"continual", "multi_task", "adaptation", "next_task"}
-        What is learnt from what, and which error the summary shows. Only "multi_task" has cells of its own.
+    A value that is not possible is refused by its key and position in the list.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the key, its position in the list, and what is possible.
-
-    Examples
-    --------
     >>> SweepSpec(datasets="identical", n=[5, 10], seeds="0:3").seeds
     (0, 1, 2)
     >>> SweepSpec(datasets="identical", n=[5, 0])
@@ -115,17 +80,17 @@ class SweepSpec:
     imrc._checks.InputError: n, value 2 of 2, must be between 1 and 10000; got 0.
     """
 
-    datasets: tuple[str, ...]
-    features: tuple[str, ...] = (own_features("recommended").kind,)
-    n: tuple[int, ...] = (PARAMETERS["n"].default,)
-    k: tuple[int, ...] = ()
-    b: tuple[int, ...] = (PARAMETERS["b"].default,)
-    W: tuple[Window | None, ...] = (None,)
-    presets: tuple[str, ...] = ("recommended",)
-    methods: tuple[str, ...] = ("imrc",)
-    seeds: tuple[int, ...] = (PARAMETERS["seed"].default,)
-    repetitions: int = PARAMETERS["repetitions"].default
-    scenario: ScenarioName = "continual"
+    datasets: tuple[str, ...]  # names for `imrc.datasets.load`
+    features: tuple[str, ...] = (own_features(DEFAULT).kind,)
+    n: tuple[int, ...] = (SETTINGS["n"].default,)  # samples per task
+    k: tuple[int, ...] = ()  # tasks; none: each dataset's own number
+    b: tuple[int, ...] = (SETTINGS["b"].default,)
+    W: tuple[Window | None, ...] = (None,)  # windows of the change estimate; None: each preset's own
+    presets: tuple[str, ...] = (DEFAULT,)
+    methods: tuple[str, ...] = ("imrc",)  # with a profile after a colon if not the default one
+    seeds: tuple[int, ...] = (SETTINGS["seed"].default,)
+    repetitions: int = SETTINGS["repetitions"].default  # splits and draws per seed
+    scenario: ScenarioName = "continual"  # only "multi_task" has cells of its own
 
     def __post_init__(self) -> None:
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
@@ -139,20 +104,11 @@ class SweepSpec:
                 for i, value in enumerate(values, start=1)
             ]
             object.__setattr__(self, key, tuple(dict.fromkeys(checked)))
-        limits = PARAMETERS["repetitions"]
-        check_int("repetitions", self.repetitions, limits.low, limits.high)
+        SETTINGS["repetitions"].check(self.repetitions)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str = "the sweep") -> SweepSpec:
-        """Return the specification of plain values, for example those of a TOML file.
-
-        Parameters
-        ----------
-        values : mapping
-            Keys are the attributes of this class; one value or a list of values each.
-        where : str
-            Where they are from, for messages.
-        """
+        """Return the specification of plain values, one or a list per attribute; `where` says where they are from."""
         known = [field.name for field in fields(cls)]
         check_names(where, values, known, "key")
         if "datasets" not in values:

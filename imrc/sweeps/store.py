@@ -1,21 +1,23 @@
-"""`ResultStore`: finished cells in one SQLite file, one transaction each."""
+"""`ResultStore`: finished cells in one SQLite file, one transaction each, and its errors in words a person can use."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
 from imrc.sweeps.cell import Cell, Record, cell_key, code_version, features_text, method_of, uses
-from imrc.sweeps.database import StoreError, open_database, translated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,145 @@ _RUN = ("dataset", "features", "n", "k", "b", "W", "preset", "method", "seed", "
 _SCORES = ("rule", "average", "newest", "lag", "released", "before", "risk", "ess")
 _FACTS = ("seconds", "wall_s", "state", "finished_at", "versions", "code", "fingerprint", "key")
 COLUMNS = (*_RUN, *_SCORES, *_FACTS)
+
+APPLICATION_ID = 0x494D5243  # "IMRC"
+SCHEMA_VERSION = 1
+_BUSY_S = 60.0  # how long a writer waits for another one; a transaction takes about a millisecond
+_SCHEMA = (
+    """CREATE TABLE cells (
+        key TEXT PRIMARY KEY,
+        dataset TEXT NOT NULL, fingerprint TEXT NOT NULL, tasks INTEGER NOT NULL,
+        features TEXT NOT NULL, n INTEGER NOT NULL, b INTEGER, W INTEGER, preset TEXT, method TEXT NOT NULL,
+        seed INTEGER NOT NULL, repetition INTEGER NOT NULL, code TEXT NOT NULL,
+        settings TEXT NOT NULL, seconds REAL NOT NULL, wall_s REAL NOT NULL, state REAL NOT NULL,
+        versions TEXT NOT NULL, finished_at TEXT NOT NULL
+    )""",
+    # Arrays are large: in a table of their own, questions about numbers do not read them.
+    "CREATE TABLE arrays (key TEXT PRIMARY KEY REFERENCES cells(key) ON DELETE CASCADE, content BLOB NOT NULL)",
+    """CREATE TABLE scores (
+        key TEXT NOT NULL REFERENCES cells(key) ON DELETE CASCADE, position INTEGER NOT NULL, rule TEXT NOT NULL,
+        average REAL, newest REAL, lag REAL, released REAL, before REAL, risk REAL, ess REAL,
+        PRIMARY KEY (key, position)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX cells_by_run ON cells (method, dataset, features, tasks, n, b, W, preset, seed, repetition, code)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+# What an error of SQLite means for a person, by the beginning of its name.
+_TOLD = {
+    "NOTADB": "{path} is not a results store: it is no SQLite database. Choose another file.",
+    "CORRUPT": "{store} is damaged. Move it away (the sweep makes a new one), or rescue what can be read with: "
+    "sqlite3 {path} .recover",
+    "FULL": "The disk (or quota) that holds {path} is full. Finished cells are kept; make room and start the same "
+    "command again.",
+    "READONLY": "{store} cannot be written. Allow writing to the file and its folder, or choose another place with "
+    "--store.",
+    "BUSY": "{store} has been locked by another program for {busy:.0f} s. Close it and start again.",
+    "CANTOPEN": "{store} cannot be opened. Check that its folder can be read and written.",
+    "": "{store} cannot be used: {error}. Finished cells are kept.",
+}
+
+
+class StoreError(RuntimeError):
+    """A results store that cannot be read or written; the message says which, why, and what to do."""
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into `StoreError`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
+        told = next(text for name, text in _TOLD.items() if code.startswith(name))
+        store = f"The results store {path}"
+        raise StoreError(told.format(path=path, store=store, error=error, busy=_BUSY_S)) from error
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?{options}"
+    connection = sqlite3.connect(address, uri=True, timeout=_BUSY_S, isolation_level=None)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the first time the file is read
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_for_reading(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError:
+        # In a folder that may not be written SQLite cannot make its two helper files. With nobody writing and no log
+        # waiting to be merged, the file itself is all there is.
+        log = path.with_name(path.name + "-wal")
+        writable = os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        if writable or (log.exists() and log.stat().st_size > 0):
+            raise
+        return _connect(path, "mode=ro&immutable=1")
+
+
+def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a file holds nothing yet; StoreError if it holds something other than results of this format."""
+    application, found, tables = (
+        connection.execute(question).fetchone()[0]
+        for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    if application == tables == 0:
+        return True
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program, not a results store. Choose another file.")
+    if found != SCHEMA_VERSION:
+        newer = "a newer" if found > SCHEMA_VERSION else "an older"
+        raise StoreError(
+            f"The results store {path} was made by {newer} release of imrc (format {found}; this one uses "
+            f"{SCHEMA_VERSION}). Use that release, or choose another place with --store."
+        )
+    return False
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of a new store; let readers and one writer work at once.
+
+    Committed cells survive the end of any process. Only a power cut can take the last ones, and then leaves the file
+    whole (synchronous = NORMAL).
+    """
+    _is_new(connection, path)  # nothing of another program's file is touched
+    # While another connection is open the mode cannot be set; it is then what that one, or the next, makes it.
+    with contextlib.suppress(sqlite3.OperationalError):
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
+            connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        # Looked at again: another process may have made the tables while this one waited.
+        for statement in _SCHEMA if _is_new(connection, path) else ():
+            connection.execute(statement)
+
+
+def _opened(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """Open a store, making it unless `read_only`; what stands in the way is a `StoreError`."""
+    mode = 0
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            mode = path.stat().st_mode
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error.strerror or error}. Check its folder.") from error
+    if stat.S_ISDIR(mode):
+        raise StoreError(f"{path} is a folder. Name a file in it, for example {path / 'results.sqlite'}.")
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} does not exist. Make it, or choose another place with --store.")
+    if read_only and not mode:
+        raise StoreError(f"There is no results store {path}. The command imrc sweep makes one.")
+    with _translated(path):
+        connection = _connect_for_reading(path) if read_only else _connect(path, "mode=rwc")
+        try:
+            _is_new(connection, path) if read_only else _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
 @dataclass(frozen=True)
@@ -37,60 +178,18 @@ class StoredRun:
     finished_at: str  # the last of them, ISO 8601, UTC
 
 
-def _preset(settings: RunSettings) -> str | None:
-    """Return IMRC's preset as one word, with the values that replace its own in brackets."""
-    if method_of(settings) != "imrc":
-        return None
-    values = dict(settings.overrides)
-    if settings.computed.scenario != "continual":
-        values["scenario"] = settings.scenario
-    changed = ", ".join(f"{name}={value}" for name, value in values.items())
-    return f"{settings.preset}({changed})" if changed else settings.preset
-
-
-def check_export(path: str | Path) -> Path:
-    """Return the path of a file to export to; raise ValueError unless it ends in .csv or .parquet."""
-    path = Path(path).expanduser()
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
-    return path
-
-
 class ResultStore:
-    """Finished cells in one SQLite file that several processes may read and write at once.
+    """Finished cells in one SQLite file that several processes may read and write at once; `in` looks for a key.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file. It is made if it does not exist; its folder must.
-    read_only : bool
-        True: nothing is written, the file must exist.
-
-    Attributes
-    ----------
-    damaged : int
-        Runs that `runs`, called last, could not read.
-
-    Raises
-    ------
-    StoreError
-        From every method, if the file is not a results store, is damaged, locked, cannot be read or written, or the
-        disk is full. The message says what to do.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with ResultStore(f"{folder.name}/results.sqlite") as store:
-    ...     len(store), store.frame().columns[:3].tolist()
-    (0, ['dataset', 'features', 'n'])
-    >>> folder.cleanup()
+    The file is made if it does not exist, unless it is only to be read. `damaged`: runs that `runs`, called last, could
+    not read. Every method raises StoreError if the file is not a results store, is damaged, locked, cannot be read or
+    written, or the disk is full; the message says what to do.
     """
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path).expanduser()
         self.damaged = 0
-        self._connection: sqlite3.Connection | None = open_database(self.path, read_only=read_only)
+        self._connection = _opened(self.path, read_only=read_only)
 
     def __enter__(self) -> ResultStore:
         return self
@@ -100,40 +199,20 @@ class ResultStore:
 
     def close(self) -> None:
         """Close the file; closing twice does no harm."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection; what begins a transaction in the block is committed with it, or rolled back."""
-        if self._connection is None:
-            raise StoreError(f"The results store {self.path} is closed.")
-        with translated(self.path), self._connection as connection:
-            yield connection
+        self._connection.close()
 
     def _execute(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - what SQLite takes
-        with self._open() as connection:
-            return connection.execute(statement, values).fetchall()
+        with _translated(self.path):
+            return self._connection.execute(statement, values).fetchall()
 
     def __len__(self) -> int:
         return int(self._execute("SELECT count(*) FROM cells")[0][0])
 
+    def __contains__(self, key: object) -> bool:
+        return bool(self._execute("SELECT 1 FROM cells WHERE key = ?", (key,)))
+
     def put(self, cell: Cell, record: Record) -> bool:
-        """Keep a finished cell, in one transaction.
-
-        Parameters
-        ----------
-        cell : Cell
-            What was run.
-        record : Record
-            What it left.
-
-        Returns
-        -------
-        bool
-            False if it was there already.
-        """
+        """Return whether a finished cell was kept, in one transaction; False if it was there already."""
         s, used = cell.settings, uses(cell.settings)
         row = (
             cell.key, cell.dataset, cell.fingerprint, cell.tasks, features_text(s.features), s.n, used.get("b"),
@@ -142,7 +221,7 @@ class ResultStore:
             datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
         scores = [(cell.key, i, *(score[name] for name in _SCORES)) for i, score in enumerate(record.rows)]
-        with self._open() as connection:
+        with _translated(self.path), self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")
             insert = f"INSERT INTO cells VALUES ({', '.join('?' * len(row))}) ON CONFLICT (key) DO NOTHING"  # noqa: S608
             if connection.execute(insert, row).rowcount == 0:
@@ -151,42 +230,13 @@ class ResultStore:
             connection.execute("INSERT INTO arrays VALUES (?, ?)", (cell.key, record.content))
         return True
 
-    def __contains__(self, key: object) -> bool:
-        return bool(self._execute("SELECT 1 FROM cells WHERE key = ?", (key,)))
-
-    def finished(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys whose cells are finished.
-
-        Parameters
-        ----------
-        keys : iterable of str
-            Of cells, see `cell_key`.
-        """
-        return set(keys) & {row[0] for row in self._execute("SELECT key FROM cells")}
-
     def frame(self, *, current: bool = True, **filters: Any) -> pd.DataFrame:  # noqa: ANN401 - values of columns
         """Return the numbers of finished cells: one row per cell and rule.
 
-        Parameters
-        ----------
-        current : bool
-            True: only cells made by the code that is running; False: all. Column ``code`` tells them apart.
-        **filters
-            Columns of the table with the value, or list of values, to keep: ``frame(dataset="spam", n=[10, 50])``.
-
-        Returns
-        -------
-        DataFrame
-            Columns `imrc.sweeps.COLUMNS`: what was run (dataset, features, n, k, b, W, preset, method, seed, repetition
-            from 1; b, W and preset empty where the method does not use them), the rule ("single", "forward",
-            "forward_backward", or the method's name) with its errors (average, newest, lag, released; see
-            `imrc.evaluation.HEADLINES`; before: test then train), minimax risk and effective sample size, and facts of
-            the cell (processor seconds of learning, wall_s of everything, numbers kept, when, versions).
-
-        Raises
-        ------
-        ValueError
-            For a filter that is no column.
+        Columns `imrc.sweeps.COLUMNS`: what was run (repetition from 1; b, W and preset empty where the method does not
+        use them), the rule or method, its errors (`imrc.evaluation.HEADLINES`), minimax risk, effective samples,
+        and facts of the cell. `current`: only cells of the code that runs, see column ``code``. `filters` are
+        columns with the value, or list of values, to keep: ``frame(dataset="spam", n=[10, 50])``.
         """
         import pandas as pd
 
@@ -206,24 +256,10 @@ class ResultStore:
         return table.reset_index(drop=True)
 
     def result(self, fingerprint: str, settings: RunSettings) -> RunResult | None:
-        """Return a run put together from its stored repetitions, or None if one of them is missing.
+        """Return a run of one method put together from its stored repetitions, or None if one of them is missing.
 
-        Parameters
-        ----------
-        fingerprint : str
-            Of the sequence, cut to its tasks.
-        settings : RunSettings
-            What was run; one method. Every repetition must have been made by the code that is running.
-
-        Returns
-        -------
-        RunResult or None
-            Equal to what `evaluate` computes, except for the seconds, which are those of the stored run.
-
-        Raises
-        ------
-        StoreError
-            If a stored repetition is damaged.
+        It equals what `evaluate` computes, except for the seconds, which are those of the stored run; the fingerprint
+        is of the sequence, cut to its tasks. Every repetition must have been made by the code that is running.
         """
         keys = [cell_key(fingerprint, settings, repetition) for repetition in range(settings.repetitions)]
         content = [row for key in keys for row in self._execute("SELECT content FROM arrays WHERE key = ?", (key,))]
@@ -239,74 +275,56 @@ class ResultStore:
 
         A run counts up to its first missing repetition; only cells made by the code that is running are listed. Runs
         whose row is damaged are left out and counted in `damaged`.
-
-        Parameters
-        ----------
-        method : str
-            "imrc" or the name of a compared method.
         """
-        rows = self._execute(
-            "SELECT dataset, tasks, fingerprint, repetition, settings, finished_at, features, n, b, W, preset, seed "
-            "FROM cells WHERE method = ? AND code = ? ORDER BY repetition",
+        run = "dataset, tasks, fingerprint, features, n, b, W, preset, seed"
+        there = f"SELECT *, row_number() OVER (PARTITION BY {run} ORDER BY repetition) - 1 AS place FROM cells"  # noqa: S608
+        found = self._execute(
+            f"SELECT dataset, tasks, fingerprint, settings, count(*), max(finished_at) FROM ({there} "  # noqa: S608
+            f"WHERE method = ? AND code = ?) WHERE repetition = place GROUP BY {run}",
             (method, _current(method)),
         )
-        counted: dict[tuple[Any, ...], tuple[int, str, str]] = {}
-        for row in rows:
-            place = (*row[:3], *row[6:])
-            count, settings, latest = counted.get(place, (0, row[4], ""))
-            if row[3] == count:
-                counted[place] = (count + 1, settings, max(latest, str(row[5])))
-        complete = [(place, _settings(text, count), at) for place, (count, text, at) in counted.items() if count]
-        runs = [
-            StoredRun(place[0], place[1], place[2], settings, at)
-            for place, settings, at in complete
-            if settings is not None
-        ]
-        self.damaged = len(complete) - len(runs)
+        runs = []
+        for dataset, tasks, fingerprint, text, repetitions, at in found:
+            # One bad row must not hide all the others.
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
+                settings = RunSettings.from_json({**json.loads(text), "repetitions": repetitions})
+                runs.append(StoredRun(dataset, tasks, fingerprint, settings, str(at)))
+        self.damaged = len(found) - len(runs)
         return sorted(runs, key=lambda run: run.finished_at, reverse=True)
 
     def export(self, path: str | Path, **filters: Any) -> int:  # noqa: ANN401 - as for `frame`
-        """Write `frame` to a CSV or Parquet file, by its ending.
+        """Write `frame` to a CSV or Parquet file, by its ending, and return the number of rows; `filters` as there.
 
-        Parameters
-        ----------
-        path : path-like
-            File to write; its ending is .csv or .parquet.
-        **filters
-            As for `frame`.
-
-        Returns
-        -------
-        int
-            Number of rows.
-
-        Raises
-        ------
-        ValueError
-            For another ending.
-        StoreError
-            If the file cannot be written.
+        StoreError: the file cannot be written.
         """
         path = check_export(path)
         table = self.frame(**filters)
         try:
-            if path.suffix.lower() == ".csv":
-                table.to_csv(path, index=False)
-            else:
-                table.to_parquet(path, index=False)
+            (table.to_csv if path.suffix.lower() == ".csv" else table.to_parquet)(path, index=False)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
         return len(table)
 
 
+def check_export(path: str | Path) -> Path:
+    """Return the path of a file to export to; raise ValueError unless it ends in .csv or .parquet."""
+    path = Path(path).expanduser()
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"The file to export to must end in .csv or .parquet; got {path.name!r}.")
+    return path
+
+
+def _preset(settings: RunSettings) -> str | None:
+    """Return IMRC's preset as one word, with the values that replace its own in brackets."""
+    if method_of(settings) != "imrc":
+        return None
+    values = dict(settings.overrides)
+    if settings.computed.scenario != "continual":
+        values["scenario"] = settings.scenario
+    changed = ", ".join(f"{name}={value}" for name, value in values.items())
+    return f"{settings.preset}({changed})" if changed else settings.preset
+
+
 def _current(method: str) -> str | None:
     """Code version of a method now, None for a method there is no longer."""
     return code_version(method) if method == "imrc" or method.partition(":")[0] in registry else None
-
-
-def _settings(text: str, repetitions: int) -> RunSettings | None:
-    """Return the settings of a stored cell, None if they are damaged: one bad row must not hide all the others."""
-    try:
-        return RunSettings.from_json({**json.loads(text), "repetitions": repetitions})
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None

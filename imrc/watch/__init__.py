@@ -9,9 +9,7 @@ other break this, and the alarm then goes off without a change. The second lamp,
 change is larger than the changes before it lead to expect; it is calibrated by simulation only.
 """
 
-from imrc.watch._alarm import Alarm
-from imrc.watch._story import arrival_sentences, first_alarm, watch_story
-from imrc.watch._usual import MoreThanUsual
-from imrc.watch._watcher import Arrival, Watcher
+from imrc.watch._lamps import Alarm, MoreThanUsual
+from imrc.watch._watcher import Arrival, Watcher, arrival_sentences, first_alarm, watch_story
 
 __all__ = ["Watcher", "Arrival", "Alarm", "MoreThanUsual", "watch_story", "first_alarm", "arrival_sentences"]

@@ -1,4 +1,4 @@
-"""A watcher of a sequence that grows: alarm, second lamp, and a state file with which it goes on."""
+"""A watcher of a sequence that grows, with a state file to go on from, and what it would have said of a whole one."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import ArrayLike
 
-from imrc._checks import DataError, InputError, check_int
+from imrc._checks import DataError, InputError, check_int, check_real
+from imrc._types import Floats
+from imrc.evaluation import RunResult
 from imrc.features import FeatureSpec, make
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
-from imrc.watch._alarm import Alarm
-from imrc.watch._usual import MoreThanUsual
+from imrc.watch._lamps import Alarm, MoreThanUsual
+from imrc.wording import decimal, number, p_text
+
+__all__ = ["Arrival", "Watcher", "arrival_sentences", "first_alarm", "watch_story"]
 
 _FORMAT = 1
 _ARRAYS = {"alarm": ("_rows", "_y"), "usual": ("_counts", "_within", "_forward", "_last")}
 _NUMBERS = {
+    "watcher": ("tasks", "_classes", "_first", "_label", "_seed"),
     "alarm": ("alpha", "permutations", "memory", "steps", "alarm", "log_evidence"),
     "usual": ("level", "change", "_mse", "_n"),
 }
@@ -31,37 +37,17 @@ _NUMBERS = {
 
 @dataclass(frozen=True)
 class Arrival:
-    """What the arrival of one task showed.
+    """What the arrival of one task showed."""
 
-    Attributes
-    ----------
-    task : int
-        Its number, from 1.
-    label : str
-        Its name.
-    n : int
-        Its samples.
-    p : float
-        p-value of "it is as those before"; NaN for the first that is tested.
-    evidence : float
-        Capital of the bet; an alarm from 1 / alpha on.
-    change : float
-        Squared change from the task before in units of the variance of a sample, less what noise adds; NaN for the
-        first.
-    alarm : bool
-        Whether the alarm has gone off, now or before.
-    unusual : bool
-        Whether the second lamp is lit: calibrated by simulation only.
-    """
-
-    task: int
-    label: str
-    n: int
-    p: float
-    evidence: float
+    task: int  #: Its number, from 1.
+    label: str  #: Its name.
+    n: int  #: Its samples.
+    p: float  #: p-value of "it is as those before"; NaN for the first that is tested.
+    evidence: float  #: Capital of the bet; an alarm from 1 / alpha on.
     change: float
-    alarm: bool
-    unusual: bool
+    """Squared change from the task before in units of the variance of a sample, less what noise adds, or NaN."""
+    alarm: bool  #: Whether the alarm has gone off, now or before.
+    unusual: bool  #: Whether the second lamp is lit: calibrated by simulation only.
 
 
 class Watcher:
@@ -115,19 +101,8 @@ class Watcher:
         return {"alpha": self.alarm.alpha, "features": self._features.kind, "seed": self._seed}
 
     def dependence(self, sequence: TaskSequence) -> str:
-        """Say whether rows that follow each other are alike, so that the alarm goes off without a change.
-
-        Parameters
-        ----------
-        sequence : TaskSequence
-            All tasks so far.
-
-        Returns
-        -------
-        str
-            Empty where they are not.
-        """
-        from imrc.diagnostics._rows import read_rows
+        """Say where rows that follow each other are alike: they set the alarm off without a change; else nothing."""
+        from imrc.diagnostics.samples import read_rows
 
         mapping = make(self._features, sequence, self._seed)
         return read_rows((mapping.transform(task.X), sequence.encoded(j)) for j, task in enumerate(sequence)).dependence
@@ -168,22 +143,8 @@ class Watcher:
             task = sequence[index]
             yield self.arrive(mapping.transform(task.X), task.y, sequence.labels[index])
 
-    def arrive(self, X: NDArray[np.float64], y: ArrayLike, label: str = "") -> Arrival:
-        """Take in one task.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, D)
-            Mapped instances.
-        y : array-like of shape (n,)
-            Labels; new ones may come.
-        label : str
-            Name of the task.
-
-        Returns
-        -------
-        Arrival
-        """
+    def arrive(self, X: Floats, y: ArrayLike, label: str = "") -> Arrival:
+        """Take in one task, X (n, D) mapped, y (n,) labels, of which new ones may come."""
         names = [str(one) for one in np.asarray(y).tolist()]
         self._classes += sorted(set(names) - set(self._classes))
         place = {name: number for number, name in enumerate(self._classes)}
@@ -197,24 +158,11 @@ class Watcher:
         return Arrival(self.tasks, self._label, len(X), p, evidence, self.usual.change, alarm, unusual)
 
     def save(self, path: str | Path) -> None:
-        """Write everything that is known to a file, with which `load` goes on as if nothing had happened.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to; a file there is replaced at once, so that none is ever half written.
-        """
-        parts = {"alarm": self.alarm, "usual": self.usual}
+        """Write all that is known to a file, replaced at once, with which `load` goes on as if nothing had happened."""
+        parts: dict[str, Any] = {"watcher": self, "alarm": self.alarm, "usual": self.usual}
         arrays = {f"{name}/{key}": getattr(parts[name], key) for name, keys in _ARRAYS.items() for key in keys}
         header: dict[str, Any] = {
             "format": _FORMAT,
-            "watcher": {
-                "tasks": self.tasks,
-                "_classes": self._classes,
-                "_first": self._first,
-                "_label": self._label,
-                "_seed": self._seed,
-            },
             "features": vars(self._features),
             "generator": self.alarm._generator.bit_generator.state,
             **{name: {key: getattr(parts[name], key) for key in keys} for name, keys in _NUMBERS.items()},
@@ -228,22 +176,7 @@ class Watcher:
 
     @classmethod
     def load(cls, path: str | Path) -> Watcher:
-        """Return a watcher as `save` wrote it.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file `save` wrote.
-
-        Returns
-        -------
-        Watcher
-
-        Raises
-        ------
-        InputError
-            If the file is something else, or damaged.
-        """
+        """Return a watcher as `save` wrote it; InputError if the file is something else, or damaged."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
@@ -252,7 +185,7 @@ class Watcher:
                 raise InputError(f"format {header['format']}; this version reads format {_FORMAT}")
             found = cls(features=FeatureSpec(**header["features"]))
             found.alarm._generator.bit_generator.state = header["generator"]
-            parts = {"watcher": found, "alarm": found.alarm, "usual": found.usual}
+            parts: dict[str, Any] = {"watcher": found, "alarm": found.alarm, "usual": found.usual}
             for name, part in parts.items():
                 vars(part).update(header[name])
             for name, value in arrays.items():
@@ -263,3 +196,57 @@ class Watcher:
         except Exception as error:
             raise InputError(f"{path} is not a state saved by imrc watch: {error}") from error
         return found
+
+
+def watch_story(
+    sequence: TaskSequence, features: str | FeatureSpec = "automatic", seed: int = 0, run: RunResult | None = None
+) -> pd.DataFrame:
+    """Return what `imrc watch` says of each task from the second on, with its errors before and after it was learnt.
+
+    Columns `task` (from 1), `label`, `p`, `evidence`, `change` (d^2 / sigma^2 of this step less what noise adds),
+    `unusual` (the second lamp), `before` and `after` (mean error of the rule of the predicted estimate and of the
+    forward rule on its test samples; NaN without a run of IMRC on the same sequence).
+
+    >>> import imrc
+    >>> watch_story(imrc.datasets.load("identical", tasks=5))["task"].tolist()
+    [2, 3, 4, 5]
+    """
+    arrivals = [vars(arrival) for arrival in Watcher(features=features, seed=seed).read(sequence)]
+    table = pd.DataFrame(arrivals)[["task", "label", "p", "evidence", "change", "unusual"]]
+    before = after = np.full(len(sequence), np.nan)
+    if run is not None:
+        unknown = np.full(len(sequence) - run.n_tasks, np.nan)
+        before = np.append(run.before_of("forward").mean(axis=0), unknown)
+        after = np.append(run.error_tables["forward"].newest().mean(axis=0), unknown)
+    rows = table["task"].to_numpy() - 1
+    return table.assign(before=before[rows], after=after[rows])
+
+
+def first_alarm(story: pd.DataFrame, alpha: float = 0.05) -> int | None:
+    """Return the task, from 1, at which the alarm of `watch_story` goes off; None if it does not."""
+    check_real("alpha", alpha, 0.0, 1.0, low_open=True)
+    reached = story[story["evidence"] >= 1.0 / alpha]["task"]
+    return None if reached.empty else int(reached.iloc[0])
+
+
+def arrival_sentences(story: pd.DataFrame, task: int, alpha: float = 0.05) -> list[str]:
+    """State what is known when a task (from 1) has arrived: the alarm first, the last change, what learning it did."""
+    seen = story[story["task"] <= task]
+    row, alarm = seen.iloc[-1], first_alarm(seen, alpha)
+    evidence = number(row["evidence"]) if row["evidence"] < 1e6 else "above a million"
+    if alarm is None:
+        said = [f"No alarm after {task} tasks: the evidence is {evidence}, an alarm needs {1.0 / alpha:g}."]
+    else:
+        since = f"task {alarm}" if alarm < task else "this task"
+        said = [f"Alarm since {since}: the rows are no longer independent draws from one distribution."]
+    if np.isfinite(row["p"]):
+        lamp = " The second lamp is lit: the change is larger than usual." if row["unusual"] else ""
+        said.append(f"Task {task} against all before it: {p_text(float(row['p']))}.{lamp}")
+    else:
+        said.append("The first task teaches the representation; the second has nothing to be compared with yet.")
+    if np.isfinite(row["before"]) and np.isfinite(row["after"]):
+        change = row["after"] - row["before"]
+        verb = "left" if abs(change) < 5e-4 else "lowered" if change < 0 else "raised"
+        start = "" if verb == "left" else f"from {decimal(row['before'])} "
+        said.append(f"Learning it {verb} its error {start}{'at' if verb == 'left' else 'to'} {decimal(row['after'])}.")
+    return said

@@ -124,26 +124,6 @@ def test_charts_have_words_and_pages_one_first_heading(opened):
         assert any(character.isdigit() for character in words), words
 
 
-def test_phone_panels_are_below_each_other(new_page, server):
-    """A browser that is narrow from the start, without saying that it is a phone."""
-    page = new_page(390, 900)
-    page.goto(f"{server}{PAGES['explore']}")
-    page.wait_for_selector("h1")
-    page.get_by_text("Errors", exact=True).click()
-    # The first picture of this kind shows what the tasks are.
-    panels = page.locator(".js-plotly-plot .heatmaplayer .hm")
-    page.wait_for_function(
-        "() => { const hm = [...document.querySelectorAll('.js-plotly-plot')]"
-        ".map(plot => plot.querySelectorAll('.heatmaplayer .hm')).find(found => found.length >= 3);"
-        " if (!hm || hm.length < 3) return false;"
-        " const b = [...hm].map(x => x.getBoundingClientRect());"
-        " return b[1].top > b[0].bottom && b[2].top > b[1].bottom; }"
-    )
-    boxes = [panels.nth(i).bounding_box() for i in range(3)]
-    assert all(box["width"] > 200 for box in boxes)
-    assert len({round(box["x"]) for box in boxes}) == 1
-
-
 @pytest.mark.parametrize("wait_ms", [30, 100])
 def test_a_click_while_the_page_is_drawn_anew_is_not_lost(wait_ms, new_page, server):
     """What is there only on phones must not move the part of the page a click belongs to."""

@@ -8,16 +8,8 @@ from tests.unit.nasty_files import CASES, HTML, table
 HUGE = 2_000_000
 """Bytes above which a file takes long; the library's own tests read those."""
 SLOW = (
-    "million",
-    "bomb",
-    "too many rows",
-    "too large",
-    "20 MB",
-    "lies about",
-    "3,000 tasks",
-    "long words",
-    "2,000 col",
-)
+    "million", "bomb", "too many rows", "too large", "20 MB", "lies about", "3,000 tasks", "long words", "2,000 col",
+)  # fmt: skip
 
 
 def damaged(rng: np.random.Generator) -> tuple[str, bytes]:
@@ -32,7 +24,7 @@ def damaged(rng: np.random.Generator) -> tuple[str, bytes]:
 
 @pytest.fixture
 def page(app):
-    return app(dataset="identical", k="3", n="4", repetitions="1").switch_page("pages/views/your_data.py").run()
+    return app(dataset="identical", k="3", n="4", repetitions="1").switch_page("pages/your_data/page.py").run()
 
 
 def upload(page, name: str, content: bytes) -> None:

@@ -79,3 +79,10 @@ def test_data_and_types_are_there_and_nothing_of_others(unpacked):
     ):
         assert f"imrc/{name}" in files
     assert [name for name in files if re.search(r"tests/|\.pyc$|\.nb[ic]$|\.sqlite", name)] == []
+
+
+def test_the_first_start_asks_nothing_at_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))  # no credentials file: Streamlit would ask for an e-mail address
+    monkeypatch.setenv("BROWSER", "true")  # the command of that name opens nothing
+    with server_process("-m", "imrc.cli", "app") as (url, process):
+        assert process.poll() is None, url

@@ -1,6 +1,7 @@
 """The article without a server: its numbers are the library's; scenes are dragged, guessed, played and linked."""
 
 import re
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -40,6 +41,15 @@ def open_article(new_page):
 @pytest.fixture
 def article(open_article):
     return open_article()
+
+
+@pytest.fixture(scope="module")
+def numbers(browser):
+    """One page for all tests that compute in it and change nothing."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(ARTICLE.as_uri())
+    yield page
+    page.close()
 
 
 def columns(*rows) -> list[np.ndarray]:
@@ -95,84 +105,67 @@ def slide(page, place: str, value: float) -> None:
 # -- the numbers are the library's ---------------------------------------------------------------------------------
 
 
-def test_recursions_and_closed_forms_equal_the_library(article, rng):
+def test_recursions_and_closed_forms_equal_the_library(numbers, rng):
     for k, b in ((1, 0), (2, 1), (12, 3), (30, 40)):
-        numbers = [rng.normal(size=k), rng.exponential(size=k), rng.exponential(size=k)]
-        numbers[1][rng.random(k) < 0.2] = 0.0
-        arguments = [row.tolist() for row in numbers]
+        rows = [rng.normal(size=k), rng.exponential(size=k), rng.exponential(size=k)]
+        rows[1][rng.random(k) < 0.2] = 0.0
+        arguments = [row.tolist() for row in rows]
         for call, expected in (
-            ("trackForward(...rows)", track_forward(*columns(*numbers))),
-            (f"trackForwardBackward(...rows, {b})", track_forward_backward(*columns(*numbers), b)),
-            (f"revisedLast(...rows, {b})", revised_last(*columns(*numbers), b)),
+            ("trackForward(...rows)", track_forward(*columns(*rows))),
+            (f"trackForwardBackward(...rows, {b})", track_forward_backward(*columns(*rows), b)),
+            (f"revisedLast(...rows, {b})", revised_last(*columns(*rows), b)),
         ):
-            found = article.evaluate(f"(rows) => {call}", arguments)
+            found = numbers.evaluate(f"(rows) => {call}", arguments)
             np.testing.assert_allclose(found, np.stack(expected)[:, :, 0], **CLOSE)
     for ess, rho in ((1.0, 0.3), (1e6, 0.01), (20.0, 0.0)):
-        assert article.evaluate(f"borrowed({ess}, {rho})") == pytest.approx(borrowed_samples(ess, 1.0, rho), rel=1e-12)
+        assert numbers.evaluate(f"borrowed({ess}, {rho})") == pytest.approx(borrowed_samples(ess, 1.0, rho), rel=1e-12)
     j, last = np.arange(1, 41), np.minimum(np.arange(1, 41) + 5, 40)
     for n, rho in ((7, 0.05), (1, 1e-3), (1000, 1.0), (3, 1e-40), (50, 1e-9)):
-        found = article.evaluate(f"Array.from({{length: 40}}, (_, j) => essForward(j + 1, {n}, {rho}))")
+        found = numbers.evaluate(f"Array.from({{length: 40}}, (_, j) => essForward(j + 1, {n}, {rho}))")
         np.testing.assert_allclose(found, ess_forward(j, n, rho), rtol=1e-12)
-        gain = article.evaluate(f"Array.from({{length: 40}}, (_, j) => essGain(Math.min(5, 39 - j), {n}, {rho}))")
+        gain = numbers.evaluate(f"Array.from({{length: 40}}, (_, j) => essGain(Math.min(5, 39 - j), {n}, {rho}))")
         np.testing.assert_allclose(np.add(found, gain), ess_forward_backward(j, last, n, rho), rtol=1e-12)
 
 
-def test_estimated_changes_equal_the_library(article, rng):
+def test_estimated_changes_equal_the_library(numbers, rng):
     for k in (2, 3, 12):
         tau = rng.normal(size=k)
         squared = squared_differences(tau[:, None])
-        found = article.evaluate("(tau) => forwardChanges(tau)", tau.tolist())
+        found = numbers.evaluate("(tau) => forwardChanges(tau)", tau.tolist())
         np.testing.assert_allclose(found[1:], [forward_change(squared, j, 2)[0] for j in range(1, k)], **CLOSE)
         for last in range(1, k):
-            found = article.evaluate(
+            found = numbers.evaluate(
                 f"(tau) => Array.from({{length: {last}}}, (_, i) => backwardChange(tau, i, {last}))", tau.tolist()
             )
             np.testing.assert_allclose(found, [printed_change(squared, i, last, 2)[0] for i in range(last)], **CLOSE)
 
 
-@pytest.mark.parametrize("n", [6, 20, 40])
-def test_the_minimax_rule_is_that_of_the_library(article, rng, n):
-    for half in (0.02, 0.1, 0.3):
+def test_the_minimax_rule_is_that_of_the_library(numbers, rng):
+    for n, half in product((6, 20, 40), (0.02, 0.1, 0.3)):
         y = np.repeat([0, 1], n // 2)
         X = rng.normal(size=(n, 2)) + np.where(y[:, None] == 1, 0.9, -0.9) + rng.normal(size=2)
         tau = np.concatenate([np.append(0.5, 0.5 * X[y == c].mean(axis=0)) for c in (0, 1)])
         tau += rng.normal(size=6) * np.array([0, 1, 1, 0, 1, 1]) * half / 2
         lam = np.array([0.0, half, half, 0.0, half, half])
         expected = solve(X, tau, lam, n_classes=2)
-        found = article.evaluate("(problem) => solveRule(...problem)", [X.tolist(), tau.tolist(), lam.tolist()])
+        found = numbers.evaluate("(problem) => solveRule(...problem)", [X.tolist(), tau.tolist(), lam.tolist()])
         np.testing.assert_allclose(found["mu"], expected.mu, rtol=SOLVED, atol=SOLVED)
         assert found["value"] == pytest.approx(expected.value, abs=SOLVED)
 
 
-def test_corners_alone_give_the_rule_of_all_instances(article, rng):
-    for n, digits in ((1, 3), (2, 3), (3, 3), (8, 0), (160, 1), (40, 3)):  # rounded, some coincide or lie on one line
-        X = np.round(rng.normal(size=(n, 2)), digits) + rng.normal(size=2)
-        tau, lam = np.concatenate([[0.5], X[0] / 2, [0.5], X[-1] / 2 + 0.3]), [0, 0.1, 0.1, 0, 0.1, 0.1]
-        few, *rules = article.evaluate(
-            "([X, ...box]) => [corners(X), solveRule(X, ...box), solveRule(corners(X), ...box)]",
-            [X.tolist(), tau.tolist(), lam],
-        )
-        assert rules[0] == rules[1]
-        assert few[0] == X[0].tolist()
-        # No direction has an instance that lies farther out.
-        away = np.stack([np.cos(np.arange(60) / 9), np.sin(np.arange(60) / 9)])
-        np.testing.assert_allclose((np.array(few) @ away).max(axis=0), (X @ away).max(axis=0), **CLOSE)
-    assert len(few) < 20
-
-
-def test_errors_of_lines_are_exact(article, rng):
+def test_errors_of_lines_are_exact(numbers, rng):
     z = np.concatenate([np.linspace(-39, 39, 400), [0.0, 3.0, -3.0, 2.9999999, 1e-9]])
-    found = np.array(article.evaluate("(z) => z.map(normalBelow)", z.tolist()))
+    found = np.array(numbers.evaluate("(z) => z.map(normalBelow)", z.tolist()))
     np.testing.assert_allclose(found, ndtr(z), rtol=1e-12, atol=1e-300)
     lines, means = rng.normal(size=(50, 3)), rng.normal(size=(50, 4))
-    found = article.evaluate("([w, m]) => w.map((line, i) => lineError(line, m[i]))", [lines.tolist(), means.tolist()])
+    found = numbers.evaluate("([w, m]) => w.map((line, i) => lineError(line, m[i]))", [lines.tolist(), means.tolist()])
     np.testing.assert_allclose(found, line_error(lines, means), **CLOSE)
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, world):
+def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(numbers, world):
     n, rho, b = 7, 0.06, 2
-    drawn = article.evaluate(f"simulate('{world}', {n}, {rho}, 3)")
+    drawn = numbers.evaluate(f"simulate('{world}', {n}, {rho}, 3)")
     truth, tau = (np.array(drawn[name]).reshape(-1, 4, 12).transpose(2, 0, 1) for name in ("truth", "average"))
     np.testing.assert_allclose(line_error(halfway(truth), truth), BEST, rtol=1e-9)
     assert np.mean((tau - truth) ** 2) == pytest.approx(1 / n, rel=0.05)
@@ -192,8 +185,8 @@ def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, worl
     s, d = np.full_like(flat, 1 / n), np.full_like(flat, rho)
     told = {"forward": track_forward(flat, s, d), "both": revised_last(flat, s, d, b)}
     for knows, believed in (("true", told), ("false", estimated(flat, s, b))):
-        found = article.evaluate(f"study('{world}', {n}, {rho}, {b}, {knows}, 3)")
-        covered = article.evaluate(f"coverage('{world}', {n}, {rho}, {b}, {knows}, 3)")
+        found = numbers.evaluate(f"study('{world}', {n}, {rho}, {b}, {knows}, 3)")
+        covered = numbers.evaluate(f"coverage('{world}', {n}, {rho}, {b}, {knows}, 3)")
         for rule, (mean, mse) in {"alone": (flat, s), **believed}.items():
             mean, mse = mean.reshape(tau.shape), mse.reshape(tau.shape)
             avoidable = line_error(halfway(mean), truth) - BEST
@@ -204,9 +197,9 @@ def test_simulated_worlds_are_as_hard_everywhere_and_counted_right(article, worl
                 assert share == pytest.approx(holds.mean(), abs=1e-9)
 
 
-def test_the_sequence_that_is_drawn_changes_as_its_world_says(article, rng):
+def test_the_sequence_that_is_drawn_changes_as_its_world_says(numbers, rng):
     unit, rho = rng.normal(size=12), 0.3
-    drawn = {world: article.evaluate(f"(unit) => truthOf('{world}', unit, {rho})", unit.tolist()) for world in WORLDS}
+    drawn = {world: numbers.evaluate(f"(unit) => truthOf('{world}', unit, {rho})", unit.tolist()) for world in WORLDS}
     walk = np.cumsum(np.sqrt(rho) * np.append(0.0, unit[1:]))
     np.testing.assert_allclose(drawn["walk"], walk, **CLOSE)
     np.testing.assert_allclose(drawn["trend"], np.sqrt(rho) * np.arange(12), **CLOSE)
@@ -216,45 +209,19 @@ def test_the_sequence_that_is_drawn_changes_as_its_world_says(article, rng):
     np.testing.assert_allclose(drawn["independent"], unit, **CLOSE)
 
 
-@pytest.mark.parametrize("n", [2, 40])
-def test_a_steady_drift_does_not_mislead_whatever_the_sliders_say(article, n):
-    for rho in (0.001, 0.02, 0.3, 1.0):
-        for b in (0, 1, 8):
-            found = article.evaluate(f"study('trend', {n}, {rho}, {b}, true, 0)")
-            assert found["both"]["errors"] < found["alone"]["errors"], (rho, b)
-
-
-def test_what_is_counted_of_one_task_is_what_theory_promises(article):
-    for n, rho in ((10, 0.02), (5, 0.5)):
-        made = article.evaluate(f"madeOf({n}, {rho}, 5, 12, 0)")
-        promised = {"alone": n, "forward": ess_forward(6, n, rho), "both": ess_forward_backward(6, 12, n, rho)}
-        for rule, samples in promised.items():
-            # 800 sequences, four components each: a root of 2 / 3200.
-            assert made[rule]["samples"] == pytest.approx(float(samples), rel=4 * np.sqrt(2 / 3200))
-        at = article.evaluate(f"avoidableAt({1 / n})")
-        assert made["alone"]["errors"] == pytest.approx(at, rel=0.15)
-
-
-def test_told_boxes_keep_their_word_and_estimated_ones_do_not(article):
-    shares = {
-        told: article.evaluate(f"STRATEGIES.map((rule) => coverage('walk', 10, 0.3, 3, {told}, 0)[rule])")
-        for told in ("true", "false")
-    }
-    error = np.sqrt(0.68 * 0.32 / (200 * 4))
-    np.testing.assert_allclose(np.array(shares["true"])[:, 0], 2 * ndtr(1) - 1, atol=3 * error)
-    np.testing.assert_allclose(np.array(shares["true"])[:, 1], 2 * ndtr(2) - 1, atol=2 * error)
-    assert shares["false"][2][1] < shares["true"][2][1] - 0.015
-
-
-def test_digits_are_those_of_scikit_learn(article):
+def test_digits_are_those_of_scikit_learn(numbers):
     from sklearn.datasets import load_digits
 
     bundle = load_digits()
     chosen = np.concatenate([bundle.images[bundle.target == digit][:12] for digit in (6, 9)])
-    found = article.evaluate("Array.from({length: 24}, (_, i) => pixelsOf(i))")
+    found = numbers.evaluate("Array.from({length: 24}, (_, i) => pixelsOf(i))")
     np.testing.assert_array_equal(found, np.minimum(chosen, 15).reshape(24, 64))
-    errors = article.evaluate("digits.errors")
+    errors = numbers.evaluate("digits.errors")
     assert {len(line) for found in errors.values() for line in found.values()} == {20}
+    for lines in errors.values():  # with one task there is nobody to borrow from: only penalties differ, by a picture
+        starts = [line[0] for line in lines.values()]
+        assert max(starts) - min(starts) < 1 / 80
+        assert lines["forward"][0] == lines["both"][0]
 
 
 # -- what is shown is what is computed -------------------------------------------------------------------------------
@@ -296,74 +263,35 @@ def test_the_plane_shows_boxes_lines_and_errors_of_the_library(article):
 
 
 def test_the_sequence_in_the_plane_is_typical(article):
-    mean = article.evaluate("""() => {
-      const total = { alone: 0, forward: 0, both: 0 }, { runs } = IN_THE_PLANE;
-      for (let seed = 1; seed <= runs; seed++) {
-        const state = { ...scenes.rule.start, seed, upto: 12, moved: {} }, tasks = planeTasks(state);
+    shown, *drawn = article.evaluate("""() => {
+      const errors = (values) => {
+        const state = { ...scenes.rule.start, ...values, upto: 12, moved: {} }, tasks = planeTasks(state);
         const { found } = planeRules(state, tasks, planeEstimates(state, tasks));
-        for (const rule of STRATEGIES) total[rule] += average(found.map((one) => one[rule].error)) / runs;
-      }
-      return total;
+        return STRATEGIES.map((rule) => average(found.map((one) => one[rule].error)));
+      };
+      return [errors({}), ...Array.from({ length: IN_THE_PLANE.runs }, (_, run) => errors({ seed: run + 1 }))];
     }""")
+    mean = dict(zip(STRATEGIES, np.mean(drawn, axis=0), strict=True))
     for rule in STRATEGIES:
         expect(article.locator(f'#rule .text [data-average="{rule}"]')).to_have_text(f"{100 * mean[rule]:.1f}")
-    shown = article.evaluate("""() => {
-      const state = { ...scenes.rule.start, upto: 12, moved: {} }, tasks = planeTasks(state);
-      const { found } = planeRules(state, tasks, planeEstimates(state, tasks));
-      return STRATEGIES.map((rule) => average(found.map((one) => one[rule].error)));
-    }""")
     np.testing.assert_allclose(shown, [mean[rule] for rule in STRATEGIES], atol=0.01)
     assert shown[2] < shown[1] < shown[0]
-
-
-def test_the_marked_corners_are_the_worst_of_the_boxes(article):
-    """Of all corners of both boxes, the truth in the marked ones costs the line of the rule most."""
-    found = article.evaluate("""() => {
-      const { state } = scenes.rule, tasks = planeTasks(state), j = state.upto - 1, svg = svgOf(scenes.rule);
-      const { mean, variance } = planeEstimates(state, tasks)("forward", j), middle = tasks[j].truth;
-      const { mu } = ruleOf(instancesOf(tasks, j, state.b), mean, variance), half = Math.sqrt(variance);
-      const corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]) => [a * half, b * half]);
-      const cost = (c, [a, b]) => -(mu[c ? 4 : 1] * (mean[c] + a) + mu[c ? 5 : 2] * (mean[c + 1] + b));
-      const boxes = [...svg.querySelectorAll("rect[stroke='var(--forward)']")];
-      return [0, 2].map((c, i) => {
-        const box = boxes[i].getBBox(), mark = svg.querySelector(`[data-worst="${c}"]`).getBBox();
-        const left = mark.x + 5 < box.x + box.width / 2, above = mark.y + 5 < box.y + box.height / 2;
-        const shown = [left ? -half : half, above ? half : -half];
-        return [cost(c, shown), Math.max(...corners.map((corner) => cost(c, corner)))];
-      });
-    }""")
-    for shown, worst in found:
-        assert shown == pytest.approx(worst, abs=1e-12)
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_failures_are_said_as_they_are(article, world):
     article.locator(f'#failure input[value="{world}"]').check(force=True)
-    article.wait_for_function("frame === 0")
-    errors = article.evaluate(
-        f"(({{both, alone}}) => [both.errors, alone.errors])(study('{world}', 10, 0.02, 3, true, 0))"
-    )
-    worse = errors[0] > errors[1]
-    assert worse == (world in ("jump", "swap", "independent"))
-    says = article.locator("#failure .says").inner_text()
-    assert ("times as many avoidable errors. " in says) == worse
-    newest = article.evaluate(f"study('{world}', 10, 0.02, 3, true, 0).both.avoidable[11]")
-    assert article.evaluate(f"`(${{inHundred({newest})}} instead of`") in says
-    expect(article.locator("#failure input[name=rho]")).to_be_visible()
-    article.locator('#failure input[value="estimated"]').check(force=True)
-    article.wait_for_function("frame === 0")
-    after = article.evaluate(f"study('{world}', 10, 0.02, 3, false, 0).both.errors")
-    assert (after < errors[0]) == worse
-    says = article.locator("#failure .says").inner_text()
-    assert "With estimated steps" in says
-    for share in (errors[0], after):
-        assert article.evaluate(f"inHundred({share})") in says
-    expect(article.locator("#failure input[name=rho]")).to_be_hidden()
-
-
-def test_a_steady_drift_neither_helps_nor_harms_the_newest_task(article):
-    newest = article.evaluate("STRATEGIES.map((rule) => study('trend', 10, 0.02, 3, true, 0)[rule].avoidable[11])")
-    np.testing.assert_allclose(newest[1:], newest[0], rtol=0.05)
+    says = article.locator("#failure .says")
+    counted = {}
+    for told, known in (("told", "true"), ("estimated", "false")):
+        article.locator(f'#failure input[value="{told}"]').check(force=True)
+        article.wait_for_function("frame === 0")
+        counted[told] = article.evaluate(f"study('{world}', 10, 0.02, 3, {known}, 0)")
+        for share in (counted["told"]["both"]["errors"], counted[told]["both"]["errors"]):
+            assert article.evaluate(f"inHundred({share})") in says.inner_text()
+    both, alone = (counted["told"][rule]["errors"] for rule in ("both", "alone"))
+    assert (both > alone) == (world in ("jump", "swap", "independent"))
+    assert (counted["estimated"]["both"]["errors"] < both) == (both > alone)
 
 
 def test_your_own_numbers_are_those_of_the_theorems(article):
@@ -381,70 +309,48 @@ def test_your_own_numbers_are_those_of_the_theorems(article):
 # -- guess, drag, play ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "right", "said"),
-    [
-        ("turn", "One pot", "Forward and backward", r"one pot \d+, forward \d\.\d"),
-        ("average", "Nearly as far", "Half as far", r"0\.3\d with 10 samples, 0\.1\d with 40"),
-        ("trust", "less often", "more often", r"miss in \d\.\d of 100 cases"),
-        ("gain", "a million", "50", r"= 50\.0"),
-        (
-            "repair",
-            "The last one",
-            "The next one",
-            r"the next task adds \d\.\d samples’ worth, the three after it together \d\.\d",
-        ),
-        ("failure", "Labels that swap", "A steady drift", r"swap \d\d\.\d, independent \d\.\d, steady drift 0\.\d"),
-    ],
-)
-def test_a_guess_is_answered_with_the_numbers_that_show_it(open_article, name, wrong, right, said):
-    for choice, begin in ((wrong, f"No: {right.lower()}."), (right, "Yes.")):
-        page = open_article()
-        answer = page.locator(f"#{name} .answer")
+GUESSES = {
+    "turn": ("One pot", "Forward and backward"),
+    "average": ("Nearly as far", "Half as far"),
+    "trust": ("less often", "more often"),
+    "gain": ("a million", "50"),
+    "repair": ("The last one", "The next one"),
+    "failure": ("Labels that swap", "A steady drift"),
+}
+"""Scenes that ask: a wrong answer and the right one."""
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_a_guess_shows_what_was_hidden_and_is_answered_with_numbers_that_stay(article, right):
+    for name, choices in GUESSES.items():
+        answer = article.locator(f"#{name} .answer")
         expect(answer).to_have_text("")
-        page.locator(f"#{name} .guess").get_by_role("button", name=choice, exact=True).click()
-        expect(answer).to_contain_text(begin)
-        assert re.search(said, answer.inner_text())
-        # What the answer says stays as it was when controls are moved.
+        hidden = "Guess" in article.locator(f"#{name} svg").first.inner_html()
+        assert hidden == (name in ("turn", "trust", "gain"))
+        article.locator(f"#{name} .guess").get_by_role("button", name=choices[right], exact=True).click()
+        expect(answer).to_contain_text("Yes." if right else f"No: {choices[True].lower()}.")
+        article.wait_for_function("frame === 0")
+        assert "Guess" not in article.locator(f"#{name} svg").first.inner_html()
         before = answer.inner_text()
-        page.locator(f"#{name} input[type=range]").first.press("ArrowLeft")
-        page.wait_for_function("frame === 0")
+        assert re.search(r"\d", before)
+        article.locator(f"#{name} input[type=range]").first.press("ArrowLeft")
+        article.wait_for_function("frame === 0")
         assert answer.inner_text() == before
 
 
-def test_an_answer_stays_true_of_what_was_asked(open_article):
-    page = open_article("#scene=4b,rho:0.01,half:1")
-    page.locator("#trust .guess").get_by_role("button", name="more often").click()
-    expect(page.locator("#trust .answer")).to_contain_text("Yes.")
-    page.wait_for_function("frame === 0")
-    state = scene(page, "trust")
-    assert (state["rho"], state["half"]) == (0.3, 2)
-    small, promised = page.evaluate("[misses({ ...TRUSTED, rho: 0.01 }, false, 'both'), promisedMisses(2)]")
-    assert small < promised
-
-
-def test_on_a_phone_a_question_comes_before_its_picture(open_article):
-    page = open_article("", 390, 844)
-    for name in page.evaluate("order().filter((one) => one.guess).map((one) => one.name)"):
-        above, below = (page.locator(f"#{name} {part}").bounding_box() for part in (".guess", ".picture"))
-        assert above["y"] + above["height"] <= below["y"] + 1
-
-
-def test_curves_are_hidden_until_somebody_guesses(article):
-    for name in ("turn", "trust", "gain"):
-        before = article.locator(f"#{name} svg").inner_html()
-        assert "Guess" in before
-        article.locator(f"#{name} .guess button").first.click()
-        article.wait_for_function("frame === 0")
-        after = article.locator(f"#{name} svg").inner_html()
-        assert "Guess" not in after
-        assert len(after) > 1.5 * len(before)
-
-
-def test_where_nothing_changes_all_later_tasks_repair_alike(open_article):
-    page = open_article("#scene=6,rho:0.001,n:2")
-    page.locator("#repair .guess").get_by_role("button", name="All alike").click()
-    expect(page.locator("#repair .answer")).to_contain_text("Yes.")
+@pytest.mark.parametrize(
+    ("address", "name", "guess"),
+    [("4b,rho:0.01,half:1", "trust", "more often"), ("6,rho:0.001,n:2", "repair", "All alike")],
+)
+def test_an_answer_is_true_of_what_was_asked(open_article, address, name, guess):
+    page = open_article(f"#scene={address}")
+    page.locator(f"#{name} .guess").get_by_role("button", name=guess).click()
+    expect(page.locator(f"#{name} .answer")).to_contain_text("Yes.")
+    if name == "trust":  # one step and one half-width were asked about, whatever is shown
+        page.wait_for_function("frame === 0")
+        assert (scene(page, name)["rho"], scene(page, name)["half"]) == (0.3, 2)
+        small, promised = page.evaluate("[misses({ ...TRUSTED, rho: 0.01 }, false, 'both'), promisedMisses(2)]")
+        assert small < promised
 
 
 def drag(page, place: str, step: tuple[int, int], which: int = 2) -> None:
@@ -487,14 +393,6 @@ def test_a_dragged_sample_moves_box_and_line_and_errors_follow(article):
     assert scene(article, "rule")["moved"] == {}
 
 
-def test_the_size_of_a_change_is_dragged_along_the_curve(article):
-    article.locator("#gain .guess button").first.click()
-    drag(article, "#gain", (60, 0), 0)
-    rho = scene(article, "gain")["rho"]
-    assert rho > 0.03
-    assert f"ρ = {rho:.2g}" in article.locator("#gain .says").inner_text()
-
-
 TRIALS = {
     "turn": ({"at": 3}, {"guess": 0, "at": 12}, {"at": 20, "turns": 2}),
     "average": ({"n": 3}, {"again": 40}, {"guess": 0, "n": 12}),
@@ -508,14 +406,17 @@ TRIALS = {
 }
 
 
-@pytest.mark.parametrize("name", TRIALS)
-def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article, name):
+def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article):
     """Elements stay where they are and take new attributes: nothing of what was shown before may be left."""
     page = open_article("", 390)
-    for values in TRIALS[name]:
+    for name, values in ((name, values) for name, trials in TRIALS.items() for values in trials):
         kept, changed, afresh = page.evaluate(
-            """([name, values]) => {
+            """async ([name, values]) => {
               const one = scenes[name], svg = svgOf(one), before = new Set(svg.children);
+              // A slow processor solves over several frames, and shows … until then.
+              const solved = async () => {
+                while (one.section.querySelector('[aria-label*="…"]')) await new Promise(requestAnimationFrame);
+              };
               const of = (node) => node.nodeType === 3 ? node.data : [
                 node.nodeName,
                 [...node.attributes].map((each) => [each.name, each.value]).sort(),
@@ -524,6 +425,7 @@ def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article, name):
               const shown = () => JSON.stringify([...one.section.querySelectorAll("svg, .says")].map(of));
               Object.assign(one.state, values);
               one.draw(one);
+              await solved();
               const kept = [...svg.children].filter((node) => before.has(node)).length, changed = shown();
               for (const part of one.section.querySelectorAll("svg")) {
                 part.replaceChildren();
@@ -531,55 +433,13 @@ def test_a_picture_that_was_changed_is_the_one_drawn_afresh(open_article, name):
               }
               one.said = [];
               one.draw(one);
+              await solved();
               return [kept, changed, shown()];
             }""",
             [name, values],
         )
-        assert changed == afresh
+        assert changed == afresh, (name, values)
         assert kept > 0
-
-
-def test_what_a_slow_processor_shows_of_the_plane_is_true(article):
-    """The task in the picture is solved in every frame; until the others are, lines are pale and no mean is told."""
-    found = article.evaluate("""() => {
-      const state = { ...scenes.rule.start, moved: {} }, frames = [];
-      const at = (rho) => {
-        state.rho = rho;
-        const tasks = planeTasks(state);
-        return [state, tasks, planeEstimates(state, tasks)];
-      };
-      let rules = planeRules(...at(0.05));
-      const exact = planeRules(...at(0.31)).found;
-      for (let frame = 0; frame < 3; frame++) {
-        rules = planeRules(...at(0.31), 7, rules, -1);
-        frames.push([rules.behind, rules.found[7].both.error - exact[7].both.error]);
-      }
-      const last = planeRules(...at(0.31), 7, rules, Infinity);
-      return [frames, last.behind, JSON.stringify(last.found) === JSON.stringify(exact)];
-    }""")
-    frames, behind, alike = found
-    assert [difference for _, difference in frames] == [0, 0, 0]
-    assert all(first is not None for first, _ in frames)
-    assert (behind, alike) == (None, True)
-    slow = """() => {
-      const real = performance.now, clock = { at: 0 };
-      performance.now = () => (clock.at += 1000);
-      scenes.rule.state.rho = 0.31;
-      scenes.rule.draw(scenes.rule);
-      performance.now = real;
-      const lines = [...svgOf(scenes.rule, "errors").querySelectorAll("polyline[stroke-width='2.5']")];
-      const said = scenes.rule.section.querySelector(".says").textContent;
-      return [said, lines.map((line) => line.getAttribute("opacity"))];
-    }"""
-    said, pale = article.evaluate(slow)
-    assert "alone …, forward …, forward and backward …" in said
-    assert pale == ["0.4"] * 3
-    article.wait_for_function("frame === 0")
-    says = article.locator("#rule .says").inner_text()
-    assert "…" not in says
-    assert says.startswith(said[: said.index("Mean")])
-    lines = article.locator("#rule [data-picture=errors] polyline[stroke-width='2.5']")
-    assert lines.evaluate_all("all => all.map((line) => line.getAttribute('opacity'))") == ["1"] * 3
 
 
 def test_samples_move_with_keys(article):
@@ -599,32 +459,18 @@ def test_samples_move_with_keys(article):
     assert outline == "solid"
 
 
-def test_play_lets_tasks_arrive_and_the_space_bar_stops_it(article):
-    article.locator("#neighbours input[name=upto]").fill("1")
-    article.locator("#neighbours").get_by_role("button", name="Play").click()
-    article.wait_for_function("scenes.neighbours.state.upto >= 3")
-    article.keyboard.press("Tab")
-    article.locator("#neighbours svg").focus()
-    article.keyboard.press("Space")
-    expect(article.locator("#neighbours").get_by_role("button", name="Play")).to_be_visible()
-    at = scene(article, "neighbours")["upto"]
-    article.wait_for_timeout(1200)
-    assert scene(article, "neighbours")["upto"] == at
-
-
-def test_nothing_moves_before_somebody_presses_play(open_article):
+def test_nothing_moves_before_somebody_presses_play_and_the_space_bar_stops_it(open_article):
     page = open_article(reduced_motion="no-preference")
     page.wait_for_timeout(500)
     assert page.evaluate("[scenes.turn.state.at, playing]") == [0, None]
-    page.locator("#turn").get_by_role("button", name="Play").click()
-    page.wait_for_function("scenes.turn.state.at > 0.5")
-
-
-def test_all_rules_of_the_first_scene_start_alike(article):
-    """With one task there is nobody to borrow from: only penalties differ, by a picture in ninety at most."""
-    first = article.evaluate("Object.values(digits.errors).map((lines) => Object.values(lines).map((line) => line[0]))")
-    assert all(max(starts) - min(starts) < 1 / 80 for starts in first)
-    assert article.evaluate("Object.values(digits.errors).every((lines) => lines.forward[0] === lines.both[0])")
+    page.locator("#neighbours input[name=upto]").fill("1")
+    page.locator("#neighbours").get_by_role("button", name="Play").click()
+    page.wait_for_function("scenes.neighbours.state.upto >= 3")
+    page.keyboard.press("Tab")
+    page.locator("#neighbours svg").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#neighbours").get_by_role("button", name="Play")).to_be_visible()
+    assert page.evaluate("playing") is None
 
 
 # -- links, projector, phones, everybody ------------------------------------------------------------------------------
@@ -651,41 +497,41 @@ def test_a_link_restores_a_scene_with_its_state(article, open_article):
     article.wait_for_function("location.hash.startsWith('#scene=7,world:swap')")
 
 
-@pytest.mark.parametrize("number", SCENES)
-def test_a_scene_opens_by_number_in_hash_and_query(open_article, number):
-    for address in (f"#scene={number}", f"?scene={number}&theme=dark"):
-        page = open_article(address)
-        name = page.evaluate(f"order()[{SCENES.index(number)}].name")
+def test_a_scene_opens_by_number_in_hash_and_query(open_article):
+    page = open_article()
+    names = page.evaluate("order().map((one) => one.name)")
+    addresses = cycle(("?scene={}&theme=dark", "#scene={}"))
+    for number, name, address in zip(SCENES, names, addresses, strict=False):
+        page.goto("about:blank")
+        page.goto(ARTICLE.as_uri() + address.format(number))
         assert page.locator(f"#{name} .kicker").inner_text().lower().startswith(f"{number} ")
         expect(page.locator(f"#{name} h2")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        "9",
-        "x",
-        "4,n:1e9,rho:-1,upto:2.5,look:<b>,guess:0",
-        "7,world:none,told:1,guess:9",
-        "2,moved:a_b_c~0_0_99,seed:-1",
-        "5,rho:",
-    ],
-)
-def test_nonsense_in_an_address_is_ignored(open_article, nonsense):
-    page = open_article(f"#scene={nonsense}")
-    for name in page.evaluate("order().map((one) => one.name)"):
-        state, start = page.evaluate(f"[scenes.{name}.state, scenes.{name}.start]")
-        assert state == {**start, "moved": {}}
+def test_nonsense_in_an_address_is_ignored(open_article):
+    page = open_article()
+    for nonsense in (
+        "9", "x", "4,n:1e9,rho:-1,upto:2.5,look:<b>,guess:0", "7,world:none,told:1,guess:9",
+        "2,moved:a_b_c~0_0_99,seed:-1", "5,rho:",
+    ):  # fmt: skip
+        page.goto("about:blank")
+        page.goto(f"{ARTICLE.as_uri()}#scene={nonsense}")
+        for state, start in page.evaluate("order().map((one) => [one.state, one.start])"):
+            assert state == {**start, "moved": {}}, nonsense
 
 
-def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
+def test_a_teacher_shows_all_scenes_to_a_room_by_keys_or_buttons(open_article):
     page = open_article("#scene=1,projector", 1280, 720)
-    titles = set()
+    back, following = (page.locator(f'.steps [data-step="{by}"]') for by in (-1, 1))
+    expect(back).to_be_disabled()
+    now, titles = page.locator("section.now"), set()
     for number in range(len(SCENES)):
-        if number:
+        if number == 1:
+            following.focus()
+            page.keyboard.press("Enter")
+        elif number:
             page.keyboard.press("PageDown" if number % 2 else "Shift+ArrowRight")
-        now = page.locator("section.now")
         expect(now).to_have_count(1)
         titles.add(now.locator("h2").inner_text())
         page.wait_for_function("frame === 0")
@@ -693,46 +539,28 @@ def test_a_teacher_shows_all_scenes_to_a_room_by_keyboard(open_article):
         expect(now.locator(".panel").first).to_be_in_viewport(ratio=0.9)
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
         expect(now.locator(".room")).to_be_visible()
-        if now.locator(".play").count():
+        if now.locator(".play").count():  # the space bar plays, even where a button has the focus
             key = page.evaluate("current().play.key")
             page.evaluate(f"change(current(), {{ {key}: current().play.from }})")
             page.keyboard.press("Space")
             page.wait_for_function(f"current().state.{key} > current().play.from")
             page.keyboard.press("Space")
             assert page.evaluate("playing") is None
-            page.keyboard.press("ArrowLeft")
-            page.wait_for_function("frame === 0")
-    assert len(titles) == len(SCENES)
-    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.now .panel')).fontSize)")
-    assert size >= 26
-    page.keyboard.press("Escape")
-    expect(page.locator("section:visible")).to_have_count(len(SCENES))
-    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.panel')).fontSize)") < 0.9 * size
-
-
-def test_buttons_of_a_room_leave_space_to_play_and_questions_to_read(open_article):
-    page = open_article("#scene=1,projector", 1280, 720)
-    back, following = (page.locator(f'.steps [data-step="{by}"]') for by in (-1, 1))
-    expect(back).to_be_disabled()
-    following.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("section.now")).to_have_id("average")
-    page.keyboard.press("Space")
-    page.wait_for_function("current().name === 'average' && current().state.again > 0")
-    page.keyboard.press("Space")
-    for number in range(1, len(SCENES)):
-        now = page.locator("section.now")
         if now.locator(".guess").count():
             now.locator(".guess button").last.click()
             for part in (now.locator(".guess p").first, now.locator(".answer")):
                 expect(part).to_be_in_viewport(ratio=0.99)
+            page.evaluate("document.activeElement.blur()")
         page.wait_for_function("frame === 0")
         buttons, panel = (page.locator(place).bounding_box() for place in (".steps", "section.now .panel"))
         assert buttons["y"] + buttons["height"] <= panel["y"]
         assert panel["y"] + panel["height"] <= 720
-        if number < len(SCENES) - 1:
-            following.click()
+    assert len(titles) == len(SCENES)
     expect(following).to_be_disabled()
+    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.now .panel')).fontSize)")
+    assert size >= 26
+    page.keyboard.press("Escape")
+    expect(page.locator("section:visible")).to_have_count(len(SCENES))
 
 
 def test_a_swipe_that_begins_on_a_sample_moves_the_page(open_article):
@@ -758,6 +586,10 @@ def test_it_fits_asks_nobody_and_can_be_read(open_article, new_page, scheme, wid
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(ARTICLE.as_uri())
+    if width == 390:  # a question comes before its picture
+        for name in GUESSES:
+            above, below = (page.locator(f"#{name} {part}").bounding_box() for part in (".guess", ".picture"))
+            assert above["y"] + above["height"] <= below["y"] + 1
     for guess in page.locator(".guess").all():
         guess.locator("button").last.click()
     page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")

@@ -68,3 +68,17 @@ def test_clicking_a_cell_opens_the_story_of_its_task_and_the_console_stays_clean
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(page.get_by_text("What do later tasks add to task 1?")).to_be_visible()
     assert problems == []
+
+
+def test_the_documentation_opens_from_the_app_and_no_other_file_is_served(server, new_page):
+    page = new_page()
+    page.goto(f"{server}/effective-sample-size")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Documentation").click()
+    target = opened.value
+    target.wait_for_load_state()
+    assert target.url.startswith(f"{server}/documentation/")
+    assert target.title()
+    target.close()
+    for path in ("conf.py", "..%2fconf.py", "no-such-page.html"):
+        assert page.request.get(f"{server}/documentation/{path}").status in (400, 404), path

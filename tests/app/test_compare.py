@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import imrc
-from imrc.baselines import registry
-from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.words import UNTUNED, comparison_summary, comparison_view
-from pages.ui import comparing
+from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
+from imrc.report.sentences import comparison_summary, comparison_view
+from pages.against_others import comparison
+from pages.shell import comparing
 from tests.app.conftest import texts
 
 METHODS = ("gem", "condor", "majority")
@@ -23,7 +23,7 @@ def compare(app) -> Callable[..., AppTest]:
     def open_page(**query: str) -> AppTest:
         test = app(**{"dataset": "random_walk", "k": "5", "n": "8", "repetitions": "5"} | query)
         test.session_state["compare_methods"] = list(METHODS)
-        return test.switch_page("pages/views/compare.py").run()
+        return test.switch_page("pages/against_others/page.py").run()
 
     return open_page
 
@@ -85,34 +85,16 @@ def test_methods_can_be_added_and_removed(compare):
     assert all(title.startswith("IMRC") for title in shown(test)["Method"])
 
 
-def test_every_method_has_a_card(compare):
-    assert set(comparing.IDEAS) == set(registry)
-    assert "What are these methods?" in texts(compare())
-
-
-def test_results_come_from_the_store_the_second_time(compare, monkeypatch):
-    test = compare()
-
-    def refuse(*_arguments):
-        raise AssertionError("run again although it is stored")
-
-    monkeypatch.setattr(comparing, "_run", refuse)
-    test.run()
-    assert not test.exception
-    test.multiselect(key="compare_methods").set_value(["gem"]).run()
-    assert not test.exception
-
-
 def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, monkeypatch):
-    monkeypatch.setattr(comparing, "LONG_S", -1.0)  # everything counts as long
-    run, steps = comparing.iter_run, []
+    monkeypatch.setattr(comparison, "LONG_S", -1.0)  # everything counts as long
+    run, steps = comparison.iter_run, []
 
     def counted(sequence, settings, **options):
         for step in run(sequence, settings, **options):
             steps.append((settings.methods[0], step.number))
             yield step
 
-    monkeypatch.setattr(comparing, "iter_run", counted)
+    monkeypatch.setattr(comparison, "iter_run", counted)
     test = compare()
     assert not test.exception
     assert [number for name, number in steps if name == "gem"] == [1]

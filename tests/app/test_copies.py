@@ -10,7 +10,8 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.evaluation import effective_samples
-from pages.ui.running import store
+from pages.shell.running import store
+from pages.shell.state import key_of
 
 SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 
@@ -18,7 +19,7 @@ SMALL = {"dataset": "random_walk", "k": "5", "n": "6", "repetitions": "2"}
 def page_result(test):
     visit = test.session_state["visit"]
     settings = visit.choice.settings
-    found = store().get((visit.sequence().fingerprint, settings.computed))
+    found = store().get(key_of(visit.sequence(), settings))
     return found if found.settings == settings else found.seen_as(settings.scenario)
 
 
@@ -77,12 +78,12 @@ def test_copies_of_a_published_dataset(app, capsys, real_data):
 
 
 def test_copies_of_a_file_of_ones_own(app, capsys, tmp_path, monkeypatch):
-    test = app(**SMALL).switch_page("pages/views/your_data.py").run()
+    test = app(**SMALL).switch_page("pages/your_data/page.py").run()
     test.button(key="own_sample").click().run()
     test.number_input(key="own_most").set_value(2).run()
     test.button(key="own_use").click().run()
     assert not test.exception
-    test = test.switch_page("pages/views/explore.py").run()
+    test = test.switch_page("pages/result/page.py").run()
     # The copied code names the file, as it lies in the visitor's own folder.
     (tmp_path / "pumps.csv").write_bytes(imrc.datasets.sample_csv())
     monkeypatch.chdir(tmp_path)

@@ -1,21 +1,17 @@
 """Kept charts: never stale, never somebody else's, bounded, and really kept."""
 
 import json
-import pickle
-from dataclasses import replace
 from functools import cache
 
-import numpy as np
-import plotly.graph_objects as go
 import plotly.io as pio
 import pytest
 import streamlit as st
 
 import imrc
 from imrc.plots import describe, on_phone
-from imrc.plots.runs import run_choices, run_curves, run_heatmaps, run_story
-from pages.ui import drawings, keeping
-from pages.ui.drawings import Drawing, drawing, key_of
+from imrc.plots.result import run_curves
+from pages.shell import drawings
+from pages.shell.drawings import Drawing, drawing
 from tests.app.conftest import set_value
 
 
@@ -67,63 +63,6 @@ def test_every_control_changes_the_charts_as_if_nothing_were_kept(app):
         before = after
 
 
-def test_a_repeated_view_builds_nothing(app, monkeypatch):
-    test = app(dataset="random_walk", k="4", n="5")
-    before = charts_of(test)
-    assert len(before) >= 4
-
-    def fail(*_, **__):
-        raise AssertionError("built again")
-
-    monkeypatch.setattr(drawings, "_drawing", fail)
-    test = test.run()
-    assert not test.exception
-    assert charts_of(test) == before
-
-
-@pytest.mark.parametrize(("builder", "values"), [(run_heatmaps, ("risk",)), (run_curves, ()), (run_story, (2,))])
-def test_a_kept_chart_is_the_one_that_would_be_built(builder, values):
-    first = drawing(builder, (result(), *values), {}, narrow=False, dark=False)
-    assert drawing(builder, (result(), *values), {}, narrow=False, dark=False) is first
-    plain = json.loads(builder(result(), *values).to_json())
-    assert specs(first)["data"] == plain["data"]
-    assert first.title == specs(first)["layout"]["meta"]["title"]
-
-
-def test_theme_width_and_options_have_charts_of_their_own():
-    shown = [
-        drawing(run_heatmaps, (result(),), {"risk": risk}, narrow=narrow, dark=dark)
-        for narrow in (False, True)
-        for dark in (False, True)
-        for risk in ("minimax risk", "minimax log loss")
-    ]
-    # The name of the risk is not part of a chart of errors, but part of what it was made from.
-    assert len({id(chart) for chart in shown}) == 8
-    assert len(keeping.kept().entries) == 8
-
-
-def test_one_number_or_the_function_makes_another_key():
-    table = result().error_tables["forward"].values
-    other = table.copy()
-    other[0, -1, 0] += 1e-12
-    keys = {
-        key_of(builder, (value,), {}, narrow=False, dark=False)
-        for builder in (run_curves, run_choices)
-        for value in (table, other, table.astype(np.float32), table[:, :-1])
-    }
-    assert len(keys) == 8
-    page = {"narrow": False, "dark": False}
-    assert key_of(run_curves, (table,), {}, **page) == key_of(run_curves, (table.copy(),), {}, **page)
-    changed = replace(result(), labels=("<i>x</i>", *result().labels[1:]))
-    assert key_of(run_story, (result(), 1), {}, **page) != key_of(run_story, (changed, 1), {}, **page)
-    assert key_of(run_story, (result(), 1), {}, **page) != key_of(run_story, (result(),), {"task": 1}, **page)
-
-
-def test_functions_without_a_name_are_refused():
-    with pytest.raises(pickle.PicklingError):
-        key_of(lambda: go.Figure(), (), {}, narrow=False, dark=False)
-
-
 def test_what_one_visitor_gets_cannot_change_another():
     chart = drawing(run_curves, (result(),), {}, narrow=False, dark=False)
     before = chart.figure.to_dict()
@@ -152,12 +91,6 @@ def test_other_programs_templates_do_not_reach_our_figures(monkeypatch):
     assert run_curves(result()).to_json() == expected
     drawing(run_curves, (result(),), {}, narrow=False, dark=False)
     assert pio.templates.default == "plotly_dark"  # nor do we change theirs
-
-
-@pytest.mark.parametrize(("dark", "name"), [(False, "imrc_light"), (True, "imrc_dark")])
-def test_each_scheme_has_its_template(dark, name):
-    chart = drawing(run_curves, (result(),), {}, narrow=False, dark=dark)
-    assert chart.figure.layout.template == pio.templates[name]
 
 
 def test_panels_know_their_titles():

@@ -17,8 +17,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from pages.ui import guard
-from pages.ui.saving import csv_text
+from pages.shell import guard
+from pages.shell.charts import csv_text
 from tests.app.conftest import ROOT, server_process
 from tests.app.visitor import visiting
 from tests.benchmarks.visitors import memory_mb

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import imrc
-from pages.ui import keeping
-from pages.ui.keeping import Kept, Store, size_in_memory
+from pages.shell import keeping
+from pages.shell.keeping import Kept, Store, size_in_memory
 
 
 def sized(limit: int) -> Store[str, str]:
@@ -31,23 +31,6 @@ def test_the_least_recently_used_go_first():
     store.put("f", "f" * 200)
     assert store.get("d") is None
     assert held(store) == ["c", "f"]
-
-
-def test_the_newest_stays_even_if_it_is_too_large():
-    store = sized(300)
-    store.put("a", "a" * 100)
-    store.put("b", "b" * 1000)
-    assert store.get("a") is None
-    assert store.get("b") is not None
-    store.put("c", "c")
-    assert store.get("b") is None
-    assert held(store) == ["c"]
-
-
-def test_what_is_there_already_stays():
-    store = sized(300)
-    first = store.put("a", "x" * 10)
-    assert store.put("a", "y" * 10) is first
 
 
 def test_many_threads_keep_count():

@@ -9,13 +9,13 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.evaluation import RunResult, RunSettings, iter_run
-from imrc.evaluation.lagtable import LagTable
+from imrc.evaluation.columns import LagTable
 from imrc.features import FeatureSpec
-from imrc.plots.runs import run_curves
-from pages.ui import assessing, comparing, data, own_file, state
-from pages.ui.choice import Choice
-from pages.ui.drawings import key_of
-from tests.unit.nasty_files import table
+from imrc.plots.result import run_curves
+from pages.shell import assessing, comparing, data, state
+from pages.shell.choice import Choice
+from pages.shell.drawings import key_of
+from pages.your_data import own_file
 
 SPEC = FeatureSpec("identity")
 
@@ -39,43 +39,6 @@ def result(sequence):
     return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
 
 
-CHANGES = {
-    "data": lambda s: (datasets.load("identical", tasks=4, samples=40, seed=1), SPEC, 0),
-    "kinds": lambda s: (replace(s, column_kinds=("pixel",) * s.n_features), SPEC, 0),
-    "representation": lambda s: (s, FeatureSpec("standardised"), 0),
-    "frequencies": lambda s: (s, replace(SPEC, frequencies=100), 0),
-    "seed": lambda s: (s, SPEC, 1),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_diagnosis_is_kept_for_its_data_representation_and_seed(change, sequence):
-    first = assessing._assess(sequence, SPEC, 0)
-    assert assessing._assess(sequence, SPEC, 0) is first
-    assert assessing._assess(*CHANGES[change](sequence)) is not first
-
-
-@pytest.mark.parametrize("change", ["dataset", "features", "seed"])
-def test_stand_ins_of_the_bounds_are_kept_in_the_same_way(change):
-    base = Choice("identical", 4, settings=RunSettings(n=4, features=SPEC))
-    first = assessing.stand_ins(base, SPEC)
-    assert assessing.stand_ins(base, SPEC) is first
-    changed = {
-        "dataset": (replace(base, dataset="trend"), SPEC),
-        "features": (base, FeatureSpec("standardised")),
-        "seed": (replace(base, settings=replace(base.settings, seed=1)), SPEC),
-    }
-    assert assessing.stand_ins(*changed[change]) is not first
-
-
-@pytest.mark.parametrize("change", [("name", "trend"), ("tasks", 5), ("seed", 1)])
-def test_sequences_are_kept_by_name_number_of_tasks_and_seed(change):
-    asked = {"name": "identical", "tasks": 4, "seed": 0}
-    first = data._load(**asked)
-    assert data._load(**asked) is first
-    assert data._load(**{**asked, **dict([change])}) is not first
-
-
 def test_every_setting_of_a_run_is_part_of_the_key_of_its_result():
     base = RunSettings()
     other = {
@@ -83,7 +46,8 @@ def test_every_setting_of_a_run_is_part_of_the_key_of_its_result():
         "seed": 1, "methods": ("mer",), "overrides": (("lambda0", 0.5),), "scenario": "multi_task",
     }  # fmt: skip
     assert other.keys() == {field.name for field in fields(RunSettings)}
-    assert len({base, *(replace(base, **{name: value}) for name, value in other.items())}) == len(other) + 1
+    assert len({base.key(), *(base.key(**{name: value}) for name, value in other.items())}) == len(other) + 1
+    assert all(base.key(**{name: value}) == replace(base, **{name: value}).key() for name, value in other.items())
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(RunResult)])
@@ -109,23 +73,6 @@ def test_everything_a_result_holds_is_part_of_what_its_charts_are_kept_by(name, 
     assert len(keys) == 2
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("label", 2), ("block", 5), ("exclude", ("z",)), ("max_categories", 3), ("min_samples", 5), ("file", 13),
-        ("exclude", ("x", "z")),
-    ],
-)  # fmt: skip
-def test_a_cut_is_kept_for_its_file_and_options(change):
-    asked = {"label": "y", "block": 4, "exclude": ("x",), "max_categories": 20, "min_samples": 4}
-    first = own_file.cut(datasets.open_table(table(12).encode()), asked)
-    assert own_file.cut(datasets.open_table(table(12).encode()), asked) is first
-    name, value = change
-    rows = value if name == "file" else 12
-    changed = asked if name == "file" else {**asked, name: value}
-    assert own_file.cut(datasets.open_table(table(rows).encode()), changed) is not first
-
-
 def test_a_label_by_position_is_not_one_by_name():
     text = b"2,1,y\n" + b"1,0,0\n3,1,1\n2,0,1\n4,1,0\n" * 3
     opened = datasets.open_table(text)
@@ -140,9 +87,9 @@ def test_the_same_content_under_another_name_keeps_that_name(sequence, result):
     assert data.named(result, mine).name == "mine"
     first = assessing._assess(sequence, SPEC, 0)
     assert (first.name, assessing._assess(mine, SPEC, 0).name) == ("identical", "mine")
-    assert comparing.store().put((sequence.fingerprint, result.settings), result) is result
+    assert comparing.store().put(state.key_of(sequence, result.settings), result) is result
     settings = replace(result.settings, methods=("majority",))
-    comparing.store().put((sequence.fingerprint, settings), replace(result, settings=settings))
+    comparing.store().put(state.key_of(sequence, settings), replace(result, settings=settings))
     assert {found.name for found in comparing.stored(mine, result.settings)} == {"mine"}
 
 

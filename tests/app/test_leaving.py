@@ -8,6 +8,7 @@ import pytest
 from imrc.solvers import cores
 from tests.app.conftest import running_server
 from tests.app.visitor import Visitor, visiting
+from tests.benchmarks.visitors import study
 
 LONG = {"dataset": "identical", "k": 60, "n": 100, "repetitions": 100, "preset": "paper", "features": "rff"}
 FATAL_SEED = 666
@@ -146,3 +147,13 @@ def test_a_failure_shows_a_way_on_and_leaves_others_alone(watched):
         assert "Something went wrong" not in unlucky.alerts
         assert unlucky.link == {}
         assert unlucky.metrics["Error, forward"]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.usefixtures("compiled")
+def test_six_visitors_at_once_meet_no_error_and_only_their_own_numbers():
+    """The long version is `tests/benchmarks/visitors.py`."""
+    report = study(visitors=6, seconds=25, think=2.0, settings=3)
+    assert report.problems == []
+    assert min(len(report.cached), len(report.fresh)) >= 6  # they did something, old and new
+    assert max(megabytes for _, megabytes in report.memory_mb) < 1000

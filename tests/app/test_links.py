@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.ui.choice import OWN
-from pages.ui.registry import PAGES
+from imrc.evaluation import largest_n
+from pages.shell.choice import OWN
+from pages.shell.registry import PAGES
 from tests.app.conftest import link, set_value, texts
 
 FILES = {entry.url_path: entry.file for entry in PAGES}
@@ -140,13 +141,6 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
         assert silent(test) == []
 
 
-def test_the_view_of_the_result_is_read_from_the_link(app):
-    test = app(**SMALL, view="As tasks arrive")
-    assert not test.exception
-    assert held(test)["view"] == "time"
-    assert "quantity" not in held(test)
-
-
 def test_another_sequence_has_other_components(app):
     test = app(**SMALL).switch_page(FILES["evolving"])
     test.query_params.update(evolving_class="0", evolving_component="feature 3")
@@ -170,10 +164,15 @@ def test_nonsense_for_the_controls_is_ignored(app):
 def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
     test = app(dataset=OWN, n="7", b="2", k="33", seed="5")
     assert not test.exception
+    assert "Choose yours again" in texts(test)
+    # No other dataset is shown under its settings: they wait for the file.
+    visit = test.session_state["visit"]
+    settings = visit.choice.settings
+    assert visit.choice.dataset != OWN
+    assert (settings.n, settings.b, settings.seed) != (7, 2, 5)
+    assert visit.own_wanted["b"] == "2"
+    test.switch_page(FILES["evolving"]).run()
     assert "files are never part of a link" in texts(test)
-    now = held(test)
-    assert (now["n"], now["b"], now["seed"]) == (7, 2, 5)
-    assert now["dataset"] != OWN
 
 
 def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
@@ -182,8 +181,9 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     test.button(key="own_use").click().run()
     assert not test.exception
     written = link(test)
-    # n is what the file can give, up to 30; everything else stays.
-    assert (written["dataset"], written["n"], written["b"]) == (OWN, "30", "2")
+    # n is what the file can give; everything else stays.
+    n = str(largest_n(test.session_state["visit"].own_sequence))
+    assert (written["dataset"], written["n"], written["b"]) == (OWN, n, "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
     test = test.switch_page(FILES["evolving"]).run()

@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
-from pages.ui import charts
+from pages.shell import charts
 
 PICTURES = {
-    "error heatmap": ("explore", "heatmaps-error"),
-    "ESS curve": ("ess", "ess-curves"),
+    "error heatmap": ("result", "heatmaps-error"),
+    "ESS curve": ("why_it_helps", "ess-curves"),
     "partial autocorrelation": ("evolving", "evolving-pacf-independent"),
 }
 """Each with its page and the key of its element there."""
@@ -38,8 +38,8 @@ def moved(test: AppTest, changes: dict[str, tuple[int, ...]]) -> dict[str, str]:
     """Change one control of the sidebar after the other; return which picture each of them moved first."""
     found: dict[str, str] = {}
     for position, (picture, (page, key)) in enumerate(PICTURES.items()):
-        if page != "explore":
-            test = test.switch_page(f"pages/views/{page}.py").run()
+        if page != "result":
+            test = test.switch_page(f"pages/{page}/page.py").run()
         for name in [name for name in changes if name not in found]:
             before = drawn(test, key)
             test.number_input(key=name).set_value(changes[name][position])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pages.ui import assessing, comparing, places, running
+from pages.against_others import comparison
+from pages.shell import assessing, places, running
 from tests.app.conftest import texts
 
 LARGEST = {
@@ -24,9 +25,9 @@ def test_a_link_to_a_run_that_is_far_too_large_runs_nothing(app, monkeypatch):
 
 def test_a_link_to_a_comparison_that_is_far_too_large_runs_nothing(app, monkeypatch):
     monkeypatch.setenv(places.LIMIT, "0.0001,2")
-    monkeypatch.setattr(comparing, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
+    monkeypatch.setattr(comparison, "iter_run", lambda *_, **__: pytest.fail("a run was started"))
     test = app(**SMALL)
-    test = test.switch_page("pages/views/compare.py").run()
+    test = test.switch_page("pages/against_others/page.py").run()
     assert not test.exception
     assert len([error for error in test.error if "too large for this server" in error.value]) == 1
 
@@ -34,7 +35,7 @@ def test_a_link_to_a_comparison_that_is_far_too_large_runs_nothing(app, monkeypa
 def test_a_diagnosis_that_is_far_too_large_is_not_begun(app, monkeypatch):
     monkeypatch.setenv(places.LIMIT, "0.00001,2")
     monkeypatch.setattr(assessing, "assess", lambda *_, **__: pytest.fail("a diagnosis was begun"))
-    test = app(**SMALL).switch_page("pages/views/evolving.py").run()
+    test = app(**SMALL).switch_page("pages/evolving/page.py").run()
     assert not test.exception
     assert "This diagnosis is too large for this server" in texts(test)
 
@@ -50,15 +51,6 @@ def test_a_run_that_is_too_slow_ends_early(app, monkeypatch):
     test.run()
     assert not test.exception
     assert not test.error
-
-
-def test_a_usual_run_starts_by_itself(app, monkeypatch):
-    started = []
-    original = running.iter_run
-    monkeypatch.setattr(running, "iter_run", lambda *a, **options: (started.append(a), original(*a, **options))[1])
-    test = app(**SMALL)
-    assert not test.exception
-    assert started
 
 
 def test_a_failure_gives_the_place_back(app, monkeypatch):

@@ -3,14 +3,10 @@
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
-from types import SimpleNamespace
 
-import pytest
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from pages.ui import streamlit_private
+from pages.shell import streamlit_private
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,35 +53,15 @@ def test_private_modules_of_streamlit_are_imported_in_one_file():
     }
 
 
-def test_streamlit_still_drops_the_uploads_of_a_visitor():
-    context = SimpleNamespace(session_id="a", uploaded_file_mgr=MemoryUploadedFileManager("/upload"))
-    for session in "ab":
-        context.uploaded_file_mgr.add_file(session, UploadedFileRec("1", "x.csv", "text/csv", b"x"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamlit_private, "get_script_run_ctx", lambda: context)
-        streamlit_private.drop_uploads()
-    assert list(context.uploaded_file_mgr.file_storage) == ["b"]
-
-
-def test_streamlit_still_says_what_waits_to_be_read():
-    files = MemoryUploadedFileManager("/upload")
-    for number in "12":
-        files.add_file("a", UploadedFileRec(number, "x.csv", "text/csv", b"four"))
-    with pytest.MonkeyPatch.context() as patch:
-        runtime = SimpleNamespace(instance=lambda: SimpleNamespace(uploaded_file_mgr=files))
-        patch.setattr(streamlit_private, "Runtime", runtime)
-        assert streamlit_private.waiting_bytes() == {"a": 8}
-
-
 def test_the_helpers_of_the_pages_import_each_other_in_one_direction():
-    folder = ROOT / "pages" / "ui"
+    folder = ROOT / "pages" / "shell"
     imports: dict[str, set[str]] = {}
     for file in folder.glob("*.py"):
         found = imports.setdefault(file.stem, set())
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # inside functions too
-            if isinstance(node, ast.ImportFrom) and node.module == "pages.ui":
+            if isinstance(node, ast.ImportFrom) and node.module == "pages.shell":
                 found.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.ui."):
-                found.add(node.module.removeprefix("pages.ui."))
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.shell."):
+                found.add(node.module.removeprefix("pages.shell."))
     order = list(TopologicalSorter(imports).static_order())  # CycleError names a circle
     assert order.index("data") < order.index("state") < order.index("stored") < order.index("sidebar")

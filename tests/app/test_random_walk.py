@@ -1,10 +1,17 @@
-"""Three hundred things a visitor can do, in random order, on all pages: none may fail."""
+"""Three hundred things a visitor can do, in random order given by a seed, on all pages: none may fail."""
 
 import os
+from typing import Any
 
+import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.app.walking import walk
+from imrc.evaluation.comparison import imrc_key
+from pages.against_others import comparison
+from pages.shell import comparing
+from pages.shell.registry import PAGES
+from tests.unit.nasty_files import table
 
 PARTS = 6
 ACTIONS = int(os.environ.get("IMRC_WALK_ACTIONS", "300"))
@@ -14,6 +21,122 @@ STARTS = (
     {"dataset": "trend", "loss": "0-1", "features": "standardised"},
     {"dataset": "rotated_digits", "preset": "custom", "max_iter": "50"},
 )
+SMALL = {"k": 5, "n": 20, "repetitions": 2, "max_iter": 200, "frequencies": 30, "own_min": 60}
+"""Values above which a step would take long and show nothing new; the widgets allow far more."""
+KINDS = (
+    "button", "button_group", "checkbox", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox",
+    "slider", "text_input", "text_area", "toggle", "radio", "date_input",
+)  # fmt: skip
+FILES = (
+    ("good.csv", table(40).encode()),
+    ("words.csv", table(60, header="größe,t,y", y=lambda i: ["süß", "sauer", "<b>x</b>"][i % 3]).encode()),
+    ("empty.csv", b""),
+    ("<img src=x>.csv", b"x,y\n1,a\n2,b,c\n"),
+    ("broken.zip", b"PK\x03\x04broken"),
+)
+_NOT_HERE = ("Paper · ", "Real · ")
+METHODS = (
+    *comparison.choices(),
+    *(imrc_key(preset, rule) for preset in comparing.PRESETS for rule in ("forward_backward", "forward", "single")),
+)
+
+
+def _number(rng: np.random.Generator, widget: Any) -> float:
+    low = widget.min if widget.min is not None else -1e6
+    high = min(widget.max if widget.max is not None else 1e6, SMALL.get(widget.key, np.inf))
+    # An empty field, "all", is a whole number too.
+    whole = widget.value is None or (isinstance(widget.value, int) and not isinstance(widget.value, bool))
+    edge = rng.random()
+    value = low if edge < 0.2 else high if edge < 0.4 else rng.uniform(low, high)
+    return int(value) if whole else float(value)
+
+
+def _options(widget: Any) -> list[str]:
+    """What a visitor can pick; published datasets, which may not be here, take no part."""
+    return [option for option in widget.options if not str(option).startswith(_NOT_HERE)]
+
+
+def _meant(widget: Any, text: str) -> Any:
+    """Return the value a text stands for: options are what is shown, values what the program means by them."""
+    position = list(widget.options).index(text)
+    table = list(getattr(widget.format_func, "__self__", {}))
+    for candidate in (text, position, position + 1, *table, *METHODS):
+        try:
+            if str(widget.format_func(candidate)) == text:
+                return candidate
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+            continue
+    return text
+
+
+def controls(test: AppTest) -> list[Any]:
+    """Return everything on the page that can be used now."""
+    found = [widget for kind in KINDS for widget in test.get(kind)]
+    return [widget for widget in found if not getattr(widget, "disabled", False)]
+
+
+def _keep_small(test: AppTest) -> None:
+    """A dataset brings its own number of tasks; all of them would take long and show nothing new."""
+    for widget in test.number_input:
+        if widget.value is not None and widget.value > SMALL.get(widget.key, np.inf):
+            widget.set_value(SMALL[widget.key])
+
+
+def act(test: AppTest, rng: np.random.Generator) -> str:
+    """Use one control, or go to another page; return in words what was done."""
+    if rng.random() < 0.15:
+        # Pages that run many methods take most of the time: they come half as often.
+        weights = np.array([0.5 if entry.url_path in ("compare", "the-paper") else 1.0 for entry in PAGES])
+        page = PAGES[rng.choice(len(PAGES), p=weights / weights.sum())]
+        test.switch_page(page.file).run()
+        return f"page {page.title}"
+    present = controls(test)
+    # A form is only read when its button is pressed: it gets its share.
+    run = [widget for widget in present if widget.key == "run"]
+    widget = run[0] if run and rng.random() < 0.25 else present[rng.integers(len(present))]
+    kind = type(widget).__name__
+    if kind == "Button":
+        if run and widget is run[0]:
+            _keep_small(test)
+        widget.click()
+        value: Any = "click"
+    elif kind == "FileUploader":
+        value, content = FILES[rng.integers(len(FILES))]
+        widget.set_value((value, content, "text/csv"))
+    elif kind in ("Checkbox", "Toggle"):
+        value = not widget.value
+        widget.set_value(value)
+    elif kind in ("NumberInput", "Slider"):
+        value = _number(rng, widget)
+        widget.set_value(value)
+    elif kind == "SelectSlider":
+        value = widget.options[rng.integers(len(widget.options))]
+        widget.set_value(value)
+    elif kind in ("TextInput", "TextArea"):
+        value = ["", "<b>x</b>", "../../etc/passwd", "1, 2", "ä" * 2000][rng.integers(5)]
+        widget.set_value(value)
+    elif kind == "Multiselect":
+        options = _options(widget)
+        value = [option for option in options if rng.random() < 0.3][:4]
+        widget.set_value(value)
+    else:
+        options = _options(widget)
+        value = options[rng.integers(len(options))]
+        widget.set_value(_meant(widget, value))
+    test.run()
+    return f"{kind} {widget.key} = {value!r}"[:200]
+
+
+def walk(test: AppTest, seed: int, actions: int) -> list[str]:
+    """Do `actions` things; fail with the whole path when the page shows a failure."""
+    rng = np.random.default_rng(seed)
+    path: list[str] = []
+    for _ in range(actions):
+        path.append(act(test, rng))
+        if test.exception:
+            steps = "\n".join(f"{number:3d} {step}" for number, step in enumerate(path, 1))
+            raise AssertionError(f"seed {seed}:\n{steps}\n{test.exception[0].value}\n{test.exception[0].stack_trace}")
+    return path
 
 
 @pytest.mark.timeout(max(400, ACTIONS))

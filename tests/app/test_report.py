@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 import imrc
 from imrc import report
-from imrc.evaluation.words import as_command, as_python, with_error
-from imrc.plots import describe
+from imrc.evaluation.reproduce import as_command, as_python
+from imrc.evaluation.significance import with_error
 
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\"'&"
 
@@ -84,13 +84,6 @@ def test_names_from_files_are_escaped(nasty):
     assert "&lt;img src=x" in text
 
 
-def test_one_repetition_has_no_standard_error(run):
-    sequence, result = run
-    once = imrc.evaluate(sequence, n=6, b=2, repetitions=1, seed=3)
-    assert "One repetition. All tasks seen" in report.to_html(once)
-    assert "± one standard error over 2 repetitions. All tasks seen" in report.to_html(result)
-
-
 def test_another_sequence_is_refused(run):
     other = imrc.datasets.load("random_walk", tasks=6, seed=4)
     with pytest.raises(ValueError, match="fingerprints of the 6 tasks differ"):
@@ -125,16 +118,6 @@ def test_a_script_is_given_only_where_it_repeats_the_run():
     assert "imrc run rotated_digits" in report.to_html(whole, sequence=sequence)
 
 
-def test_descriptions_give_the_numbers_drawn(run):
-    from imrc.plots import error_curves, step_table, task_table
-
-    by_step = step_table(run[1])
-    words = describe(error_curves(by_step, task_table(run[1])))
-    last = by_step[by_step["rule"] == "forward"].iloc[-1]
-    assert f"to {last['value']:.3g} at 6" in words
-    assert "Mean error of the tasks seen" in words
-
-
 @pytest.mark.parametrize("data", ["run", "nasty"])
 def test_report_opens_offline(data, new_page, tmp_path, request):
     from axe_playwright_python.sync_playwright import Axe
@@ -166,24 +149,5 @@ def test_report_opens_offline(data, new_page, tmp_path, request):
     for drawing in page.locator(".chart > div > div > svg.main-svg").all():
         expect(drawing).not_to_have_attribute("width", "675")
     assert min(page.evaluate(widths)) > 900
-    heatmaps = charts.filter(has=page.locator(".x3y3 .heatmaplayer .hm")).first
-    first = heatmaps.bounding_box()
     page.set_viewport_size({"width": 390, "height": 800})
-    # Three heatmaps side by side become three below each other.
-    rows = heatmaps.locator(".heatmaplayer .hm")
-    page.wait_for_function(
-        "rows => rows[0].getBoundingClientRect().bottom < rows[1].getBoundingClientRect().top",
-        arg=rows.element_handles(),
-    )
-    assert heatmaps.bounding_box()["height"] > 1.5 * first["height"]
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-
-
-def test_explore_offers_the_report_and_does_not_make_it(app, monkeypatch):
-    made = []
-    monkeypatch.setattr(report, "to_html", lambda *args, **options: made.append(args) or "")
-    test = app(dataset="identical", k="4", n="4", repetitions="1")
-    assert not test.exception
-    labels = [button.proto.label for button in test.get("download_button")]
-    assert "Report" in labels
-    assert made == []

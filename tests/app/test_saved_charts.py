@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from imrc.plots._style import PAPER
+from imrc.plots._drawing import PAPER
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,9 +4,9 @@ import pytest
 
 import imrc
 from imrc.evaluation import HEADLINES, SCENARIOS
-from imrc.evaluation.words import with_error
-from pages.ui import running
-from pages.ui.details import VIEWS
+from imrc.evaluation.significance import with_error
+from pages.result.details import VIEWS
+from pages.shell import running
 from tests.app.conftest import link, texts
 
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "3"}
@@ -28,12 +28,12 @@ def test_every_view_follows_the_scenario(app, name):
     for quantity in ("error", "difference", "risk"):
         test.radio(key="quantity").set_value(quantity).run()
         assert not test.exception, quantity
-    for page in ("ess", "compare", "evolving"):
-        if page == "compare":
+    for page in ("why_it_helps", "against_others", "evolving"):
+        if page == "against_others":
             test.session_state["compare_methods"] = ["majority"]
-        test = test.switch_page(f"pages/views/{page}.py").run()
+        test = test.switch_page(f"pages/{page}/page.py").run()
         assert not test.exception, page
-        if page == "compare":  # it starts with the errors of the scenario, so that pages show the same numbers
+        if page == "against_others":  # it starts with the errors of the scenario, so that pages show the same numbers
             kind = {"multi_task": "average"}.get(name, SCENARIOS[name].kind)
             assert test.radio(key="compare_kind").value == kind
             if name != "multi_task":
@@ -64,7 +64,7 @@ def test_a_scenario_nobody_knows_is_said(app):
 def test_errors_before_learning_beside_other_methods(app):
     test = app(**SMALL)
     test.session_state["compare_methods"] = ["majority", "logistic_seen"]
-    test = test.switch_page("pages/views/compare.py").run()
+    test = test.switch_page("pages/against_others/page.py").run()
     test.radio(key="compare_kind").set_value("before").run()
     assert not test.exception
     assert "imrc:recommended:forward" not in test.selectbox(key="compare_reference").options

@@ -1,21 +1,74 @@
 """A link can hold anything; the page then shows something sensible and says what it corrected."""
 
-from urllib.parse import parse_qs, urlencode
+from collections.abc import Iterator
+from urllib.parse import parse_qs, quote, urlencode
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
-from imrc.evaluation import PARAMETERS
-from pages.ui.choice import NUMBERS, from_values
+from imrc.core.settings import SETTINGS
+from imrc.features import KINDS
+from pages.shell.choice import NUMBERS, RETIRED, UI_PRESETS, Choice, from_values
 from tests.app.conftest import ROOT, metrics
-from tests.app.strange_links import HTML, STRANGE, keys, strange_links
 
 SEED = 20231
 SMALL = {
     "dataset": "identical", "features": "rff", "k": "3", "n": "4", "b": "1", "repetitions": "1", "preset": "custom",
     "max_iter": "50",
 }  # fmt: skip
+HTML = "<img src=x onerror=alert(1)>"
+STRANGE = (
+    "", " ", "0", "-1", "1e308", "1e999", "nan", "-inf", "0x10", "1_000", "٣", "½", "1.5", "True", "None", "null",
+    "../../etc/passwd", "..\\..\\windows\\system32", "/etc/passwd", "file:///etc/passwd", "C:\\secret.csv",
+    HTML, "<script>alert(1)</script>", "'; DROP TABLE x; --", "{{7*7}}", "${7*7}", "%00", "\x00", "\x1b[31m",
+    "\u202egnp", "![x](http://example.invalid/a.png)", "[click](javascript:alert(1))", "**bold**", "$x^2$", ":red[x]",
+    "`code`", "😀" * 20, "ä" * 300, "x" * 50_000, "9" * 5_000, "-" * 1_000, "[]", "{}", "[1, 2]", '{"k": 3}', "\ud7ff",
+    "\ufffd", "your_file", "rotated_digits ", "ROTATED_DIGITS", "__class__", "self", "dataset=identical&k=3",
+)  # fmt: skip
+EXTRA_KEYS = (
+    "embed", "embed_options", "page", "__proto__", "choice", "own_sequence", "stopped", "n ", "N", HTML, "k[]",
+)  # fmt: skip
+
+
+def _valid(rng: np.random.Generator, name: str) -> str:
+    words = {
+        "dataset": list(datasets.names()),
+        "features": list(KINDS),
+        "preset": [*UI_PRESETS, *RETIRED],
+        "loss": list(SETTINGS["loss"].words),
+    }
+    if name in words:
+        return str(words[name][rng.integers(len(words[name]))])
+    return str(rng.integers(1, 30))
+
+
+def keys() -> list[str]:
+    """Return every key a link of this app can have."""
+    custom, _ = from_values({"preset": "custom", "features": "rff"}, set(datasets.names()))
+    other, _ = from_values({"loss": "0-1", "scenario": "next_task"}, set(datasets.names()))
+    return list(dict.fromkeys([*Choice().to_query(), *custom.to_query(), *other.to_query()]))
+
+
+def strange_links(count: int, seed: int) -> Iterator[str]:
+    """Yield query strings, without the question mark."""
+    rng = np.random.default_rng(seed)
+    known = keys()
+    for _ in range(count):
+        pairs = []
+        for _ in range(rng.integers(0, 12)):
+            name = EXTRA_KEYS[rng.integers(len(EXTRA_KEYS))] if rng.random() < 0.1 else known[rng.integers(len(known))]
+            kind = rng.random()
+            if kind < 0.4:
+                value = _valid(rng, name)
+            elif kind < 0.85:
+                value = STRANGE[rng.integers(len(STRANGE))]
+            else:  # letters from all of Unicode but the halves of pairs, which no address can hold
+                value = "".join(chr(c) for c in rng.integers(1, 0xD800, rng.integers(0, 30)))
+            pairs.append((name, value))
+        # Some links are typed by hand and not encoded.
+        yield urlencode(pairs) if rng.random() < 0.8 else "&".join(f"{quote(k)}={v}" for k, v in pairs)
 
 
 def read(query: str) -> dict[str, str]:
@@ -35,7 +88,8 @@ def test_a_thousand_strange_links_become_choices_in_range():
             if name == "W" and values[name] is None:  # all changes so far
                 continue
             assert type(values[name]) is int
-            assert PARAMETERS[name].low <= values[name] <= PARAMETERS[name].high
+            low, high = SETTINGS[name].limits
+            assert low <= values[name] <= high
         # What was corrected is said in one line, whatever the link held.
         assert all(20 < len(note) < 300 for note in notes.values())
         # The link the page writes in its place says the same thing and needs no correction.
@@ -81,7 +135,7 @@ def follow(test: AppTest, query: str, page: str) -> AppTest:
 def test_strange_links_open_a_page(visitor, part):
     # "Your data" computes nothing: many links can be opened.
     for query in strange_links(30, SEED + 1 + part):
-        test = follow(visitor, query, "pages/views/your_data.py")
+        test = follow(visitor, query, "pages/your_data/page.py")
         assert not test.exception, query[:500]
         expected, _ = from_values(read(query), test.session_state["visit"].known_datasets())
         assert test.session_state["visit"].choice.dataset == expected.dataset, query[:500]
@@ -90,6 +144,6 @@ def test_strange_links_open_a_page(visitor, part):
 @pytest.mark.parametrize("name", keys())
 def test_explore_runs_with_a_strange_value(visitor, name):
     value = STRANGE[(7 * keys().index(name)) % len(STRANGE)]
-    test = follow(visitor, urlencode({**SMALL, name: value}), "pages/views/explore.py")
+    test = follow(visitor, urlencode({**SMALL, name: value}), "pages/result/page.py")
     assert not test.exception, value[:500]
     assert "Error, forward" in metrics(test)

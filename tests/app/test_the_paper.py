@@ -1,21 +1,19 @@
 """The page of the paper's tables: every part renders from the shipped results, computes nothing, and is quick."""
 
 import time
-from types import SimpleNamespace
 
 import pytest
 
-from imrc.evaluation.words import UNTUNED
+from imrc.evaluation.comparison import UNTUNED
 from imrc.paper import cells, method, shipped
-from pages.ui import paper
-from pages.ui.paper_figures import FIGURES
+from pages.the_paper.paper_figures import FIGURES
 from tests.app.conftest import texts
 
 
 @pytest.fixture
 def page(app):
     test = app(dataset="identical", k="3", n="4", repetitions="1")
-    return test.switch_page("pages/views/the_paper.py").run()
+    return test.switch_page("pages/the_paper/page.py").run()
 
 
 def part(test, name):
@@ -74,21 +72,6 @@ def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
         chosen = test.selectbox(key="paper_function").set_value(name).run()
         assert not chosen.exception
         assert chosen.code[0].value == method.source(name).strip()
-
-
-def test_a_click_on_a_box_chooses_its_function_once(monkeypatch):
-    point = {"customdata": ["imrc.core.recursions.revise"]}
-    session = {"paper-flow": SimpleNamespace(selection=SimpleNamespace(points=[point]))}
-    monkeypatch.setattr(paper.st, "session_state", session)
-    paper._clicked()
-    assert session["paper_function"] == "imrc.core.recursions.revise"
-    # The box stays selected while somebody chooses another one from the list.
-    session["paper_function"] = "imrc.core.change.forward_change"
-    paper._clicked()
-    assert session["paper_function"] == "imrc.core.change.forward_change"
-    session["paper-flow"] = None
-    paper._clicked()
-    assert session["paper_function"] == "imrc.core.change.forward_change"
 
 
 def test_every_figure_of_every_run(page):

@@ -9,7 +9,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 import imrc
-from imrc.evaluation.words import with_error
+from imrc.evaluation.significance import with_error
 from tests.app.conftest import decided
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'

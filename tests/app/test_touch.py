@@ -27,7 +27,14 @@ def test_a_swipe_over_each_chart_scrolls_the_page(new_page, server, address):
     charts = page.locator(".js-plotly-plot")
     expect(charts.first.locator(".main-svg").first).to_be_visible()
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    expect(charts.first.locator(".main-svg").first).to_be_visible()  # the first one may have been drawn anew
+    # What was drawn for a wide page may be drawn anew: all is there when nothing has changed for a second.
+    still = """async () => {
+      const now = () => document.querySelectorAll(".js-plotly-plot .main-svg").length;
+      const before = now();
+      await new Promise((done) => setTimeout(done, 1000));
+      return before > 0 && now() === before;
+    }"""
+    page.wait_for_function(still, timeout=60_000)
     main = page.get_by_test_id("stMain")
     for chart in charts.all():
         # The lower half of the screen: above, the header of the page would take the finger.

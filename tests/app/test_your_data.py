@@ -2,14 +2,14 @@
 
 import pytest
 
+import imrc.tables
 from imrc import datasets
 from imrc.evaluation import RunResult, iter_run, largest_n
-from imrc.evaluation.words import with_error
-from pages.ui.words import plain
+from imrc.evaluation.significance import with_error
 from tests.app.conftest import metrics, texts
-from tests.unit.nasty_files import HTML, table
+from tests.unit.nasty_files import table
 
-PAGE = "pages/views/your_data.py"
+PAGE = "pages/your_data/page.py"
 
 
 @pytest.fixture
@@ -31,9 +31,9 @@ def test_sample_file_is_cut_as_the_library_cuts_it_and_used_everywhere(page):
     test.button(key="own_sample").click().run()
     assert not test.exception
     expected = datasets.cut_table(datasets.open_table(datasets.sample_csv()), label="state", task="date")
-    assert metrics(test)["Tasks"] == "40"
+    assert metrics(test)["Tasks"] == "10"
     assert metrics(test)["Features"] == str(expected.sequence.n_features)
-    assert "one per week" in texts(test)
+    assert "one per month" in texts(test)
     assert "'vibration' (86 cells)" in texts(test).replace("\\", "")
     test.selectbox(key="own_period_0").set_value("quarter").run()
     assert metrics(test)["Tasks"] == "4"
@@ -58,26 +58,12 @@ def test_pages_take_gaps_and_words(app):
     test.selectbox(key="own_period_0").set_value("quarter").run()
     next(widget for widget in test.number_input if widget.key.startswith("own_n_")).set_value(4).run()
     test.button(key="own_use").click().run()
-    for view in ("evolving", "ess", "compare"):
-        test.switch_page(f"pages/views/{view}.py").run()
+    for view in ("evolving", "why_it_helps", "against_others"):
+        test.switch_page(f"pages/{view}/page.py").run()
         assert not test.exception, view
         assert not test.error, view
         if view == "evolving":
             assert "pump = B" in test.selectbox(key="evolving_component").options
-
-
-def test_upload_choose_blocks_exclude_and_use(page):
-    test = page(table(40).encode())
-    assert not test.exception
-    assert test.selectbox(key="own_label").value == "y"
-    test.radio(key="own_how").set_value("blocks").run()
-    test.number_input(key="own_block").set_value(10).run()
-    assert metrics(test)["Tasks"] == "4"
-    test.multiselect(key="own_exclude").set_value(["z"]).run()
-    assert metrics(test)["Features"] == "1"
-    test.button(key="own_use").click().run()
-    assert not test.exception
-    assert test.session_state["visit"].own_sequence.feature_names == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +71,7 @@ def test_upload_choose_blocks_exclude_and_use(page):
     [
         (b"x,y\n", "data.csv", "no rows"),
         (b"x,y\n1,a\n2,b,c\n", "data.csv", "row 2 has 3 cells"),
-        (b"\x80\x04\x95.....", "data.npz", "pickle"),
+        (b"\x80\x04\x95.....", "data.npz", "no table of a kind"),
         (b"PK\x03\x04broken", "data.zip", "damaged"),
         (b"x,y\n" + b"5,a\n5,b\n" * 8, "data.csv", "No column is left"),
     ],
@@ -97,26 +83,6 @@ def test_files_that_cannot_be_used_give_a_message(page, content, name, message):
     assert "Traceback" not in texts(test)
 
 
-def test_what_a_file_holds_is_shown_as_plain_text(page):
-    rows = "".join(f"{i},{HTML},{'a*b_c' if i % 2 else ':red[x]'}\n" for i in range(12))
-    test = page(f"{HTML},![i](http://e.invalid/x.png),y\n{rows}".encode(), "<script>x</script>.csv")
-    assert not test.exception
-    for element in [*test.markdown, *test.caption, *test.warning]:
-        assert "<script" not in element.value
-        assert "](http" not in element.value
-    frames = " ".join(str(frame.value.to_string()) for frame in test.dataframe)
-    assert "<" not in frames
-
-
-def test_plain_text_escapes_what_markdown_would_act_on():
-    text = "**b** [l](http://e.x) <i> `c` $x$ :red[y] # h ~s~ www.e.x"
-    shown = plain(text)
-    for mark in "*[]()<>`$:#~":
-        assert f"{mark}" not in shown.replace(f"\\{mark}", "")
-    assert "http:" not in shown
-    assert "www." not in shown
-
-
 def test_two_visitors_do_not_share_a_file(page, app):
     first = page(table(40).encode())
     first.radio(key="own_how").set_value("blocks").run()
@@ -125,16 +91,17 @@ def test_two_visitors_do_not_share_a_file(page, app):
     second = app()
     assert second.session_state["visit"].own_sequence is None
     assert "your_file" not in second.selectbox(key="dataset").options
-    # A link that asks for someone's file shows the default instead.
+    # A link to someone's file asks for it.
     third = app(dataset="your_file")
     assert not third.exception
-    assert third.selectbox(key="dataset").value == datasets.DEFAULT
+    assert "Choose yours again" in texts(third)
+    assert third.session_state["visit"].choice.dataset == datasets.DEFAULT
 
 
 def test_two_visitors_with_one_file_hold_it_once_and_choose_for_themselves(page, monkeypatch):
     read = []
-    opened = datasets.open_upload
-    monkeypatch.setattr(datasets, "open_upload", lambda *args, **named: read.append(1) or opened(*args, **named))
+    apart = imrc.tables.read_apart
+    monkeypatch.setattr(imrc.tables, "read_apart", lambda *args: read.append(1) or apart(*args))
     first, second = page(table(40).encode()), page(table(40).encode())
     assert len(read) == 1
     second.multiselect(key="own_exclude").set_value(["z"]).run()
@@ -175,19 +142,60 @@ def test_coming_back_shows_the_choices_and_they_can_be_changed(page):
     assert len(test.session_state["visit"].own_sequence) == 5
 
 
-def test_many_tasks_begin_with_the_first_and_that_is_said(page, monkeypatch):
-    monkeypatch.setattr("pages.ui.state.OWN_FIRST_TASKS", 5)
+def test_of_many_tasks_the_newest_are_used_and_that_is_said(page, monkeypatch):
+    monkeypatch.setattr("pages.shell.state.OWN_TASKS", 5)
     rows = "".join(f"{i // 6},{i % 5},{'ab'[i % 2]}\n" for i in range(42))
     test = page(f"batch,x,y\n{rows}".encode(), "line 4.csv")
-    assert "begins with the first 5 of 7 tasks" in " ".join(warning.value for warning in test.warning)
+    assert "12 rows left out: tasks before the newest 5 of 7." in texts(test).replace("\\", "")
     test.button(key="own_use").click().run()
     assert test.session_state["visit"].choice.k == 5
-    assert any("The first 5 of 7 tasks of line 4" in note for note in test.session_state["visit"].notes)
+    assert test.session_state["visit"].own_sequence.labels == ("2", "3", "4", "5", "6")
+    assert any("The newest 5 tasks of line 4" in note for note in test.session_state["visit"].notes)
     test.switch_page(PAGE).run()
     test.radio(key="own_all").set_value("all").run()
-    assert not test.warning
+    assert metrics(test)["Tasks"] == "7"
     test.button(key="own_use").click().run()
     assert test.session_state["visit"].choice.k == 7
+
+
+def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(page):
+    rows = "".join(
+        f"{1 + i * 5 % 12:02d}/{1 + i * 7 % 12:02d}/2020,{i % 5},{'ab'[i * 5 % 7 % 2]}\n" for i in range(120)
+    )
+    test = page(f"day,x,y\n{rows}".encode(), "us.csv")
+    assert not [box for box in page(table(40).encode()).selectbox if box.key.startswith("own_read")]
+    assert test.selectbox(key="own_read_dayfirst").value is True
+    assert "dayfirst=False reads them as month/day/year" in texts(test).replace("\\", "")
+    test.selectbox(key="own_read_dayfirst").set_value(False).run()
+    assert not test.exception
+    assert "dayfirst=True reads them as day/month/year" in texts(test).replace("\\", "")
+    test.run()
+    assert test.selectbox(key="own_read_dayfirst").value is False
+    test.button(key="own_use").click().run()
+    assert test.session_state["visit"].own_source[1]["dayfirst"] is False
+
+
+def test_identifiers_are_off_and_can_be_taken_back(page):
+    rows = "".join(f"{1000 + i * 37 % 97},{i % 5},{'ab'[i % 2]}\n" for i in range(60))
+    test = page(f"customer_id,x,y\n{rows}".encode())
+    assert test.multiselect(key="own_exclude").value == ["customer_id"]
+    test.multiselect(key="own_exclude").set_value([]).run()
+    assert metrics(test)["Features"] == "2"
+
+
+def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
+    test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
+    assert not test.exception
+    assert "Choose yours again" in texts(test)
+    assert test.session_state["visit"].choice.settings.b == 3
+    test.file_uploader(key="own_upload").set_value(("shops.csv", table(60).encode(), "text/csv"))
+    test.run()
+    test.radio(key="own_how").set_value("blocks").run()
+    test.number_input(key="own_block").set_value(15).run()
+    test.button(key="own_use").click().run()
+    assert not test.exception
+    choice = test.session_state["visit"].choice
+    assert (choice.dataset, choice.settings.b, choice.settings.n) == ("your_file", 2, 7)
 
 
 def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_they_give(page):
@@ -201,13 +209,6 @@ def test_measured_labels_are_cut_at_the_median_and_periods_say_how_many_tasks_th
     test.button(key="own_use").click().run()
     assert not test.exception
     assert test.session_state["visit"].own_source[1]["threshold"] == "median"
-
-
-def test_an_upload_is_dropped_once_it_is_read(page, monkeypatch):
-    dropped = []
-    monkeypatch.setattr("pages.ui.streamlit_private.drop_uploads", lambda: dropped.append(True))
-    page(table(40).encode())
-    assert dropped
 
 
 # Dataset cards
@@ -265,9 +266,3 @@ def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app,
     test = app(dataset="spam")
     assert not test.exception
     assert "Spam is not on this computer; Rotated digits is shown until it is." in texts(test)
-
-
-def test_a_dataset_of_the_paper_runs_from_a_link(app, real_data):
-    test = app(dataset="usenet1", n="5", repetitions="1")
-    assert not test.exception
-    assert "On *Usenet1*" in texts(test)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from streamlit.web.cli import main
 
-from pages.ui import running
+from pages.shell import running
 
 FATAL_SEED = 666
 library_run = running.iter_run

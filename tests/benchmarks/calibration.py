@@ -1,11 +1,9 @@
 """Do the promises hold? Coverage of tau ± 2 sqrt(s), and minimax risk against the randomised rule's error.
 
-Run: python -m tests.benchmarks.calibration
+python -m tests.benchmarks.calibration [--seeds 10] [--sizes 10 50 100]     real datasets need $IMRC_DATA
 """
 
-import csv
 import os
-from pathlib import Path
 
 import numpy as np
 
@@ -13,22 +11,21 @@ import imrc
 from imrc.core.learner import Learner
 from imrc.core.prediction import randomised_rule, scores
 from imrc.core.settings import resolve_settings
+from imrc.evaluation.significance import mean_and_stderr
 from imrc.evaluation.splits import draw_task, largest_n, repetition_seeds, task_seed
 from imrc.features import make
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
+from tests.benchmarks.common import parser, share_error, write
+from tests.benchmarks.sequences import BUILT_IN
 
-RESULTS = Path(__file__).parent / "results" / "calibration.csv"
-SEEDS = range(10)
 REAL = ("usenet1", "usenet2", "german", "spam", "weather", "power_supply")
-
-
 VARIANTS = {"paper": {"preset": "paper"}, "recommended": {}, "recommended 0-1": {"loss": "0-1"}}
 
 
-def coverage(variant: str, n: int) -> tuple[dict[str, float], dict[str, float]]:
-    """Share of components with the true mean inside tau ± 2 sqrt(s), and its standard error over seeds."""
+def coverage(variant: str, n: int, seeds: range) -> dict[str, tuple[float, float]]:
+    """Share of components with the true mean inside tau ± 2 sqrt(s), and its standard error over seeds, by rule."""
     shares: dict[str, list[float]] = {"forward": [], "forward_backward": []}
-    for seed in SEEDS:
+    for seed in seeds:
         sequence = imrc.datasets.load("random_walk", tasks=20, samples=n, seed=seed, change=0.3)
         settings = resolve_settings(**{"preset": "recommended", **VARIANTS[variant]}, b=3)
         learner = Learner(settings, 2, rules=("forward", "forward_backward"))
@@ -41,65 +38,48 @@ def coverage(variant: str, n: int) -> tuple[dict[str, float], dict[str, float]]:
                 inside[rule].append(np.mean(np.abs(estimate.mean - truth[i]) <= 2 * np.sqrt(estimate.mse)))
         for rule, values in inside.items():
             shares[rule].append(float(np.mean(values)))
-    means = {rule: float(np.mean(values)) for rule, values in shares.items()}
-    errors = {rule: float(np.std(values, ddof=1) / np.sqrt(len(values))) for rule, values in shares.items()}
-    return means, errors
+    return {rule: tuple(map(float, mean_and_stderr(np.array(values)))) for rule, values in shares.items()}
 
 
-def bounded(name: str, n: int, seeds: range) -> tuple[float, int]:
-    """Share of revised tasks whose minimax risk is at least the randomised rule's error, and their number."""
-    held, total = 0, 0
+def bounded(name: str, n: int, seeds: range) -> tuple[float, float]:
+    """Share of revised tasks whose minimax risk is at least the randomised rule's error, and its standard error."""
+    held = []
     for seed in seeds:
-        built_in = name in imrc.datasets.names()[:8]
-        sequence = imrc.datasets.load(name, tasks=20, seed=seed) if built_in else imrc.datasets.load(name)
-        sequence = sequence.head(min(20, len(sequence)))
-        size = min(n, largest_n(sequence))
+        sequence = imrc.datasets.load(name, **({"tasks": 20, "seed": seed} if name in BUILT_IN else {})).head(20)
         feature_map = make("blended", sequence, seed)
         learner = Learner(resolve_settings("recommended", b=3, loss="0-1"), sequence.n_classes)
         repetition, tests = repetition_seeds(seed, 1)[0], {}
         for j, task in enumerate(sequence):
             y = sequence.encoded(j)
-            draw = draw_task(y, size, sequence.n_classes, task_seed(repetition, j))
+            draw = draw_task(y, min(n, largest_n(sequence)), sequence.n_classes, task_seed(repetition, j))
             X1 = with_intercept(feature_map.transform(task.X))
             tests[j] = X1[draw.test], y[draw.test]
             update = learner.step(X1[draw.train], y[draw.train])
             for i, estimate in {j: update.forward, **update.revised}.items():
                 X_test, y_test = tests[i]
                 rule = randomised_rule(scores(X_test, estimate.coef, sequence.n_classes), estimate.nu)
-                held += float(1 - rule[np.arange(len(y_test)), y_test].mean()) <= estimate.risk
-                total += 1
-    return held / total, total
+                held.append(float(1 - rule[np.arange(len(y_test)), y_test].mean()) <= estimate.risk)
+    return float(np.mean(held)), share_error(float(np.mean(held)), len(held))
 
 
 def main() -> None:
     """Print and store the tables."""
-    rows: list[dict[str, object]] = []
+    options = parser(__doc__)
+    options.add_argument("--seeds", type=int, default=10)
+    options.add_argument("--sizes", type=int, nargs="+", default=[10, 50, 100])
+    options.add_argument("--only", nargs="+", default=[*BUILT_IN, *(REAL if os.environ.get("IMRC_DATA") else ())])
+    given = options.parse_args()
+    rows = []
     for preset in VARIANTS:
-        for n in (10, 50, 100):
-            means, errors = coverage(preset, n)
-            for rule in means:
-                row = {
-                    "what": "coverage of tau ± 2 sqrt(s)",
-                    "on": "random_walk",
-                    "preset": preset,
-                    "n": n,
-                    "rule": rule,
-                }
-                rows.append(row | {"value": round(means[rule], 4), "stderr": round(errors[rule], 4)})
-    names = imrc.datasets.names()[:8] + (list(REAL) if os.environ.get("IMRC_DATA") else [])
-    for name in names:
-        for n in (50, 100):
-            share, total = bounded(name, n, range(3))
-            row = {"what": "risk bounds error", "on": name, "preset": "recommended 0-1", "n": n, "rule": "all"}
-            rows.append(
-                row | {"value": round(share, 4), "stderr": round(float(np.sqrt(share * (1 - share) / total)), 4)}
-            )
-    for row in rows:
-        print(*row.values(), sep="  ")
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        for n in given.sizes:
+            for rule, found in coverage(preset, n, range(given.seeds)).items():
+                rows.append(("coverage of tau ± 2 sqrt(s)", "random_walk", preset, n, rule, *np.round(found, 4)))
+    for name in given.only:
+        for n in (n for n in given.sizes if n > 10):
+            found = bounded(name, n, range(min(given.seeds, 3)))
+            rows.append(("risk bounds error", name, "recommended 0-1", n, "all", *np.round(found, 4)))
+    columns = ("what", "on", "preset", "n", "rule", "value", "stderr")
+    write([dict(zip(columns, row, strict=True)) for row in rows], "calibration.csv")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 One command re-simulates it:
 
-    PYTHONPATH=. python tests/benchmarks/diagnostics_study.py
+    PYTHONPATH=. python tests/benchmarks/diagnostics_study.py [--runs 320] [--others 64]
 
 Two classes with fair labels, x = class mean + N(0, I); the class means move by the scenario with variance nominal / n
 per step and coordinate. Half of the runs use plain features (5 or 8 dimensions, m = 12 or 18), half 50 random
@@ -14,18 +14,20 @@ Writes ``results/diagnostics_confusion.csv`` (one row per scenario and k: runs, 
 where it was.
 """
 
-import argparse
 import platform
-import time
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import imrc
-from imrc.diagnostics import TITLES, assess
-from imrc.diagnostics._innovations import FLAG_LIMIT, MEAN_LIMIT
-from imrc.diagnostics._verdict import NAMED
+from imrc.diagnostics import VERDICTS, assess
+from imrc.diagnostics.assessment import NAMED
+from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT
+from tests.benchmarks.common import RESULTS, Cells, parser, share_error, write
 
 SCENARIOS = (
     "identical",
@@ -42,7 +44,6 @@ SCENARIOS = (
     "two_come_and_go",
 )
 TASKS = (5, 10, 20, 60)
-RESULTS = Path(__file__).parent / "results"
 
 
 def deviations(scenario: str, k: int, size: int, generator: np.random.Generator) -> np.ndarray:
@@ -110,16 +111,13 @@ def simulate(scenario: str, k: int, run: int, seed: int) -> tuple[imrc.TaskSeque
 
 def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
     """Assess all sequences; one row per run, kept in a file as it comes, so a study that was stopped goes on."""
-    done = set()
-    if kept.exists():
-        done = {tuple(row) for row in pd.read_csv(kept)[["scenario", "k", "run"]].itertuples(index=False)}
-    started = time.time()
+    store = Cells(kept, ("scenario", "k", "run"))
     for scenario in SCENARIOS:
         for k in TASKS:
             count = runs if scenario in ("identical", "iid") else others
             count = count if k < 60 else max(16, count // 2)
             for run in range(count):
-                if (scenario, k, run) in done:
+                if store.has(scenario, k, run):
                     continue
                 sequence, features, drawn = simulate(scenario, k, run, seed)
                 result = assess(sequence, features=features, seed=run)
@@ -137,8 +135,7 @@ def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
                     "z_mean": tests.z_mean,
                     "z_lag": tests.largest,
                 }
-                pd.DataFrame([row]).to_csv(kept, mode="a", header=not kept.exists(), index=False)
-        print(f"{scenario}: {time.time() - started:.0f} s", flush=True)
+                store.add([row])
     return pd.read_csv(kept, keep_default_na=False, na_values=["nan"])
 
 
@@ -148,7 +145,7 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
     out = shown.groupby(["scenario", "k"], sort=False)["verdict"].value_counts(normalize=True)
     out = out.reset_index(name="share").pivot_table("share", ["scenario", "k"], "verdict", fill_value=0, sort=False)
     counts = shown.groupby(["scenario", "k"], sort=False).size()
-    shares = [name for name in (*TITLES, "two names") if name in out]
+    shares = [name for name in (*VERDICTS, "two names") if name in out]
     out = (100 * out.reindex(counts.index)[shares]).round(1)
     out.insert(0, "runs", counts)
     return out.reset_index()
@@ -172,7 +169,7 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
                     "k": k,
                     "runs": count,
                     "percent": round(100 * share, 2),
-                    "standard_error": round(100 * np.sqrt(share * (1 - share) / count), 2),
+                    "standard_error": round(100 * share_error(share, count), 2),
                     "limit": limit,
                 }
             )
@@ -200,26 +197,19 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Run the study from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=320, help="runs per k for identical and i.i.d. tasks")
-    parser.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
-    parser.add_argument("--seed", type=int, default=2024)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument(
-        "--rows", type=Path, help="file of single runs to go on from; kept at the end (default: one in --out, removed)"
-    )
-    options = parser.parse_args()
-    started = time.time()
-    options.out.mkdir(parents=True, exist_ok=True)
-    kept = options.rows or options.out / "diagnostics_rows.csv"
-    table = run_study(options.runs, options.others, options.seed, kept)
+    options = parser(__doc__)
+    options.add_argument("--runs", type=int, default=320, help="runs per k for identical and i.i.d. tasks")
+    options.add_argument("--others", type=int, default=64, help="runs per k for every other scenario")
+    options.add_argument("--seed", type=int, default=2024)
+    options.add_argument("--out", type=Path, default=RESULTS)
+    given = options.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    kept = given.out / "diagnostics_rows.csv"
+    table = run_study(given.runs, given.others, given.seed, kept)
     versions = f"numpy {np.__version__}, Python {platform.python_version()}, imrc {imrc.__version__}"
     for name, frame in (("diagnostics_confusion", confusion(table)), ("diagnostics_rates", rates(table))):
-        frame.assign(seed=options.seed, versions=versions).to_csv(options.out / f"{name}.csv", index=False)
-        print(frame.to_string(index=False))
-    if options.rows is None:
-        kept.unlink()  # the next study is of the code as it is then
-    print(f"{len(table)} runs in {time.time() - started:.0f} s")
+        write(frame.assign(seed=given.seed, versions=versions), given.out.resolve() / f"{name}.csv")
+    kept.unlink()  # the next study is of the code as it is then
 
 
 if __name__ == "__main__":

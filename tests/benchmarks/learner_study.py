@@ -13,9 +13,8 @@ Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz
 the others see `sequences.py`.
 """
 
-import argparse
-import csv
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -23,15 +22,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sequences import SEQUENCES
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
 from imrc import features
 from imrc.evaluation import largest_n
-from imrc.evaluation.calibration import calibration_error, counted, log_loss
+from imrc.evaluation.measures import calibration_error, counted, log_loss
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
+from tests.benchmarks.common import RESULTS, Cells, parser
+from tests.benchmarks.sequences import SEQUENCES
 
-RESULTS = Path(__file__).parent / "results"
 B = 3
 SEEN = (
     "weather",
@@ -104,10 +105,8 @@ CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
     "pooled": lambda s, n, seed: evaluated(s, n, seed, methods=("pooled",)),
     "loss_01": lambda s, n, seed: evaluated(s, n, seed, loss="0-1"),
     "paper": lambda s, n, seed: evaluated(s, n, seed, preset="paper"),
-    "logistic_seen": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_seen:tuned",), preset="recommended"),
-    "logistic_single": lambda s, n, seed: evaluated(
-        s, n, seed, methods=("logistic_single:tuned",), preset="recommended"
-    ),
+    "logistic_seen": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_seen:tuned",)),
+    "logistic_single": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_single:tuned",)),
     "forest": forest,
 }
 
@@ -235,14 +234,14 @@ def measured(sequence: imrc.TaskSequence, steps: Next) -> dict[str, object]:
 
 def run_next(path: Path, methods: list[str], seeds: range, only: list[str]) -> None:
     """Run what is missing."""
-    store = Store(path)
+    store = Cells(path, COLUMNS[:4])
     for name in TABLES:
         for seed in seeds:
             for method in methods:
                 if (not only or name in only) and not store.has(name, "all", seed, method):
                     sequence = table(name, seed)
                     row = measured(sequence, NEXT[method](sequence, seed))
-                    store.add({"setting": name, "n": "all", "seed": seed, "method": method, **row})
+                    add(store, (name, "all", seed, method), row)
 
 
 COLUMNS = (
@@ -257,34 +256,18 @@ COLUMNS = (
     "pooled",
     "log_loss",
     "calibration",
-    "ms",
 )
 
 
-class Store:
-    """CSV of finished cells."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.done = path, set()
-        if path.exists():
-            with path.open(newline="") as file:
-                self.done = {tuple(row[name] for name in COLUMNS[:4]) for row in csv.DictReader(file)}
-
-    def has(self, *cell: object) -> bool:
-        return tuple(map(str, cell)) in self.done
-
-    def add(self, row: dict[str, object]) -> None:
-        fresh = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if fresh:
-                writer.writeheader()
-            writer.writerow({name: f"{v:.5f}" if isinstance(v, float) else v for name, v in row.items()})
+def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
+    """Keep the measures of a finished cell."""
+    values = dict.fromkeys((*COLUMNS, "ms"), "") | dict(zip(COLUMNS, cell, strict=False)) | row
+    store.add([values], float_format="%.5f")
 
 
 def run_continual(path: Path, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
     """Run what is missing, a seed after the other."""
-    store = Store(path)
+    store = Cells(path, COLUMNS[:4])
     for n in sizes:
         for seed in seeds:
             for setting in SEQUENCES:
@@ -299,7 +282,7 @@ def run_continual(path: Path, methods: list[str], sizes: list[int], seeds: range
                     continue
                 for method in missing:
                     row = CONTINUAL[method](sequence, min(n, most), seed)
-                    store.add({"setting": setting.dataset, "n": n, "seed": seed, "method": method, **row})
+                    add(store, (setting.dataset, n, seed, method), row)
 
 
 def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:
@@ -349,24 +332,23 @@ def report(path: Path) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["continual", "next", "report"])
-    parser.add_argument("--methods", nargs="+", default=["learner"])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 50])
-    parser.add_argument("--seeds", default="9101:9111", help="first:last")
-    parser.add_argument("--only", nargs="*", default=[], help="names of sequences")
-    parser.add_argument("--tables", choices=["continual", "next"], default="continual", help="for `report`")
-    parser.add_argument("--file", type=Path, help="default: that of the action")
-    options = parser.parse_args()
-    seeds = range(*map(int, options.seeds.split(":")))
-    tables = options.tables if options.action == "report" else options.action
-    options.file = options.file or RESULTS / f"learner_study_{tables}.csv"
-    if options.action == "next":
-        run_next(options.file, options.methods, seeds, options.only)
-    if options.action == "report":
-        report(options.file)
-    if options.action == "continual":
-        run_continual(options.file, options.methods, options.sizes, seeds, options.only)
+    options = parser(__doc__)
+    options.add_argument("action", choices=["continual", "next", "report"])
+    options.add_argument("--methods", nargs="+", default=["learner"])
+    options.add_argument("--sizes", type=int, nargs="+", default=[10, 50])
+    options.add_argument("--seeds", default="9101:9111", help="first:last")
+    options.add_argument("--only", nargs="*", default=[], help="names of sequences")
+    options.add_argument("--tables", choices=["continual", "next"], default="continual", help="for `report`")
+    options.add_argument("--file", type=Path, help="default: that of the action")
+    given = options.parse_args()
+    seeds = range(*map(int, given.seeds.split(":")))
+    file = given.file or RESULTS / f"learner_study_{given.tables if given.action == 'report' else given.action}.csv"
+    if given.action == "next":
+        run_next(file, given.methods, seeds, given.only)
+    elif given.action == "continual":
+        run_continual(file, given.methods, given.sizes, seeds, given.only)
+    else:
+        report(file)
 
 
 if __name__ == "__main__":

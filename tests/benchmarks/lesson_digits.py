@@ -2,11 +2,9 @@
 
     python -m tests.benchmarks.lesson_digits
 
-The 361 sixes and nines of scikit-learn's digits are dealt at random to 20 tasks; an image of task j (from 0) is turned
-by (j + u) 360 turns / 20 degrees with u uniform in [0, 1). Four labels a task, the recommended preset with b = 3, ten
-repetitions. One pot is the same learner, told that tasks never change and revising all of them: at the first task it is
-the one that learns alone. Writes the result into ``docs/article/article.html``, between the tags of its element
-``digits``, and prints the errors. Run it again whenever the recommended preset changes.
+An image of task j (from 0) of 20 is turned by (j + u) 360 turns / 20 degrees, u uniform in [0, 1). Four labels a task,
+the recommended preset with b = 3, ten repetitions. One pot is the same learner, told that tasks never change. Writes
+the result into the element ``digits`` of ``docs/article/article.html``. Run it again whenever the preset changes.
 """
 
 import base64

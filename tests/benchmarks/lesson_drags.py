@@ -6,11 +6,9 @@ A move is a pointer event of a sample, a curve or a slider that is dragged. Its 
 that follows the next frame, which is when the frame has been painted. Prints median, 95 % and the slowest, in
 milliseconds, and how many frames a second were drawn meanwhile.
 
-What else the machine does counts in these, and is multiplied where the processor is slowed: compare with the line
-*an empty page*. The last two columns are of a second visit, not slowed: frames a second; and the processor
-milliseconds of the page's main thread that 95 % of the frames of a drag stay below, times what the processor would be
-slowed, which depend on the rest of the machine least. A move waits up to 17 ms for the next frame and then takes as
-long as this frame does: up to 33 leave it within 50.
+What else the machine does counts: compare with the line *an empty page*. The last two columns are of a second visit,
+not slowed: frames a second, and the main thread's milliseconds below which 95 % of a drag's frames stay, times what
+the processor would be slowed. A move waits up to 17 ms for the next frame: up to 33 leave it within 50.
 """
 
 import argparse

@@ -8,9 +8,7 @@ draws as ``imrc table``: seed 0, b = 3, W = 2, 10 repetitions (rotated MNIST, wh
 Rotated MNIST is also measured with one angle per task, as the paper's text has it, instead of one per image.
 """
 
-import argparse
 import sys
-from collections.abc import Iterator
 from datetime import date
 from itertools import product
 from unittest.mock import patch
@@ -27,6 +25,7 @@ from imrc.paper.measure import SIZES, versions
 from imrc.paper.readings import CHOICES, TASK_ANGLE
 from imrc.paper.shipped import results_folder
 from imrc.tasks import TaskSequence
+from tests.benchmarks.common import parser
 from tests.benchmarks.paper_imrc_column import SETS
 
 SEED = 0
@@ -52,43 +51,43 @@ def run(sequence: TaskSequence, settings: RunSettings, *, intercept: bool) -> Ru
         return RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
 
 
-def variants() -> Iterator[tuple[str, str, int, bool, float, dict[str, str]]]:
-    """Yield reading, dataset, n, intercept, lambda0 and options of the dataset."""
-    for name, n, (reading, choice) in product(SETS, SIZES, CHOICES.items()):
-        yield reading, name, n, choice.intercept, choice.lambda0, {}
-    for n in SIZES:
-        yield TASK_ANGLE, "rotated_mnist", n, True, 1.0, {"angles": "task"}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=(*CHOICES, TASK_ANGLE), help="readings; others stay as they are")
-    only = parser.parse_args().only
-    rows, sequence, loaded = [], None, None
-    for reading, name, n, intercept, lambda0, options in variants():
-        if only is not None and reading not in only:
+    options = parser(__doc__)
+    options.add_argument("--only", nargs="+", choices=(*CHOICES, TASK_ANGLE), help="readings; others stay as they are")
+    options.add_argument("--datasets", nargs="+", choices=SETS, default=SETS)
+    options.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=SIZES)
+    options.add_argument("--show", action="store_true", help="print the table, write nothing")
+    given = options.parse_args()
+    variants = [(name, reading, choice, {}) for name, (reading, choice) in product(given.datasets, CHOICES.items())]
+    variants.append(("rotated_mnist", TASK_ANGLE, CHOICES["paper"], {"angles": "task"}))
+    rows = []
+    for name, reading, choice, how in variants:
+        if name not in given.datasets or reading not in (given.only or (reading,)):
             continue
-        print(f"{name}, n = {n}, {reading}", file=sys.stderr, flush=True)
-        if loaded != (name, options):
-            sequence, loaded = datasets.load(name, seed=SEED, **options), (name, options)
-        repetitions = 3 if name == "rotated_mnist" else 10
-        overrides = {"lambda0": lambda0}
-        settings = RunSettings(
-            n=n, preset="paper", features="paper", repetitions=repetitions, seed=SEED, overrides=overrides
-        )
-        result = run(sequence, settings, intercept=intercept)
-        for kind in ("average", "released"):
-            error = Headline.of(result.per_repetition("forward_backward", kind))
-            rows.append((name, n, reading, kind, error.mean, error.std, error.stderr, repetitions))
+        sequence, repetitions = datasets.load(name, seed=SEED, **how), 3 if name == "rotated_mnist" else 10
+        for n in given.sizes:
+            print(f"{name}, n = {n}, {reading}", file=sys.stderr, flush=True)
+            settings = RunSettings(
+                n=n,
+                preset="paper",
+                features="paper",
+                repetitions=repetitions,
+                seed=SEED,
+                overrides={"lambda0": choice.lambda0},
+            )
+            result = run(sequence, settings, intercept=choice.intercept)
+            for kind in ("average", "released"):
+                error = Headline.of(result.per_repetition("forward_backward", kind))
+                rows.append((name, n, reading, kind, error.mean, error.std, error.stderr, repetitions))
     columns = ["dataset", "n", "reading", "error_kind", "error", "std", "stderr", "repetitions"]
     table = pd.DataFrame(rows, columns=columns)
+    print(table.to_string())
+    if given.show:
+        return
+    file, cells = results_folder() / "readings.csv", columns[:4]
     table = table.assign(seed=SEED, versions=versions(), date=date.today().isoformat())
-    file = results_folder() / "readings.csv"
-    if only is not None:
-        kept = pd.read_csv(file)
-        table = pd.concat([kept[~kept["reading"].isin(only)], table])
+    table = pd.concat([pd.read_csv(file), table]).drop_duplicates(cells, keep="last")
     table.to_csv(file, index=False, float_format="%.5g")
-    print(table.drop(columns=["seed", "versions", "date"]).to_string())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of the solvers against plain NumPy and scipy, of whole runs, and how it grows with n, k and b.
 
-Run: python -m tests.benchmarks.solver [--only subgradient exact runs growth]
+    python -m tests.benchmarks.solver [--only subgradient exact runs growth]
 
 Every ratio compares two programs timed in turns in one process and one thread, in processor seconds: other programs on
 the machine then hardly matter. Whole runs are wall-clock seconds. Results go to results/solver_*.csv.
@@ -19,7 +19,6 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: one thread for each contestant
 
 import highspy
-import numba
 import numpy as np
 import pandas as pd
 import scipy
@@ -27,34 +26,17 @@ from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, eye_array, kron
 
 import imrc
+from imrc.paper.measure import versions
 from imrc.solvers import prepare_instances, warm_up
-from imrc.solvers._batch import run_subgradient
-from imrc.solvers._exact import prepare_exact, solve_exact
+from imrc.solvers._exact import solve_exact
+from imrc.solvers.api import run_subgradient
 from imrc.tasks import Task, TaskSequence
-from tests.benchmarks.numpy_reference import subgradient_numpy
-from tests.benchmarks.problems import random_problem
+from tests.benchmarks.common import parser, processor, write
+from tests.benchmarks.problems import random_problem, subgradient_numpy
 
-RESULTS = Path(__file__).parent / "results"
 K = 2000
 SEED = 0
 WANTED = {(10, 20, 2): 100, (10, 400, 2): 30, (100, 400, 2): 35, (40, 10, 4): 50}
-
-
-def versions() -> str:
-    """Machine and versions, for the tables."""
-    return (
-        f"{platform.machine()} {processor()}, Python {platform.python_version()}, numpy {np.__version__}, "
-        f"numba {numba.__version__}, scipy {scipy.__version__}, HiGHS {highspy.Highs().version()}"
-    )
-
-
-def processor() -> str:
-    """Name of the processor where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
 def fastest(*programs, repeats, inner=1):
@@ -71,14 +53,10 @@ def fastest(*programs, repeats, inner=1):
 
 def save(name, rows):
     """Write and print one table."""
-    table = pd.DataFrame(rows)
-    table["seed"], table["versions"] = SEED, versions()
-    RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / f"solver_{name}.csv", index=False)
-    shown = table.drop(columns=["seed", "versions"])
-    print(f"\n{name}\n\n| " + " | ".join(shown.columns) + " |\n|" + " --- |" * shown.shape[1])
-    for row in shown.itertuples(index=False):
-        print("| " + " | ".join(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row) + " |")
+    solvers = f"scipy {scipy.__version__}, HiGHS {highspy.Highs().version()}"
+    of = f"{platform.machine()} {processor()}, {versions()}, {solvers}"
+    print(f"\n{name}, {of}\n")
+    write(pd.DataFrame(rows).assign(seed=SEED, versions=of), f"solver_{name}.csv")
 
 
 def subgradient() -> None:
@@ -87,34 +65,19 @@ def subgradient() -> None:
     for (n, features, n_classes), wanted in WANTED.items():
         X1, tau, lam = random_problem(n, features, n_classes, SEED)
         zeros = np.zeros_like(tau)
+        flat = [values.ravel() for values in (tau, lam, zeros)]
 
-        def plain(X1=X1, tau=tau, lam=lam, zeros=zeros):
-            return subgradient_numpy(X1, tau, lam, zeros, zeros, K)
+        def plain(problem=(X1, tau, lam, zeros, zeros, K)):
+            return subgradient_numpy(*problem)
 
-        def ours(X1=X1, tau=tau, lam=lam, zeros=zeros):
-            return run_subgradient(
-                prepare_instances(X1), tau.ravel(), lam.ravel(), len(tau), K, zeros.ravel(), zeros.ravel()
-            )
+        def ours(X1=X1, tau=flat[0], lam=flat[1], zeros=flat[2], n_classes=n_classes):
+            return run_subgradient(prepare_instances(X1), tau, lam, n_classes, K, zeros, zeros)
 
-        best, value, last, _ = plain()
-        solution = ours()
+        (best, value, last, _), solution = plain(), ours()
         slow, fast = fastest(plain, ours, repeats=8, inner=30)
-        rows.append(
-            {
-                "n": n,
-                "D": features,
-                "C": n_classes,
-                "numpy_ms": slow,
-                "imrc_ms": fast,
-                "ratio": slow / fast,
-                "wanted": wanted,
-                "largest_difference": max(
-                    np.abs(solution.mu - best.ravel()).max(),
-                    np.abs(solution.last - last.ravel()).max(),
-                    abs(solution.value - value),
-                ),
-            }
-        )
+        gaps = (solution.mu - best.ravel(), solution.last - last.ravel(), solution.value - value)
+        row = {"n": n, "D": features, "C": n_classes, "numpy_ms": slow, "imrc_ms": fast, "ratio": slow / fast}
+        rows.append(row | {"wanted": wanted, "largest_difference": max(np.abs(gap).max() for gap in gaps)})
     save("subgradient", rows)
 
 
@@ -142,9 +105,9 @@ def contestants(n, features, n_classes):
     moved = [(tau + 0.02 * lam * rng.normal(size=tau.shape), lam * rng.uniform(0.8, 1.0)) for _ in range(20)]
     _, limits, sums, bounds = program(X1, tau, lam)
     pairs = n * n_classes
-    prepared, instances, zeros = prepare_exact(X1), prepare_instances(X1), np.zeros(tau.size)
+    instances, zeros = prepare_instances(X1), np.zeros(tau.size)
     nothing, ones = np.zeros(pairs), np.ones(n)
-    before = solve_exact(prepared, tau.ravel(), lam.ravel(), n_classes).mu
+    before = solve_exact(X1, tau.ravel(), lam.ravel(), n_classes).mu
 
     def linear_program(step):
         values = cost(*moved[step % 20], pairs)
@@ -152,11 +115,11 @@ def contestants(n, features, n_classes):
 
     def cold(step):
         a, b = moved[step % 20]
-        return solve_exact(prepared, a.ravel(), b.ravel(), n_classes).value
+        return solve_exact(X1, a.ravel(), b.ravel(), n_classes).value
 
     def warm(step):
         a, b = moved[step % 20]
-        return solve_exact(prepared, a.ravel(), b.ravel(), n_classes, start=before).value
+        return solve_exact(X1, a.ravel(), b.ravel(), n_classes, start=before).value
 
     def iterations(step):
         a, b = moved[step % 20]
@@ -182,21 +145,11 @@ def exact() -> None:
     for n, features, n_classes in [*WANTED, (300, 400, 2)]:
         programs = contestants(n, features, n_classes)
         differences = [abs(programs[i](step) - programs[0](step)) for i in (1, 2) for step in range(3)]
-        general, cold, warm, steps = typical(programs, 5 if n > 100 else 40 if n < 100 else 20)
-        rows.append(
-            {
-                "n": n,
-                "D": features,
-                "C": n_classes,
-                "scipy_cold_ms": general,
-                "imrc_cold_ms": cold,
-                "imrc_warm_ms": warm,
-                "imrc_subgradient_ms": steps,
-                "cold_ratio": general / cold,
-                "warm_ratio": general / warm,
-                "largest_difference": max(differences),
-            }
-        )
+        taken = typical(programs, 5 if n > 100 else 40 if n < 100 else 20)
+        names = ("scipy_cold_ms", "imrc_cold_ms", "imrc_warm_ms", "imrc_subgradient_ms")
+        row = {"n": n, "D": features, "C": n_classes, **dict(zip(names, taken, strict=True))}
+        row |= {"cold_ratio": taken[0] / taken[1], "warm_ratio": taken[0] / taken[2]}
+        rows.append(row | {"largest_difference": max(differences)})
     save("exact", rows)
 
 
@@ -221,14 +174,6 @@ def run_here(tasks, n, b, repetitions=1):
     return {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - used}
 
 
-def one_run(tasks, n, b, repetitions) -> None:
-    """Print the result of `run_here` and the peak memory as JSON (called in a process of its own)."""
-    warm_up()
-    run_here(4, n, b, repetitions)
-    result = run_here(tasks, n, b, repetitions)
-    print(json.dumps(result | {"peak_memory_gb": peak_memory()}))
-
-
 def peak_memory():
     """Peak resident memory of this process in GB (getrusage would count the parent's at the fork)."""
     try:
@@ -238,36 +183,33 @@ def peak_memory():
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1e6
 
 
-def run_apart(tasks, n, b, repetitions=1):
+def one_run(*setting) -> None:
+    """Print the result of `run_here` and the peak memory as JSON (called in a process of its own)."""
+    warm_up()
+    run_here(4, *setting[1:])
+    print(json.dumps(run_here(*setting) | {"peak_memory_gb": peak_memory()}))
+
+
+def run_apart(*setting):
     """Result of `one_run` in a new process."""
-    command = [sys.executable, "-m", "tests.benchmarks.solver", "--one-run", *map(str, (tasks, n, b, repetitions))]
+    command = [sys.executable, "-m", "tests.benchmarks.solver", "--one-run", *map(str, setting)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def runs() -> None:
     """Whole runs: draws, mapping, learning under all three rules, testing."""
     rows = []
-    for tasks, n, repetitions, wanted in ((99, 10, 1, 2), (99, 10, 5, None), (1936, 100, 1, 60)):
+    for tasks, n, repetitions, wanted in ((99, 10, 1, 2), (99, 10, 5, ""), (1936, 100, 1, 60)):
         tries = 1 if tasks > 1000 else 5
         best = min((run_apart(tasks, n, 3, repetitions) for _ in range(tries)), key=lambda result: result["seconds"])
         setting = {"tasks": tasks, "n": n, "b": 3, "repetitions": repetitions}
-        rows.append({**setting, **best, "wanted_s": wanted or "", "load_average": os.getloadavg()[0]})
+        rows.append({**setting, **best, "wanted_s": wanted, "load_average": os.getloadavg()[0]})
     save("runs", rows)
 
 
-def with_exponents(rows):
-    """Add the number of problems solved and the slopes of log time against log k or b and against log problems."""
-    for row in rows:
-        row["problems"] = sum(2 + min(row["b"], step) for step in range(row["k"]))
-    for name in ("k", "b", "n"):
-        part = [row for row in rows if row["varied"] == name]
-        seconds = np.log([row["cpu_seconds"] for row in part])
-        for column, against in (("exponent", name), ("exponent_in_problems", "problems")):
-            values = np.log([row[against] for row in part])
-            slope = float(np.polyfit(values, seconds, 1)[0]) if np.ptp(values) > 0 else ""
-            for row in part:
-                row[column] = slope
-    return rows
+def slope(x, y):
+    """Slope of log y against log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if np.ptp(x) > 0 else np.nan
 
 
 def growth() -> None:
@@ -278,22 +220,27 @@ def growth() -> None:
             setting = {"k": 100, "n": 10, "b": 3} | ({"k": 200} if name == "b" else {}) | {name: value}
             best = min(run_here(setting["k"], setting["n"], setting["b"])["cpu_seconds"] for _ in range(3))
             rows.append({"varied": name, **setting, "cpu_seconds": best, "ms_per_task": 1e3 * best / setting["k"]})
-    save("growth", with_exponents(rows))
+    table = pd.DataFrame(rows)
+    # A step solves a problem for the new task alone, one forward, and one for each task it goes back to.
+    table["problems"] = [sum(2 + min(row.b, step) for step in range(row.k)) for row in table.itertuples()]
+    for name, part in table.groupby("varied"):
+        for column, against in (("exponent", name), ("exponent_in_problems", "problems")):
+            table.loc[part.index, column] = slope(part[against], part["cpu_seconds"])
+    save("growth", table)
 
 
 def main() -> None:
     """Run the parts asked for."""
     every = {"subgradient": subgradient, "exact": exact, "runs": runs, "growth": growth}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=list(every), default=list(every))
-    parser.add_argument("--one-run", nargs=4, type=int, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one_run:
-        one_run(*arguments.one_run)
+    options = parser(__doc__)
+    options.add_argument("--only", nargs="+", choices=list(every), default=list(every))
+    options.add_argument("--one-run", nargs=4, type=int, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.one_run:
+        one_run(*given.one_run)
         return
-    print(versions())
     warm_up(kernels=("subgradient",))
-    for name in arguments.only:
+    for name in given.only:
         every[name]()
 
 

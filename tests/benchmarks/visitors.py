@@ -7,7 +7,6 @@ between settings it has had before (a cached view) and new ones, waits a while i
 every number it sees with what the library gives for its settings. The link must stay its own too.
 """
 
-import argparse
 import statistics
 import sys
 import threading
@@ -21,10 +20,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
-from imrc.evaluation.words import with_error
+from imrc.evaluation.significance import with_error
 from tests.app.conftest import server_process
 from tests.app.visitor import Visitor
-from tests.benchmarks.tables import RESULTS, print_rows, write_rows
+from tests.benchmarks.common import RESULTS, parser, write
 
 DATASETS = ("identical", "random_walk", "trend", "independent", "periodic")
 K, REPETITIONS = 6, 2
@@ -106,18 +105,9 @@ def processor_s(pid: int) -> float:
 
 
 def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Report:
-    """Let visitors use a fresh server and return what they met.
+    """Let visitors use a fresh server, each with some settings, so many `seconds`; return what they met.
 
-    Parameters
-    ----------
-    visitors : int
-        How many at once; they arrive one after another in the first fifth of the time.
-    seconds : float
-        How long.
-    think : float
-        Mean seconds between what one visitor does.
-    settings : int
-        Different settings of each visitor.
+    They arrive one after another in the first fifth of the time; `think` is the mean of their pauses in seconds.
     """
     report = Report()
     for number in range(visitors):
@@ -148,12 +138,12 @@ def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Rep
 
 def main() -> None:
     """Print and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--visitors", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--think", type=float, default=10.0)
-    parser.add_argument("--csv", type=Path, default=RESULTS / "visitors.csv")
-    options = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument("--visitors", type=int, default=20)
+    given.add_argument("--seconds", type=float, default=300.0)
+    given.add_argument("--think", type=float, default=10.0)
+    given.add_argument("--csv", type=Path, default=RESULTS / "visitors.csv")
+    options = given.parse_args()
     load = Path("/proc/loadavg").read_text().split()[0]
     report = study(options.visitors, options.seconds, options.think)
     rows = {
@@ -172,8 +162,8 @@ def main() -> None:
         "load_before": load,
         "load_after": Path("/proc/loadavg").read_text().split()[0],
     }
-    print_rows(rows, report.problems)
-    write_rows(options.csv, [rows])
+    print(*report.problems[:20], sep="\n")
+    write([rows], options.csv.resolve())
 
 
 if __name__ == "__main__":

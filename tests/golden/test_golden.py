@@ -8,7 +8,7 @@ import pytest
 import imrc
 from imrc.core.learner import Learner
 from imrc.core.settings import IMRCSettings
-from imrc.solvers._api import with_intercept
+from imrc.solvers.api import with_intercept
 from tests.conftest import golden_files
 
 # Means and MSE vectors are short sums: 1e-12. Coefficients come out of 2000 iterations: 1e-9.

@@ -8,12 +8,21 @@ import numpy as np
 import pytest
 
 from imrc.diagnostics import partial_autocorrelation
-from imrc.diagnostics._change import estimate_change, log_likelihood, walk_basis
-from imrc.diagnostics._innovations import innovation_products
-from imrc.diagnostics._models import fit_models
-from imrc.diagnostics._order import LEADING, _leading_root, _peaks_exact, _peaks_leading, centre_twice, draw_orders
-from imrc.diagnostics._pictures import variogram_of, with_envelope, with_pacf_band
-from imrc.diagnostics._reduction import given_moments, reduce_moments
+from imrc.diagnostics.evidence import (
+    LEADING,
+    _leading_root,
+    _peaks_exact,
+    _peaks_leading,
+    centre_twice,
+    draw_orders,
+    estimate_change,
+    innovation_products,
+    log_likelihood,
+    walk_basis,
+)
+from imrc.diagnostics.models import fit_models
+from imrc.diagnostics.pictures import variogram_of, with_envelope, with_pacf_band
+from imrc.diagnostics.samples import given_moments, reduce_moments
 
 
 @pytest.mark.parametrize(("k", "nlags"), [(60, 4), (12, 5), (200, 10)])

@@ -214,7 +214,7 @@ def test_no_lower_bound_unless_asked_for(monkeypatch):
     asked = solve(*problem, n_classes=2, max_iter=100, lower_bound=True)
     assert asked.lower_bound <= asked.value
     # The bound takes many times as long as the method: without being asked nothing of it may run.
-    monkeypatch.setattr("imrc.solvers._api.certified_bound", None)
+    monkeypatch.setattr("imrc.solvers._exact.certify", None)
     plain = solve(*problem, n_classes=2, max_iter=100)
     assert plain.lower_bound is plain.gap is None
     assert (plain.value, plain.status) == (asked.value, asked.status)

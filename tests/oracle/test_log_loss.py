@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 import imrc
-from imrc.core.rules_log import CANDIDATES, _Weights
-from imrc.solvers.log_loss import (
+from imrc.core.rules_log import CANDIDATES, RateWeights
+from imrc.solvers.logistic import (
     INTERCEPT_SCALE,
     primal_parameters,
     scaled,
@@ -144,7 +144,7 @@ def test_weights_without_rows_held_back_by_the_recursions():
     # Weights of a newest task with 8 instead of 10 samples equal those of recursions fed 8 samples.
     given = []
     for last in (10, 8):
-        weights = _Weights([one.rate for one in CANDIDATES], 3)
+        weights = RateWeights([one.rate for one in CANDIDATES], 3)
         for j in range(6):
             weights.add(10 if j < 5 else last, 1.5, 0)
         given.append(weights.forward(8))

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from imrc.datasets import DataError, cut_table, open_table, suggest
+from imrc.datasets import DataError, cut_table, suggest
 from imrc.datasets._arrays import read_idx, read_mat, read_npz
 from imrc.features import make
-from imrc.tables._columns import clean_name, unique_names
+from imrc.tables.cells import Reading, clean_name, unique_names
+from imrc.tables.read import read_bytes
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CELL = st.one_of(
@@ -29,7 +30,7 @@ def readable(error: DataError) -> None:
 
 def try_all(data: bytes) -> None:
     try:
-        table = open_table(data, name="any.csv")
+        table = read_bytes(data, "any.csv", Reading())
     except DataError as error:
         readable(error)
         return

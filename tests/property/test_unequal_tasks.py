@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import imrc
-from imrc.core.settings import CHANGES, PRESETS
+from imrc.core.presets import PRESETS
+from imrc.core.settings import SETTINGS
 
 ONE = st.integers(1, 300)
 
@@ -26,7 +27,9 @@ def sizes(draw):
 
 OPTIONS = st.one_of(
     st.fixed_dictionaries({"preset": st.sampled_from(PRESETS)}),
-    st.fixed_dictionaries({"preset": st.just("paper"), "change": st.sampled_from(CHANGES), "W": st.integers(1, 5)}),
+    st.fixed_dictionaries(
+        {"preset": st.just("paper"), "change": st.sampled_from(list(SETTINGS["change"].words)), "W": st.integers(1, 5)}
+    ),
     st.fixed_dictionaries({"preset": st.just("paper"), "instances": st.sampled_from(["reach", "recent", "all"])}),
     st.fixed_dictionaries({"preset": st.just("recommended"), "W": st.integers(1, 5)}),
     st.fixed_dictionaries({"preset": st.just("recommended"), "rate": st.sampled_from([0.0, 0.3, 100.0])}),
@@ -53,7 +56,7 @@ def learnt(model):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     counts=sizes(), n_classes=st.integers(2, 5), features=st.sampled_from([1, 3, 40]), b=st.integers(0, 4),
     options=OPTIONS, seed=st.integers(0, 2**32 - 1),

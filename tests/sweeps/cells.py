@@ -2,13 +2,12 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
 
 from imrc.evaluation import RunResult
-from imrc.sweeps import ResultStore, SweepSpec, make_plan, run_sweep
+from imrc.sweeps import ResultStore, SweepSpec, plan_sweep, run_sweep
 from imrc.sweeps.cell import Cell, Failure, Record
 
 
@@ -21,7 +20,7 @@ def small_spec(**changes) -> SweepSpec:
 def serial(path: Path, spec: SweepSpec) -> ResultStore:
     """Run a sweep in this process from start to end."""
     store = ResultStore(path)
-    plan = make_plan(spec, store)
+    plan = plan_sweep(spec, store)
     assert run_sweep(plan, store).ran == len(plan.cells)
     return store
 
@@ -37,22 +36,15 @@ def contents(store: ResultStore) -> dict[str, tuple[tuple, RunResult]]:
 
 def assert_same_result(one: RunResult, other: RunResult) -> None:
     """Two results are equal bit for bit, apart from times."""
-    assert (one.fingerprint, one.name, one.labels, one.settings) == (
-        other.fingerprint,
-        other.name,
-        other.labels,
-        other.settings,
-    )
+    for name in ("fingerprint", "name", "labels", "settings"):
+        assert getattr(one, name) == getattr(other, name)
     np.testing.assert_array_equal(one.test_samples, other.test_samples)
     assert one.majority.values.tobytes() == other.majority.values.tobytes()
-    for name in ("error_tables", "risk_tables", "ess_tables"):
+    for name in ("error_tables", "risk_tables", "ess_tables", "before", "state_sizes", "choices"):
         assert list(getattr(one, name)) == list(getattr(other, name))
         for rule, table in getattr(one, name).items():
-            assert table.values.tobytes() == getattr(other, name)[rule].values.tobytes(), (name, rule)
-    for name in ("before", "state_sizes", "choices"):
-        assert list(getattr(one, name)) == list(getattr(other, name))
-        for rule, values in getattr(one, name).items():
-            assert values.tobytes() == getattr(other, name)[rule].tobytes(), (name, rule)
+            found, expected = (getattr(values, "values", values) for values in (table, getattr(other, name)[rule]))
+            assert found.tobytes() == expected.tobytes(), (name, rule)
 
 
 def assert_same_stores(one: ResultStore, other: ResultStore) -> None:
@@ -64,18 +56,11 @@ def assert_same_stores(one: ResultStore, other: ResultStore) -> None:
         assert_same_result(result, theirs[key][1])
 
 
-def deadly(cell: Cell) -> bool:
-    """Whether a cell ends its worker in the functions below."""
-    return cell.settings.n == 6 and cell.repetition == 0
-
-
-def killed_once(marks: str, cell: Cell) -> Record | Failure:
-    """End the worker at the first attempt of a deadly cell."""
-    mark = Path(marks) / cell.key
-    if deadly(cell) and not mark.exists():
-        mark.touch()
+def misbehaving(cell: Cell) -> Record | Failure:
+    """End the worker at one cell, fail in a way a method may fail at another."""
+    if (cell.settings.n, cell.settings.preset, cell.repetition) == (5, "paper", 0):
         os.kill(os.getpid(), signal.SIGKILL)
-    return trivial(cell)
+    return fails_at_n_6(cell)
 
 
 def fails_at_n_6(cell: Cell) -> Record | Failure:
@@ -86,7 +71,7 @@ def fails_at_n_6(cell: Cell) -> Record | Failure:
 
 
 def trivial(cell: Cell) -> Record | Failure:
-    """Return something of the size of a small result that follows from the key, without computing."""
+    """Return something of the size of a result that follows from the key, without computing."""
     share = int(cell.key[:8], 16) / 2**32
     scores = dict.fromkeys(("average", "newest", "lag", "released"), share)
     return Record(
@@ -95,11 +80,5 @@ def trivial(cell: Cell) -> Record | Failure:
         wall_s=0.0,
         state=1.0,
         versions="{}",
-        content=bytes.fromhex(cell.key) * 125,
+        content=bytes.fromhex(cell.key) * 1250,
     )
-
-
-def sleeping(seconds: float, cell: Cell) -> Record | Failure:
-    """Do as `trivial` after some time."""
-    time.sleep(seconds)
-    return trivial(cell)

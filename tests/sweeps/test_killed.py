@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from imrc.sweeps import ResultStore, make_plan
+from imrc.sweeps import ResultStore, plan_sweep
 from tests.sweeps.cells import assert_same_stores, serial, small_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,16 +26,16 @@ from imrc.cli import main
 from imrc.solvers import warm_up
 from imrc.sweeps import ResultStore
 
-path, command, seed, kills = sys.argv[1], sys.argv[2:-2], int(sys.argv[-2]), int(sys.argv[-1])
+path, kills, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 warm_up()
-random = np.random.default_rng(seed)
+random = np.random.default_rng(20231)
 ResultStore(path).close()
 seen = []
 
 
 def finished():
     with ResultStore(path, read_only=True) as store:
-        return dict(store._execute("SELECT key, finished_at FROM cells"))
+        return store.frame().set_index("key")["finished_at"].to_dict()
 
 
 def start(limit=None):
@@ -61,7 +61,7 @@ for _ in range(kills):
     goal = len(before) + int(random.integers(0, 5))
     pid = start(limit=goal + 8)
     while len(finished()) < goal:
-        time.sleep(0.001)
+        time.sleep(0.005)
     time.sleep(random.uniform(0.0, 0.05))
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
@@ -75,20 +75,20 @@ print(json.dumps({"stored": seen, "status": os.WEXITSTATUS(status)}))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
-def test_killed_ten_times_and_resumed_equals_uninterrupted(tmp_path):
+def test_killed_five_times_and_resumed_equals_uninterrupted(tmp_path):
     path = tmp_path / "killed.sqlite"
-    command = [*FLAGS, "--repetitions", "40"]  # 160 cells, of which at most 120 before the last kill
+    command = [*FLAGS, "--repetitions", "20"]  # 80 cells, of which at most 60 before the last kill
     done = subprocess.run(
-        [sys.executable, "-c", ROUNDS, str(path), *command, "20231", "10"],
+        [sys.executable, "-c", ROUNDS, str(path), "5", *command],
         cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["status"] == 0
-    assert len(told["stored"]) == 10
-    assert 0 < told["stored"][-1] < 160
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=40)) as expected:
-        assert len(store) == 160
+    assert len(told["stored"]) == 5
+    assert 0 < told["stored"][-1] < 80
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=20)) as expected:
+        assert len(store) == 80
         assert_same_stores(store, expected)
 
 
@@ -101,46 +101,41 @@ def sweep(path: Path, *more: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def wait_for_cells(path: Path, count: int, process: subprocess.Popen[str]) -> None:
-    while process.poll() is None:
-        if path.exists():
-            with ResultStore(path) as store:
-                if len(store) >= count:
-                    return
-        time.sleep(0.01)
-    raise AssertionError(f"ended too early: {process.stderr.read()}")
-
-
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 1)])
 def test_the_command_stopped_with_worker_processes_goes_on(tmp_path, how, status):
     path = tmp_path / "r.sqlite"
-    # 800 cells of a hundred tasks take minutes, so the sweep is unfinished when the signal comes, at the third cell.
-    process = sweep(path, "-k", "100", "--repetitions", "200", "--jobs", "2")
-    wait_for_cells(path, 3, process)
+    # 800 cells of forty tasks take a minute, so the sweep is unfinished when the signal comes, at the third cell.
+    process = sweep(path, "-k", "40", "--repetitions", "200", "--jobs", "2")
+    stored = 0
+    while stored < 3:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.1)
+        if path.exists():
+            with ResultStore(path) as store:
+                stored = len(store)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # as a terminal does: to the workers too
     else:
         process.kill()
-    _, error = process.communicate(timeout=100)
+    _, error = process.communicate(timeout=100)  # until the last of its workers has closed the output
     assert process.returncode == status
     with ResultStore(path) as store:
         kept = len(store)
         assert 3 <= kept < 800
+        plan = plan_sweep(small_spec(k=40, repetitions=200), store)
+        assert (len(plan.cells), len(plan.done)) == (800, kept)
     if how == signal.SIGINT:
         assert f"imrc: stopped. {kept} of 800 cells are in {path}; the same command goes on from there." in error
         assert "Traceback" not in error
-    with ResultStore(path) as store:
-        plan = make_plan(small_spec(k=100, repetitions=200), store)
-        assert (len(plan.cells), len(plan.done)) == (800, kept)
 
 
 def test_two_sweeps_at_once_share_one_store(tmp_path):
     path = tmp_path / "shared.sqlite"
-    both = [sweep(path, "--repetitions", "15", "--jobs", "1", "--json") for _ in range(2)]
+    both = [sweep(path, "--repetitions", "6", "--jobs", "1", "--json") for _ in range(2)]
     outputs = [process.communicate(timeout=150) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     rows = [json.loads(output) for output, _ in outputs]
     assert rows[0] == rows[1]
-    assert {row["cells"] for row in rows[0]} == {15}
-    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=15)) as expected:
+    assert {row["cells"] for row in rows[0]} == {6}
+    with ResultStore(path) as store, serial(tmp_path / "serial.sqlite", small_spec(repetitions=6)) as expected:
         assert_same_stores(store, expected)

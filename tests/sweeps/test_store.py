@@ -1,5 +1,6 @@
 """The results store: what goes in comes out, files that cannot be used are refused in words, writers share it."""
 
+import itertools
 import os
 import shutil
 import sqlite3
@@ -15,9 +16,9 @@ import pytest
 
 import imrc
 from imrc.evaluation import RunSettings, evaluate
-from imrc.sweeps import COLUMNS, ResultStore, StoreError, default_store_path, make_plan, run_sweep
+from imrc.sweeps import COLUMNS, ResultStore, StoreError, default_store_path, plan_sweep, run_sweep
 from imrc.sweeps.cell import cell_key, code_version, run_cell
-from imrc.sweeps.database import APPLICATION_ID
+from imrc.sweeps.store import APPLICATION_ID
 from tests.sweeps.cells import assert_same_result, contents, serial, small_spec, trivial
 
 
@@ -28,21 +29,20 @@ def filled(tmp_path_factory) -> Path:
     return path
 
 
-def test_a_stored_run_equals_the_computed_one(filled):
-    sequence = imrc.datasets.load("identical", tasks=4, seed=1)
-    with ResultStore(filled, read_only=True) as store:
-        for preset in ("recommended", "paper"):
-            for repetitions in (1, 3):
-                settings = RunSettings(n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
-                stored = store.result(sequence.fingerprint, settings)
-                computed = evaluate(sequence, n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
-                assert_same_result(stored, computed)
-                assert repr(stored.headline()) == repr(computed.headline())
+@pytest.fixture
+def copied(filled, tmp_path) -> Path:
+    return Path(shutil.copy(filled, tmp_path / "results.sqlite"))
 
 
-def test_what_is_missing_gives_nothing(filled):
+def test_a_stored_run_equals_the_computed_one_and_what_is_missing_gives_nothing(filled):
     sequence = imrc.datasets.load("identical", tasks=4, seed=1)
     with ResultStore(filled, read_only=True) as store:
+        for preset, repetitions in itertools.product(("recommended", "paper"), (1, 3)):
+            settings = RunSettings(n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
+            stored = store.result(sequence.fingerprint, settings)
+            computed = evaluate(sequence, n=6, preset=preset, features="blended", seed=1, repetitions=repetitions)
+            assert_same_result(stored, computed)
+            assert repr(stored.headline()) == repr(computed.headline())
         assert store.result(sequence.fingerprint, RunSettings(n=6, seed=1, repetitions=4)) is None
         assert store.result(sequence.fingerprint, RunSettings(n=6, seed=1, repetitions=3, b=1)) is None
         assert store.result(sequence.head(3).fingerprint, RunSettings(n=6, seed=1, repetitions=3)) is None
@@ -129,10 +129,8 @@ def test_the_key_of_a_cell_is_the_same_on_every_machine(monkeypatch):
     assert cell_key("f", settings, 0) == "db51180470b9c968dbffdeec768d42185b7864ac737a4e4a9af36069c8075f5e"
 
 
-def test_old_code_is_kept_but_not_shown_as_current(filled, tmp_path):
-    path = tmp_path / "old.sqlite"
-    shutil.copy(filled, path)
-    with ResultStore(path) as store:
+def test_old_code_is_kept_but_not_shown_as_current(copied):
+    with ResultStore(copied) as store:
         total = len(store.frame())
         store._execute("UPDATE cells SET code = 'earlier' WHERE n = 5 AND method = 'imrc'")
         left = store.frame()
@@ -141,10 +139,8 @@ def test_old_code_is_kept_but_not_shown_as_current(filled, tmp_path):
         assert {run.settings.n for run in store.runs()} == {6}
 
 
-def test_runs_count_up_to_the_first_missing_repetition(filled, tmp_path):
-    path = tmp_path / "gap.sqlite"
-    shutil.copy(filled, path)
-    with ResultStore(path) as store:
+def test_runs_count_up_to_the_first_missing_repetition(copied):
+    with ResultStore(copied) as store:
         runs = store.runs()
         assert len(runs) == 2 * 2 * 2
         assert {run.settings.repetitions for run in runs} == {3}
@@ -159,32 +155,28 @@ def refused(path: Path, match: str, **options) -> None:
         ResultStore(path, **options)
 
 
-def test_files_that_are_no_store_are_refused(tmp_path):
-    text = tmp_path / "notes.txt"
+def test_files_that_are_no_store_are_refused_and_left_alone(tmp_path):
+    text, foreign = tmp_path / "notes.txt", tmp_path / "photos.db"
     text.write_text("Dear diary, " * 1000)
-    refused(text, "notes.txt is not a results store: it is no SQLite database")
-    assert text.read_text().startswith("Dear diary")
-    foreign = tmp_path / "photos.db"
-    with sqlite3.connect(foreign) as connection:
-        connection.execute("CREATE TABLE photos (name TEXT)")
+    connection = sqlite3.connect(foreign)
+    connection.execute("CREATE TABLE photos (name TEXT)")
     connection.close()
-    before = foreign.read_bytes()
+    before = [text.read_bytes(), foreign.read_bytes()]
+    refused(text, "notes.txt is not a results store: it is no SQLite database")
     refused(foreign, "photos.db is a database of another program")
-    assert foreign.read_bytes() == before
+    assert [text.read_bytes(), foreign.read_bytes()] == before
     refused(tmp_path, "is a folder. Name a file in it")
     refused(tmp_path / "missing" / "r.sqlite", "The folder .*missing does not exist. Make it")
     refused(tmp_path / "none.sqlite", "There is no results store .* imrc sweep makes one", read_only=True)
     assert not (tmp_path / "none.sqlite").exists()
 
 
-def test_a_store_of_a_newer_release_is_refused(filled, tmp_path):
-    path = tmp_path / "newer.sqlite"
-    shutil.copy(filled, path)
-    connection = sqlite3.connect(path)
+def test_a_store_of_a_newer_release_is_refused(copied):
+    connection = sqlite3.connect(copied)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    refused(path, r"made by a newer release of imrc \(format 99; this one uses 1\)")
+    refused(copied, r"made by a newer release of imrc \(format 99; this one uses 1\)")
 
 
 def test_a_damaged_store_says_so(filled, tmp_path):
@@ -200,10 +192,8 @@ def test_a_damaged_store_says_so(filled, tmp_path):
         len(store), store.frame(), contents(store)
 
 
-def test_damaged_arrays_are_noticed(filled, tmp_path):
-    path = tmp_path / "arrays.sqlite"
-    shutil.copy(filled, path)
-    with ResultStore(path) as store:
+def test_damaged_arrays_are_noticed(copied):
+    with ResultStore(copied) as store:
         run = store.runs()[0]
         store._execute("UPDATE arrays SET content = substr(content, 1, 500)")
         with pytest.raises(StoreError, match=r"A result in .* is damaged"):
@@ -236,7 +226,7 @@ def test_a_read_only_store_is_read_and_not_written(filled):
             refused(path, "The results store .* cannot be written. Allow writing to the file and its folder")
             with ResultStore(path, read_only=True) as store:
                 assert len(store.frame()) == rows
-                cell = make_plan(small_spec()).cells[0]
+                cell = plan_sweep(small_spec()).cells[0]
                 with pytest.raises(StoreError, match="cannot be written"):
                     store.put(cell, trivial(cell))
             refused(folder / "new.sqlite", "cannot be opened. Check that its folder can be read and written")
@@ -246,19 +236,17 @@ def test_a_read_only_store_is_read_and_not_written(filled):
         shutil.rmtree(folder)
 
 
-def test_a_full_disk_keeps_what_is_there(filled, tmp_path):
-    path = tmp_path / "full.sqlite"
-    shutil.copy(filled, path)
-    with ResultStore(path) as store:
+def test_a_full_disk_keeps_what_is_there(copied):
+    with ResultStore(copied) as store:
         before = len(store)
         pages = store._execute("PRAGMA page_count")[0][0]
         store._execute(f"PRAGMA max_page_count = {pages + 2}")
-        plan = make_plan(small_spec(n=7), store)
+        plan = plan_sweep(small_spec(n=7), store)
         with pytest.raises(StoreError, match=r"is full. Finished cells are kept; make room and start the same command"):
             run_sweep(plan, store)
         kept = len(store)
         store._execute("PRAGMA max_page_count = 1000000")
-        plan = make_plan(small_spec(n=7), store)
+        plan = plan_sweep(small_spec(n=7), store)
         assert len(plan.done) == kept - before
         run_sweep(plan, store)
         assert len(store) == before + len(plan.cells)
@@ -266,7 +254,7 @@ def test_a_full_disk_keeps_what_is_there(filled, tmp_path):
 
 def test_a_cell_is_written_as_a_whole_or_not_at_all(tmp_path):
     with ResultStore(tmp_path / "r.sqlite") as store:
-        cell = make_plan(small_spec()).cells[0]
+        cell = plan_sweep(small_spec()).cells[0]
         record = run_cell(cell)
         with pytest.raises(StoreError, match="NOT NULL"):  # of the arrays, which are written last
             store.put(cell, replace(record, content=None))
@@ -281,7 +269,7 @@ def test_a_closed_store_says_so(tmp_path):
     store = ResultStore(tmp_path / "r.sqlite")
     store.close()
     store.close()
-    with pytest.raises(StoreError, match="is closed"):
+    with pytest.raises(StoreError, match="closed"):
         len(store)
 
 

@@ -56,19 +56,6 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -
     return out.getvalue()
 
 
-def zip_bomb() -> bytes:
-    return zipped({"data.csv": b"x,y\n" + b"0," * (140 << 20)})
-
-
-def lying_zip() -> bytes:
-    """A member that claims to be small and unpacks to 300 MB."""
-    data = bytearray(zipped({"data.csv": b"x,y\n" + b"1,a\n" * (75 << 20)}))
-    size = (4 + 4 * (75 << 20)).to_bytes(4, "little")
-    while (at := data.find(size)) >= 0:
-        data[at : at + 4] = (100).to_bytes(4, "little")
-    return bytes(data)
-
-
 def npz(**arrays: Any) -> bytes:
     out = io.BytesIO()
     np.savez(out, **arrays)
@@ -90,16 +77,6 @@ def parquet_broken_letters() -> bytes:
     out = io.BytesIO()
     pd.DataFrame({"x": range(40), "c": ["hello", "other"] * 20, "y": [0, 1] * 20}).to_parquet(out, compression=None)
     return out.getvalue().replace(b"hello", b"\x80ello")
-
-
-def parquet_bomb() -> bytes:
-    """Three million rows that take a few kilobytes."""
-    return parquet(pd.DataFrame({"x": np.zeros(3_000_000, dtype=np.int8), "y": np.ones(3_000_000, dtype=np.int8)}))
-
-
-def parquet_long_words() -> bytes:
-    words = pd.Categorical.from_codes(np.zeros(200_000, dtype=int), ["w" * 100_000])
-    return parquet(pd.DataFrame({"x": np.arange(200_000) % 7, "w": words, "y": np.arange(200_000) % 2}))
 
 
 def million_rows() -> bytes:
@@ -140,11 +117,6 @@ CASES = [
     Case("some labels missing", text(table(14, y=lambda i: ["a", "b", ""][(i > 11) * 2 or i % 2])), **GOOD, told=("2 rows left out: no label in column 'y'",)),
     Case("500 classes", text(table(1000, y=lambda i: f"name{i % 500}")), says=("500 different values", "at most 50")),
     Case("label is measured", text(table(200, y=lambda i: f"{i * 1.25}")), says=("measured number",)),
-    Case("numeric labels", text(table(y=lambda i: str(i % 3))), tasks=3, features=2, classes=3),
-    Case("float labels", text(table(y=lambda i: ["0.5", "1.5"][i % 2])), **GOOD),
-    Case("true and false", text(table(y=lambda i: ["True", "false"][i % 2])), **GOOD),
-    Case("label with blanks around", text(table(y=lambda i: [" a", "a ", "b"][i % 3])), **GOOD),
-    Case("dates as labels", text(table(y=lambda i: f"2020-01-0{i % 2 + 1}")), **GOOD),
     Case("no such label", text(table()), {"label": "target", "block": 4}, says=("no column 'target'", "'x', 'z' and 'y'")),
     Case("label by position", text(table()), {"label": -1, "block": 4}, **GOOD),
     Case("position out of range", text(table()), {"label": 17, "block": 4}, says=("no column number 17",)),
@@ -160,8 +132,6 @@ CASES = [
     Case("blocks leave rows over", text(table(14)), **GOOD, told=("2 rows left out: rows left over",)),
     Case("tasks not sorted", text("t,x,y\n" + "".join(f"{i * 5 % 3},{i % 4},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("increasing order",)),
     Case("dates as tasks", text("when,x,y\n" + "".join(f"2020-{1 + i // 28:02d}-{1 + i % 28:02d},{i % 5},{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when"}, tasks=6, features=1, classes=2, told=("one per month",)),
-    Case("German dates as tasks", text("when;x;y\n" + "".join(f"{1 + i % 28}.{1 + i // 28}.2020 08:30;{i % 5};{'ab'[i % 2]}\n" for i in range(168))), {"label": "y", "task": "when", "period": "month"}, tasks=6, features=1, classes=2),
-    Case("time stamps with zones", text("when,x,y\n" + "".join(f"20{10 + i // 8}-05-01T10:00:00.250+02:00,{i % 5},{'ab'[i % 2]}\n" for i in range(24))), {"label": "y", "task": "when", "period": "year"}, tasks=3, features=1, classes=2),
     Case("task column of words", text("t,x,y\n" + "".join(f"{['zinc', 'iron', 'tin'][i // 4]},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("first appear",)),
     Case("tasks with one class", text("t,x,y\n" + "".join(f"{i // 4},{i % 3},{'ab'[i > 5]}\n" for i in range(12))), {"label": "y", "task": "t"}, tasks=3, features=1, classes=2, told=("one class only",)),
     # headers and names
@@ -178,30 +148,16 @@ CASES = [
     Case("quotation mark never closed", text('x,z,y\n1,"2,a\n' + "1,2,b\n" * 11), says=("row 1", "cell")),
     Case("rows of different length", text("x,y\n1,a\n2,b,c\n3\n"), says=("row 2 has 3 cells", "row 3 has 1 cell")),
     Case("stray separator in one row", text("x,z,y\n1,2,a\n3,1,b,\n" * 1 + "1,2,a\n3,1,b\n" * 5), **GOOD, told=("separator too many",)),
-    Case("semicolons and decimal commas", text("x;z;y\n" + "1,5;2,25;a\n0,5;3,75;b\n" * 6), **GOOD, told=("decimal commas",)),
-    Case("thousands separators", text('x,z,y\n' + '"1,234,567",2,a\n"12,000",1,b\n' * 6), **GOOD, told=("groups of three digits",)),
-    Case("tabs", text(table(separator="\t")), file="data.tsv", **GOOD),
-    Case("bars", text(table(separator="|")), **GOOD),
-    Case("fixed width", text("   x    z   y\n" + "   1   22   0\n  10    3   1\n" * 6), **GOOD, file="data.txt"),
-    Case("old Mac line ends", text(table().replace("\n", "\r")), **GOOD),
-    Case("Windows line ends and empty lines", text(table().replace("\n", "\r\n\r\n")), **GOOD),
     # encodings
-    Case("UTF-8 with mark", text(table(), "utf-8-sig"), **GOOD),
-    Case("Latin-1", text(table(header="größe,z,y", y=lambda i: ["süß", "sauer"][i % 2]), "latin-1"), **GOOD, told=("Latin-1",)),
-    Case("UTF-16 with mark", text(table(), "utf-16"), **GOOD, told=("UTF-16",)),
-    Case("UTF-16 without mark", text(table(), "utf-16-le"), **GOOD, told=("UTF-16",)),
     Case("UTF-16 cut in the middle", lambda: table().encode("utf-16")[:-1], says=("does not fit", "UTF-8")),
-    Case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("binary data",)),
-    Case("random bytes", lambda: np.random.default_rng(0).bytes(5000), says=("binary data",)),
+    Case("zero bytes", lambda: table().encode() + b"\0" * 20, says=("no table of a kind",)),
     # values
     Case("mixed types", text("x,z,y\n" + "".join(f"{i if i != 7 else 'seven'},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'seven' in row 8", "count as missing")),
-    Case("half numbers, half words", text("x,z,y\n" + "1,2,a\nlow,1,b\n" * 6), **GOOD, told=("'x'",)),
     Case("infinities", text("x,z,y\n" + "inf,2,a\n1,1,b\n-Infinity,3,a\n1e999,4,b\n2,2,a\n3,9,b\n" * 2), **GOOD, told=("infinite",)),
-    Case("missing values of many kinds", text("x,z,y\n" + "NA,2,a\n?,1,b\n,3,a\n4,null,b\n5,-,a\n6,1,b\n" * 2), **GOOD, told=("median",)),
     Case("column nearly all missing", text("x,z,y\n" + "1,,a\n2,,b\n" * 5 + "1,5,a\n2,6,b\n"), **GOOD, told=("'z' (10 cells)", "median")),
     Case("constant column", text("x,z,y\n" + "1,5,a\n2,5,b\n" * 6), tasks=3, features=1, classes=2, told=("'z' (the same value in every row)",)),
     Case("nothing to learn from", text("z,y\n" + "5,a\n5,b\n" * 6), says=("No column is left", "'z'")),
-    Case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, **GOOD, told=("identifier or free text",)),
+    Case("identifiers", text("id,x,y\n" + "".join(f"u{i:04d},{i % 3},{'ab'[i % 2]}\n" for i in range(60))), {"label": "y", "block": 20}, tasks=3, features=1, classes=2, told=("identifier or free text",)),
     Case("category with many values", text("c,x,y\n" + "".join(f"v{i * i % 37},{i % 3},{'ab'[i % 2]}\n" for i in range(120))), {"label": "y", "block": 40, "max_categories": 5}, **GOOD, told=("at most 5 of a column",)),
     Case("huge numbers", text("x,z,y\n" + "1e308,-1e308,a\n-1e308,1e308,b\n" * 6), **GOOD),
     Case("dates as features", text("d,x,y\n" + "".join(f"2020-01-{i + 1:02d},{i % 3},{'ab'[i % 2]}\n" for i in range(12))), **GOOD, told=("'d'",)),
@@ -211,44 +167,31 @@ CASES = [
     Case("a million rows", million_rows, {"label": "y", "block": 1000}, tasks=1000, features=2, classes=2),
     Case("too many rows", lambda: b"x,y\n" + b"1,a\n2,b\n" * 1_050_000, says=("2,100,000 rows", "2,000,000 rows")),
     Case("file too large", lambda: b"x,y\n" + b"1,a\n" * (17 << 20), says=("68 MB", "64 MB")),
-    Case("one line of 20 MB", lambda: b"1," * (10 << 20), says=("more than 5,000 cells",)),
     Case("one cell of 20 MB", lambda: b"x,y\n" + b"z" * (20 << 20) + b",a\n2,b\n" + b"1,a\n3,b\n" * 5, {"label": "y", "block": 4}, tasks=3, features=1, classes=2, told=("'x'",)),
     # archives and other kinds of file
     Case("gzip", lambda: gzip.compress(table().encode()), file="data.csv.gz", **GOOD, told=("gzip",)),
-    Case("gzip cut short", lambda: gzip.compress(table(5000).encode())[:-200], file="data.csv.gz", says=("gzip", "cut short")),
-    Case("gzip bomb", lambda: gzip.compress(b"0," * (150 << 20), 1), says=("more than 256 MB",)),
     Case("zip", lambda: zipped({"folder/data.csv": table().encode()}), file="data.zip", **GOOD, told=("out of the zip file",)),
     Case("zip with two tables", lambda: zipped({"a.csv": b"1", "b.csv": b"2"}), says=("one table", "a.csv, b.csv")),
-    Case("zip in a zip", lambda: zipped({"a.csv": zipped({"b.csv": b"x"})}), says=("archive inside an archive",)),
-    Case("zip bomb", zip_bomb, says=("more than 256 MB",)),
-    Case("zip that lies about sizes", lying_zip, says=("zip",)),
-    Case("zip cut short", lambda: zipped({"a.csv": table().encode()})[:-30], says=("zip file is damaged",)),
     Case("zip with paths upwards", lambda: zipped({"../../etc/passwd.csv": table().encode()}), **GOOD),
-    Case("pickle renamed to npz", lambda: pickle.dumps(Bomb()), file="data.npz", says=("pickle", "run code")),
     Case("pickle renamed to csv", lambda: pickle.dumps(Bomb(), protocol=0), says=()),
-    Case("npz with objects", npz_with_objects, file="data.npz", says=("NumPy archive",)),
-    Case("npz renamed to csv", lambda: npz(x=np.arange(3)), says=("NumPy archive",)),
-    Case("Excel workbook", lambda: zipped({"xl/workbook.xml": b"<x/>", "[Content_Types].xml": b"<x/>"}), file="data.xlsx", says=("Excel", "CSV")),
-    Case("old Excel workbook", lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, says=("Excel",)),
-    Case("PDF", lambda: b"%PDF-1.7 ...", says=("PDF",)),
-    Case("image", lambda: b"\x89PNG\r\n\x1a\n" + b"\0" * 50, says=("image",)),
-    Case("web page", text("<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>"), says=("web page",)),
-    Case("JSON", text('{"x": [1, 2], "y": ["a", "b"]}'), says=("JSON",)),
+    Case("other kinds of file", lambda: b"\x93NUMPY\x01\0" + bytes(60), file="data.npz", says=("no table of a kind", "Save it as CSV")),
+    *(Case(f"refused: {name}", lambda content=content: content, says=("no table of a kind", "Save it as CSV")) for name, content in {
+        "xz": b"\xfd7zXZ\0" + bytes(90), "SPSS": b"$FL2@(#) SPSS DATA FILE" + bytes(200), "Stata": b"<stata_dta><header><release>118", "R": b"RDX3\nX\n\0\0\0\3" + bytes(50),
+        "PDF": b"%PDF-1.7 ...", "image": b"\x89PNG\r\n\x1a\n" + bytes(50), "pickle": pickle.dumps(Bomb()), "npz": npz_with_objects(), "random bytes": np.random.default_rng(0).bytes(5000),
+        "web page": b"<!DOCTYPE html><html><table><tr><td>1</td></tr></table></html>", "JSON": b'{"x": [1, 2], "y": ["a", "b"]}', "sparse ARFF": ARFF.encode() + b"{0 1}\n{1 2, 2 b}\n",
+        "OpenDocument": zipped({"mimetype": b"x", "content.xml": b"<x/>"}), "binary workbook": zipped({"xl/workbook.bin": b"x"}),
+    }.items()),
     # ARFF
     Case("ARFF", text(ARFF + ARFF_ROWS), file="data.arff", **GOOD),
     Case("ARFF called CSV", text(ARFF + ARFF_ROWS), file="data.csv", **GOOD, told=("ARFF",)),
     Case("ARFF with missing values and comments", text("% a comment\n" + ARFF + ARFF_ROWS.replace("3,a", "?,a", 1) + "% end\n"), **GOOD, told=("median",)),
-    Case("ARFF sparse", text("@relation t\n@attribute x numeric\n@attribute z numeric\n@attribute y {a,b}\n@data\n" + "{0 1}\n{1 2, 2 b}\n{0 2, 1 1}\n{2 b}\n" * 3), **GOOD),
     Case("ARFF without data", text(ARFF), says=("no data rows",)),
     Case("ARFF cut in the header", text(ARFF[:60]), says=("no @DATA line",)),
     Case("ARFF row too long", text(ARFF + "1,a,no\n2,a,yes,7,8\n"), says=("row 2 has 5 cells",)),
     Case("ARFF relational attribute", text("@relation t\n@attribute x relational\n@data\n1\n"), says=("relational",)),
     # Parquet
     Case("Parquet", lambda: parquet(FRAME), file="data.parquet", tasks=3, features=4, classes=2, told=("lists or other nested",)),
-    Case("Parquet cut short", lambda: parquet(FRAME)[:-40], file="data.parquet", says=("Parquet file is damaged",)),
     Case("Parquet with broken letters", parquet_broken_letters, file="data.parquet", says=("Parquet file is damaged", "UTF8")),
     Case("Parquet with a broken middle", lambda: parquet(FRAME)[:60] + b"\xff" * 200 + parquet(FRAME)[260:], file="data.parquet", says=("Parquet file is damaged",)),
     Case("Parquet without rows", lambda: parquet(FRAME.head(0)), file="data.parquet", says=("no rows",)),
-    Case("Parquet bomb", parquet_bomb, file="data.parquet", says=("3,000,000 rows",)),
-    Case("Parquet with long words", parquet_long_words, {"label": "y", "block": 1000}, file="data.parquet", tasks=200, features=2, classes=2),
 ]  # fmt: skip

@@ -37,9 +37,3 @@ def test_every_module_is_an_attribute_and_loaded_when_used():
     )
     told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert told.stdout.strip() == f"[] {[f'imrc.{name}' for name in sorted(names)]}"
-
-
-def test_page_scripts_are_thin_and_one_level_down():
-    assert list((ROOT / "pages").glob("*.py")) == []
-    for path in (ROOT / "pages" / "views").glob("*.py"):
-        assert len(path.read_text().splitlines()) < 130, f"{path} computes too much"

@@ -165,7 +165,6 @@ class TestEveryMethod:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(("majority", "ella:python"))])
 def test_learns_an_easy_sequence(name):
     """Two far, constant clusters: left out are majority and an ELLA whose codes are all zero by design."""
@@ -182,6 +181,7 @@ def test_learns_an_easy_sequence(name):
 def test_facts_are_complete(name):
     cls = registry[name]
     assert cls.title
+    assert all(text.endswith(".") for text in (cls.idea, cls.wins, cls.keeps))
     assert cls.kind in ("published", "reference")
     assert cls.headline in ("average", "newest")
     assert "default" in cls.profiles

@@ -6,10 +6,8 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.metrics import log_loss as sklearn_log_loss
 
 import imrc
-from imrc.evaluation import RunResult, RunSettings, iter_run
-from imrc.evaluation.calibration import balanced_error, calibration_error, counted, log_loss, reliability_table
-from imrc.evaluation.repetitions import join_repetitions
-from imrc.plots.reliability import reliability_chart
+from imrc.evaluation.measures import balanced_error, calibration_error, counted, log_loss
+from imrc.plots.what_if import reliability_chart, reliability_table
 
 RULES = ("single", "forward", "forward_backward")
 
@@ -56,16 +54,6 @@ def test_a_run_counts_each_task_once_with_its_last_rule(preset, scenario, compil
         calibration_error(result.reliability["forward_backward"]).mean()
     )
     assert 0.0 < measures["log_loss"].mean < 14.0
-
-
-def test_they_are_kept_and_joined(compiled):
-    sequence, settings = imrc.datasets.load("random_walk", tasks=4, samples=60), RunSettings(n=5, repetitions=2)
-    whole = RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings)))
-    parts = [RunResult.from_steps(settings, sequence, list(iter_run(sequence, settings, only=[r]))) for r in (0, 1)]
-    for found in (join_repetitions(parts, settings), RunResult.from_bytes(whole.to_bytes())):
-        for rule in RULES:
-            np.testing.assert_array_equal(found.reliability[rule], whole.reliability[rule])
-            np.testing.assert_array_equal(found.by_class[rule], whole.by_class[rule])
 
 
 def test_compared_methods_have_none_and_the_chart_shows_the_rules(compiled):

@@ -2,8 +2,10 @@
 
 import gzip
 import hashlib
+import http.server
 import io
 import subprocess
+import threading
 import time
 import zipfile
 from dataclasses import replace
@@ -13,36 +15,20 @@ import numpy as np
 import pytest
 
 from imrc import datasets
-from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _catalogue, _files
+from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _files
 from imrc.datasets._catalogue import RemoteFile
-
-PAPER = {
-    # name: classes, samples, tasks as printed in the paper's table of data sets
-    "yearbook": (2, 37921, 126),
-    "imagenet_noise": (2, 12000, 10),
-    "domainnet": (4, 6256, 6),
-    "utkfaces": (2, 23500, 94),
-    "rotated_mnist": (2, 70000, 60),
-    "clear": (3, 10490, 10),
-    "power_supply": (2, 29928, 99),
-    "usenet1": (2, 1500, 5),
-    "usenet2": (2, 1500, 5),
-    "german": (2, 1000, 3),
-    "spam": (2, 6213, 20),
-    "covertype": (2, 581012, 1936),
-}
+from imrc.paper.printed import printed_characteristics, printed_datasets
 
 
 def test_every_data_set_of_the_paper_is_described_with_its_counts():
     entries = datasets.catalogue()
-    for name, (classes, samples, tasks) in PAPER.items():
-        entry = entries[name]
-        assert (entry.classes, entry.samples, entry.tasks) == (classes, samples, tasks), name
-        assert entry.paper
+    for name in printed_datasets():
+        entry, printed = entries[name], printed_characteristics(name)
+        assert {"classes": entry.classes, "samples": entry.samples, "tasks": entry.tasks} == printed, name
         if entry.task_rows:
-            assert samples // entry.task_rows == tasks
+            assert entry.samples // entry.task_rows == entry.tasks
     assert {"weather", "electricity"} <= set(entries)
-    assert {name for name, entry in entries.items() if entry.paper} == set(PAPER)
+    assert {name for name, entry in entries.items() if entry.paper} == set(printed_datasets())
 
 
 @pytest.mark.parametrize("name", list(datasets.catalogue()))
@@ -162,7 +148,7 @@ def test_covertype_with_all_types(real_data):
 
 @pytest.mark.slow
 def test_rotated_mnist(real_data):
-    from imrc.datasets._mnist import _images
+    from imrc.datasets._published import _images
     from imrc.datasets._rotation import rotate_images
 
     sequence = datasets.load("rotated_mnist", tasks=350, seed=4)
@@ -214,59 +200,41 @@ def test_faces_go_by_age(real_data):
     assert mixed.sizes.sum() == faces.sizes.sum()
 
 
-ELECTRICITY = """@relation electricity
-@attribute date numeric
-@attribute day {1,2,3,4,5,6,7}
-@attribute period numeric
-@attribute nswprice numeric
-@attribute nswdemand numeric
-@attribute vicprice numeric
-@attribute vicdemand numeric
-@attribute transfer numeric
-@attribute class {UP,DOWN}
-@data
-"""
+ELECTRICITY = "@relation electricity\n" + "@attribute x numeric\n" * 8 + "@attribute class {UP,DOWN}\n@data\n"
 
 
-def _electricity(tmp_path, monkeypatch, rows=45312, label=lambda i: "UP" if i % 3 else "DOWN"):
-    """A small file of the published form, put where it is looked for, with its own checksum."""
-    line = "0.{i:04d},{day},{period:.6f},0.056,0.439,0.003,0.422,0.414,{label}"
-    body = "\n".join(
-        line.format(i=i % 10000, day=i // 48 % 7 + 1, period=(i % 48) / 47, label=label(i)) for i in range(rows)
-    )
-    folder = tmp_path / "electricity"
-    folder.mkdir()
-    with zipfile.ZipFile(folder / "Electricity.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (45312, None),
+        (600, "expected 45,312 rows and 8 features, found 600 and 8"),
+        (400, "Row 400, column 'class': 'SIDEWAYS'"),
+    ],
+)
+def test_electricity_from_a_file_of_the_published_form(tmp_path, monkeypatch, two_places, rows, message):
+    lines = [
+        f"0.{i % 10000:04d},{i // 48 % 7 + 1},{(i % 48) / 47:.6f},.056,.439,.003,.422,.414,{'UP' if i % 3 else 'DOWN'}"
+        for i in range(rows)
+    ]
+    if rows == 400:
+        lines[-1] = lines[-1].rsplit(",", 1)[0] + ",SIDEWAYS"
+    text = ELECTRICITY + "\n".join(lines) + "\n"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("readme.txt", "not this one")
-        archive.writestr("Electricity.arff", ELECTRICITY + body + "\n")
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
-    entry = datasets.facts("electricity")
-    digest = hashlib.sha256((folder / "Electricity.zip").read_bytes()).hexdigest()
-    changed = replace(entry, files=(replace(entry.files[0], checksum=digest),))
-    monkeypatch.setitem(_catalogue.catalogue(), "electricity", changed)
-    return changed
-
-
-def test_electricity_reader_on_a_file_of_the_same_form(tmp_path, monkeypatch):
-    from imrc.datasets._published import electricity
-
-    sequence = electricity(_electricity(tmp_path, monkeypatch))
+        archive.writestr("Electricity.arff", text)
+    _put(two_places[0], datasets.facts("electricity").files[0], packed.getvalue())
+    monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
+    if message is not None:
+        with pytest.raises(DataError, match=message):
+            datasets.load("electricity")
+        return
+    sequence = datasets.load("electricity")
     assert (len(sequence), sequence.n_features) == (151, 8)
     assert sequence.info["rows"] == 45312
     assert sequence.classes.tolist() == ["DOWN", "UP"]
     assert sequence[0].X[50].tolist() == [0.0050, 2, pytest.approx(2 / 47, abs=1e-6), 0.056, 0.439, 0.003, 0.422, 0.414]
     assert sequence[0].y[:4].tolist() == ["DOWN", "UP", "UP", "DOWN"]
-
-
-def test_electricity_with_a_wrong_label_names_its_row(tmp_path, monkeypatch):
-    from imrc.datasets._published import electricity
-
-    entry = _electricity(tmp_path, monkeypatch, rows=600, label=lambda i: "SIDEWAYS" if i == 400 else "UP")
-    with pytest.raises(DataError, match="Row 401, column 'class': 'SIDEWAYS'"):
-        electricity(entry)
-    entry = _electricity(tmp_path / "b", monkeypatch, rows=600) if (tmp_path / "b").mkdir() is None else entry
-    with pytest.raises(DataError, match=r"expected 45,312 rows and 8 features, found 600 and 8"):
-        electricity(entry)
 
 
 # Lookup and checksums
@@ -328,36 +296,36 @@ def real_data_bytes(real_data):
     return read
 
 
-def test_gzip_content_is_checked_whatever_its_wrapper(two_places):
-    data, _ = two_places
-    content = b"image bytes" * 1000
-    file = RemoteFile("x/file.gz", 0, "sha256_content", hashlib.sha256(content).hexdigest(), ())
-    for level in (1, 9):
-        _files.verify(file, _put(data, file, gzip.compress(content, level)))
-    with pytest.raises(ChecksumError, match="cannot be unpacked"):
-        _files.verify(file, _put(data, file, gzip.compress(content)[:-20]))
-    with pytest.raises(ChecksumError, match="checksum"):
-        _files.verify(file, _put(data, file, gzip.compress(content + b"!")))
+def _zipped(name: str, text: bytes, method: int = zipfile.ZIP_STORED) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", method) as archive:
+        archive.writestr(name, text)
+    return whole.getvalue()
 
 
-def test_content_of_a_zip_file_is_checked_whatever_its_wrapper(two_places):
-    data, _ = two_places
-    content = b"rows" * 1000
-    file = RemoteFile("x/file.zip", 0, "sha256_content", hashlib.sha256(content).hexdigest(), (), member="rows.csv")
+CONTENT = b"rows of bytes" * 1000
 
-    def packed(name: str, text: bytes, method: int) -> bytes:
-        whole = io.BytesIO()
-        with zipfile.ZipFile(whole, "w", method) as archive:
-            archive.writestr(name, text)
-        return whole.getvalue()
 
-    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        _files.verify(file, _put(data, file, packed("rows.csv", content, method)))
-    with pytest.raises(ChecksumError, match="checksum"):
-        _files.verify(file, _put(data, file, packed("rows.csv", content + b"!", zipfile.ZIP_STORED)))
-    for damaged in (packed("other.csv", content, zipfile.ZIP_STORED), b"PK no archive"):
-        with pytest.raises(ChecksumError, match="cannot be unpacked"):
-            _files.verify(file, _put(data, file, damaged))
+@pytest.mark.parametrize(
+    ("name", "member", "right", "others", "unreadable"),
+    [
+        (
+            *("file.gz", "", [gzip.compress(CONTENT, 1), gzip.compress(CONTENT, 9)]),
+            *([gzip.compress(CONTENT + b"!")], [gzip.compress(CONTENT)[:-20]]),
+        ),
+        (
+            *("file.zip", "a.csv", [_zipped("a.csv", CONTENT), _zipped("a.csv", CONTENT, zipfile.ZIP_DEFLATED)]),
+            *([_zipped("a.csv", CONTENT + b"!")], [_zipped("b.csv", CONTENT), b"PK no archive"]),
+        ),
+    ],
+)
+def test_packed_content_is_checked_whatever_its_wrapper(tmp_path, name, member, right, others, unreadable):
+    file = RemoteFile(name, 0, "sha256_content", hashlib.sha256(CONTENT).hexdigest(), (), member=member)
+    for data in right:
+        _files.verify(file, _put(tmp_path, file, data))
+    for data, message in [*((data, "checksum") for data in others), *((data, "unpacked") for data in unreadable)]:
+        with pytest.raises(ChecksumError, match=message):
+            _files.verify(file, _put(tmp_path, file, data))
 
 
 def test_git_blob_is_what_git_says(tmp_path):
@@ -384,12 +352,12 @@ def test_missing_data_say_how_to_get_them(two_places):
 # Downloads, with a downloader of the test's own
 
 
-def _serving(content: dict[str, bytes | Exception], asked: list[str]):
+def _serving(content: dict[str, bytes | BaseException], asked: list[str]):
     def make(file, progress):
         def get(url: str, output_file: str, pooch: object) -> None:
             asked.append(url)
             answer = content.get(url, ConnectionError("no route to host\nand more"))
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 Path(output_file).write_bytes(b"half of it")
                 raise answer
             if progress is not None:
@@ -424,41 +392,21 @@ def test_download_checks_puts_in_place_and_then_loads(real_data_bytes, two_place
 def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
     _, cache = two_places
     asked: list[str] = []
-    with pytest.raises(DownloadError) as caught:
+    with pytest.raises(DownloadError, match="German credit could not be downloaded") as caught:
         datasets.download("german", downloader=_serving({}, asked))
-    for part in (
-        "German credit could not be downloaded",
-        "raw.githubusercontent.com cannot be reached",
-        "By hand",
-        "Is this computer online",
-    ):
+    for part in ("raw.githubusercontent.com cannot be reached", "By hand", "Is this computer online"):
         assert part in str(caught.value)
     assert "no route" not in str(caught.value)
     assert "By hand" not in caught.value.reason
-    assert not [path for path in cache.rglob("*") if path.is_file()]
     assert len(asked) == 2
+    urls = datasets.facts("usenet2").files[0].urls
     with pytest.raises(DownloadError, match=r"did not give the published file \(3 bytes came\)"):
+        datasets.download("usenet2", downloader=_serving(dict.fromkeys(urls, b"abc"), asked))
+    with pytest.raises(KeyboardInterrupt):
         datasets.download(
-            "usenet2", downloader=lambda file, progress: lambda url, out, _: Path(out).write_bytes(b"abc")
+            "german",
+            downloader=_serving(dict.fromkeys(datasets.facts("german").files[0].urls, KeyboardInterrupt()), asked),
         )
-    assert not [path for path in cache.rglob("*") if path.is_file()]
-
-
-def test_interrupted_download_leaves_nothing(two_places):
-    _, cache = two_places
-
-    class Stop(BaseException):
-        pass
-
-    def make(file, progress):
-        def get(url, output_file, pooch):
-            Path(output_file).write_bytes(b"half")
-            raise Stop
-
-        return get
-
-    with pytest.raises(Stop):
-        datasets.download("german", downloader=make)
     assert not [path for path in cache.rglob("*") if path.is_file()]
 
 
@@ -469,11 +417,7 @@ def test_data_without_addresses_cannot_be_downloaded(two_places):
         datasets.download("nothing")
 
 
-def test_real_downloader_reports_progress(two_places, tmp_path):
-    """pooch against a server of this test's own on this machine."""
-    import http.server
-    import threading
-
+def test_the_real_downloader_against_a_server_on_this_machine(two_places, tmp_path, monkeypatch):
     content = np.random.default_rng(1).bytes(300_000)
     (tmp_path / "www").mkdir()
     (tmp_path / "www" / "file.bin").write_bytes(content)
@@ -485,22 +429,23 @@ def test_real_downloader_reports_progress(two_places, tmp_path):
         def log_message(self, *args):
             pass
 
-    from imrc.datasets._fetch import _downloader, _fetch_once
-
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        url = f"http://127.0.0.1:{server.server_port}/file.bin"
-        file = RemoteFile("x/file.bin", 300_000, "sha256", hashlib.sha256(content).hexdigest(), (url,))
+        here = f"http://127.0.0.1:{server.server_port}"
+        urls = (f"{here}/nothing.bin", f"{here}/file.bin")
+        file = RemoteFile("x/file.bin", 300_000, "sha256", hashlib.sha256(content).hexdigest(), urls)
+        monkeypatch.setitem(datasets.catalogue(), "german", replace(datasets.facts("german"), files=(file,)))
         seen: list[tuple[str, int, int]] = []
-        _fetch_once(url, file, tmp_path / "file.bin", _downloader(file, lambda *values: seen.append(values)))
-        assert (tmp_path / "file.bin").read_bytes() == content
+        folder = datasets.download("german", progress=lambda *values: seen.append(values))
+        assert (folder / "x" / "file.bin").read_bytes() == content
         assert [done for _, done, _ in seen] == sorted(done for _, done, _ in seen)
         assert seen[-1] == ("file.bin", 300_000, 300_000)
         assert len(seen) > 2
-        with pytest.raises(Exception, match="404"):
-            _fetch_once(url + "x", file, tmp_path / "other.bin", _downloader(file, None))
-        assert not (tmp_path / "other.bin").exists()
+        gone = replace(file, path="y/file.bin", urls=urls[:1])
+        monkeypatch.setitem(datasets.catalogue(), "german", replace(datasets.facts("german"), files=(gone,)))
+        with pytest.raises(DownloadError, match="answered with status 404"):
+            datasets.download("german")
     finally:
         server.shutdown()
         server.server_close()

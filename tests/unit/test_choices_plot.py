@@ -1,10 +1,10 @@
-"""What was chosen when: the table and its figure."""
+"""What was chosen when."""
 
 import numpy as np
 import pytest
 
 import imrc
-from imrc.plots.choices import RATES, choices_chart, choices_table
+from imrc.plots.result import RATES, run_choices
 
 
 @pytest.fixture(scope="module")
@@ -15,19 +15,16 @@ def sequence():
 @pytest.mark.parametrize(
     ("chosen", "rates"), [({}, list(RATES)), ({"loss": "0-1"}, list(RATES)), ({"rate": 0.1}, ["rate 0.1", "rate inf"])]
 )
-def test_table_and_figure_have_the_share_of_every_rate(sequence, chosen, rates):
+def test_figure_has_the_share_of_every_rate(sequence, chosen, rates):
     result = imrc.evaluate(sequence, n=10, repetitions=2, **chosen)
-    table = choices_table(result)
-    assert list(table.columns) == ["step", *rates]
-    for name in rates:
-        np.testing.assert_array_equal(table[name], result.choices[name].mean(axis=0))
-    np.testing.assert_allclose(table[rates].sum(axis=1), 1.0)
-    drawn = choices_chart(table).data
+    drawn = run_choices(result).data
     assert [trace.name for trace in drawn] == [RATES[name][0] for name in rates]
     for name, trace in zip(rates, drawn, strict=True):
-        np.testing.assert_array_equal(trace.y, table[name])
+        np.testing.assert_array_equal(trace.x, range(1, 7))
+        np.testing.assert_array_equal(trace.y, result.choices[name].mean(axis=0))
+    np.testing.assert_allclose(np.sum([trace.y for trace in drawn], axis=0), 1.0)
 
 
 def test_a_rate_that_is_none_of_the_usual_has_no_line(sequence):
-    table = choices_table(imrc.evaluate(sequence, n=10, repetitions=1, rate=0.5))
-    assert list(table.columns) == ["step", "rate inf"]
+    figure = run_choices(imrc.evaluate(sequence, n=10, repetitions=1, rate=0.5))
+    assert [trace.name for trace in figure.data] == [RATES["rate inf"][0]]

@@ -49,6 +49,11 @@ def test_csv_and_table(capsys):
         (["run", "identical", "-n", "5000"], "Choose n <= 200"),
         (["run", "rotated_digits", "-k", "61"], "tasks must be between 2 and 60"),
         (["run", "identical", "--seed", "-1"], "seed must be"),
+        (["table", "--datasets", "nothing"], "datasets must be one of"),
+        (["table", "--datasets", "identical", "--n", "0"], "n must be at least 1"),
+        (["table", "--datasets", "identical", "--n", "5000"], "Choose n <="),
+        (["table", "--methods", "nobody"], "method must be one of"),
+        (["table", "--repetitions", "0"], "repetitions must be"),
     ],
 )
 def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
@@ -58,11 +63,37 @@ def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
     assert "Traceback" not in error
 
 
-@pytest.mark.parametrize("arguments", [["run", "nothing"], ["run", "identical", "-n", "many"], []])
-def test_unreadable_arguments_end_with_status_2(capsys, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["run", "idetical"], "Did you mean 'identical'?"),
+        (["run", "identical", "-n", "many"], "possible: 1 to 10,000."),
+        (["run", "identical", "-W", "al"], "Did you mean 'all'?"),
+        (["run", "identical", "--preset", "recommnded"], "Did you mean 'recommended'?"),
+        (["run", "identical", "--repetitons=3"], "Did you mean '--repetitions'?"),
+        (["table", "--kind", "eror"], "Did you mean 'errors'?"),
+        (["asess", "identical"], "Did you mean 'assess'?"),
+        (["datasets", "info", "grman"], "Did you mean 'german'?"),
+    ],
+)
+def test_unreadable_arguments_end_with_status_2_and_what_was_meant(capsys, arguments, meant):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
+    assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--help"], [], ["datasets"], ["assess", "--help"], ["watch", "--help"]])
+def test_help_and_lists_load_nothing_that_takes_long(words):
+    code = (
+        "import sys\nfrom imrc.cli import main\n"
+        "try:\n    status = main(sys.argv[1:])\nexcept SystemExit as stop:\n    status = stop.code\n"
+        "heavy = {'numba', 'pandas', 'plotly', 'sklearn', 'imrc.paper', 'imrc.sweeps'} & set(sys.modules)\n"
+        "assert not heavy, heavy\nsys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("name" if words == ["datasets"] else "usage: imrc")
 
 
 @pytest.fixture
@@ -120,7 +151,7 @@ def test_a_failure_that_is_no_bad_input_ends_with_status_1(capsys, tmp_path):
     ("place", "arguments", "error"),
     [
         ("imrc.core.learner.Learner.step", RUN, ValueError("no such axis")),
-        ("imrc.tables._open.sniff_delimiter", ["run", "FILE", "--label", "state", "--block", "60"], KeyError("mean")),
+        ("imrc.tables.read_apart", ["run", "FILE", "--label", "state", "--block", "60"], KeyError("mean")),
         (
             "imrc.sweeps.plan.largest_n",
             ["sweep", "--datasets", "identical", "-n", "5", "--store", "STORE"],
@@ -150,22 +181,20 @@ def test_a_bug_is_no_bad_input(capsys, monkeypatch, own_file, place, arguments, 
         assert "This is a bug in imrc" in told
 
 
-def test_too_little_memory_is_said(capsys, monkeypatch):
-    def too_large(*_arguments, **_options):
-        raise MemoryError
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError, "imrc: There is not enough memory on this computer for that.\n"),
+        (KeyboardInterrupt, "imrc: stopped\n"),
+    ],
+)
+def test_what_ends_a_run_is_said_on_a_clean_line(capsys, monkeypatch, error, said):
+    def ended(*_arguments, **_options):
+        raise error
 
-    monkeypatch.setattr("imrc.core.learner.Learner.step", too_large)
+    monkeypatch.setattr("imrc.core.learner.Learner.step", ended)
     assert main(RUN) == 1
-    assert capsys.readouterr().err.endswith("imrc: There is not enough memory on this computer for that.\n")
-
-
-def test_ctrl_c_leaves_a_clean_line(capsys, monkeypatch):
-    def interrupted(*_arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("imrc.commands.run.iter_run", interrupted)
-    assert main(RUN) == 1
-    assert capsys.readouterr().err.endswith("imrc: stopped\n")
+    assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from imrc.commands.main import _parser
+from imrc.commands.main import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -36,7 +36,7 @@ def test_all_that_the_wheel_needs_is_copied():
 
 def test_the_container_starts_the_app_as_a_user_where_the_health_check_asks():
     start = json.loads(instructions("CMD")[-1])
-    options = _parser().parse_args(start[1:])
+    options = parser().parse_args(start[1:])
     assert start[0] == "imrc"
     assert f"http://127.0.0.1:{options.port}/_stcore/health" in instructions("HEALTHCHECK")[0]
     assert instructions("EXPOSE") == [str(options.port)]
@@ -71,10 +71,10 @@ def test_what_is_compiled_while_building_is_what_there_is_to_compile():
 
 def test_the_example_of_a_web_server_fits_what_the_explorer_does():
     text = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
-    options = _parser().parse_args(["app", "--no-browser", "--port", "8501", "--allow-host", "explorer.example.org"])
+    options = parser().parse_args(["app", "--no-browser", "--port", "8501", "--allow-host", "explorer.example.org"])
     assert f"127.0.0.1:{options.port}" in text
     for command in re.findall(r"^imrc (.*)$", text, flags=re.MULTILINE):
-        _parser().parse_args(shlex.split(command))
+        parser().parse_args(shlex.split(command))
     # Uploads as large as the explorer takes pass, and the page's own connection does.
     upload = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]["maxUploadSize"]
     assert int(re.search(r"client_max_body_size (\d+)m", text)[1]) > upload

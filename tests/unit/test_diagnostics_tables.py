@@ -6,9 +6,9 @@ import pytest
 import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess, tracks
-from imrc.evaluation import guarantees
-from imrc.plots import diagnostics as pictures
 from imrc.plots import ess
+from imrc.plots import evolving as pictures
+from imrc.report import guarantees
 from tests.whole_sequences import ess_by_b
 
 
@@ -45,6 +45,9 @@ def test_step_changes_are_the_first_off_diagonal(result):
     table = tracks.step_changes(result)
     assert table["task"].tolist() == list(range(2, 13))
     assert table["change"].mean() == pytest.approx(result.variogram.gamma[0])
+    given = assess(np.cumsum(np.random.default_rng(0).normal(size=(9, 3)), axis=0), 0.5)
+    np.testing.assert_allclose(tracks.component_tracks(given, 0)["mean_se"], np.sqrt(0.5))
+    assert (tracks.step_changes(given)["noise_se"] == np.sqrt(2) * 2 / np.sqrt(given.m_eff)).all()
 
 
 def test_most_changing_component_is_the_one_that_moves():
@@ -82,18 +85,6 @@ def names(figure):
     return [trace.name for trace in figure.data if trace.showlegend is not False]
 
 
-def test_ess_table_and_figure():
-    table = ess.ess_curve_table([(10, 13), (10, 20)], 1e-3, 10.0, 5)
-    assert len(table) == 15
-    row = table[(table["rule"] == "forward_backward") & (table["k"] == 20)].iloc[2]
-    assert row["ess"] == pytest.approx(float(theory.ess_forward_backward(10, 20, 1, row["ratio"])))
-    figure = ess.ess_curves(table, ess.OwnRatio(0.4, 0.3, 0.5, "Digits"))
-    shown = names(figure)
-    assert "Digits: n d² / σ² = 0.40" in shown
-    assert "forward and backward, task 10 of 20" in shown
-    assert {trace.line.dash for trace in figure.data if trace.name.startswith("forward, task")} == {"dash"}
-
-
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
 def test_growth_tables_equal_the_recursions(k):
     n, rho, b = 10.0, 0.2, 3
@@ -113,36 +104,6 @@ def test_growth_tables_equal_the_recursions(k):
     assert ess.ess_growth(by_k, by_b, n, b).data
 
 
-def test_bars_become_areas_for_long_sequences():
-    short = ess.ess_parts_chart(ess.ess_parts_table(np.ones((120, 3)), ["x"] * 120))
-    long = ess.ess_parts_chart(ess.ess_parts_table(np.ones((1936, 3)), ["x"] * 1936))
-    assert {trace.type for trace in short.data} == {"bar"}
-    assert {trace.type for trace in long.data} == {"scatter"}
-    assert names(long) == list(ess.PARTS)
-
-
-def test_pictures_show_the_numbers_of_the_diagnosis(result):
-    pacf = pictures.pacf_panels({"a": result.pacf, "b": result.pacf})
-    shown = names(pacf)
-    assert shown == [
-        "± standard deviation over components (not an error bar)",
-        "95 % of the averages if order did not matter",
-        "average over components",
-        "zero",
-    ]
-    line = next(trace for trace in pacf.data if trace.name == "average over components")
-    np.testing.assert_allclose(line.y, result.pacf.mean)
-    curve = pictures.variogram_chart(result)
-    np.testing.assert_allclose(curve.data[1].y, result.variogram.gamma)
-    assert np.isnan(np.diag(np.array(pictures.distance_heatmap(result).data[0].z, dtype=float))).all()
-    dots = [trace for trace in pictures.model_gaps(result).data if trace.type == "scatter"]
-    assert sum(len(trace.y) for trace in dots) == len(result.gaps) == 8
-    change = pictures.change_chart(tracks.step_changes(result), result)
-    assert len(names(change)) == 4
-    component = pictures.component_chart(tracks.component_tracks(result, 2), "feature")
-    assert names(component)[-1] == "sample average ± √s"
-
-
 @pytest.mark.slow
 def test_long_heatmap_is_averaged_in_blocks():
     generator = np.random.default_rng(0)
@@ -151,15 +112,6 @@ def test_long_heatmap_is_averaged_in_blocks():
     assert z.shape == (150, 150)
     assert z[0, 1] == pytest.approx(long.distance[:3, 3:6].mean())
     assert z[0, 0] == pytest.approx(long.distance[:3, :3].sum() / 6)
-
-
-def test_extreme_own_ratio_stays_on_the_chart():
-    table = ess.ess_curve_table([(10, 20)])
-    figure = ess.ess_curves(table, ess.OwnRatio(0.0, 0.0, 1e-9, "x"))
-    line = next(trace for trace in figure.data if trace.name.startswith("x: n d²"))
-    assert line.x[0] == table["ratio"].min()
-    assert "or smaller" in line.name
-    assert ess.ess_curves(table, ess.OwnRatio(1.0, 0.5, np.inf, "x")).data
 
 
 def test_bound_chart_names_everything_and_what_the_run_reached():
@@ -181,11 +133,3 @@ def test_bound_chart_names_everything_and_what_the_run_reached():
     assert shown[3:5] == ["minimax risk reached", "test error"]
     assert "guessing, .50" in shown[5]
     np.testing.assert_allclose(ess.bound_chart(table, trivial).data[2].y, table["forward_backward"] / trivial)
-
-
-def test_tables_of_given_means():
-    generator = np.random.default_rng(0)
-    result = assess(np.cumsum(generator.normal(size=(9, 3)), axis=0), 0.5)
-    table = tracks.component_tracks(result, 0)
-    np.testing.assert_allclose(table["mean_se"], np.sqrt(0.5))
-    assert (tracks.step_changes(result)["noise_se"] == np.sqrt(2) * 2 / np.sqrt(result.m_eff)).all()

@@ -26,12 +26,12 @@ SAYS_IT = re.compile(r"(Return|Yield|Whether|Number|Name)")
 
 REBUILT = (
     *("imrc/core/learner.py", "imrc/core/recursions.py", "imrc/core/selection.py", "imrc/core/settings.py"),
-    *("imrc/features/", "imrc/tables/"),
-    "pages/ui/keeping.py",
+    "pages/shell/keeping.py",
 )
 """Places that still have sections beyond the contract; they leave this list with their next change."""
 ROOT = Path(__file__).parents[2]
-CONTRACT = runpy.run_path(str(ROOT / "docs" / "_extension.py"))["CONTRACT"]
+EXTENSION = runpy.run_path(str(ROOT / "docs" / "_extension.py"))
+CONTRACT, MEMBERS = EXTENSION["CONTRACT"], EXTENSION["MEMBERS"]
 
 
 def public() -> dict[str, object]:
@@ -42,8 +42,10 @@ def public() -> dict[str, object]:
             thing = found[f"{package}.{name}"] = getattr(importlib.import_module(package), name)
             for member, value in vars(thing).items() if inspect.isclass(thing) else ():
                 # A method that overrides one of a parent may leave the explaining to it.
-                inherited = any(member in vars(base) for base in thing.__mro__[1:])
-                if not member.startswith("_") and (callable(value) or isinstance(value, property)) and not inherited:
+                left_out = any(member in vars(base) for base in thing.__mro__[1:]) or member not in MEMBERS.get(
+                    name, member
+                )
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)) and not left_out:
                     found[f"{package}.{name}.{member}"] = value
     return found
 
@@ -54,11 +56,12 @@ def tree(thing: object) -> ast.AST:
 
 
 def fields_explained(cls: type) -> set[str]:
-    """Return the fields of a class that have an entry under Attributes or a text of their own below them."""
+    """Return the fields of a class that have an entry under Attributes, or a text of their own: `#:` or below them."""
     names = {
         name for field in NumpyDocString(inspect.getdoc(cls) or "")["Attributes"] for name in field.name.split(", ")
     }
     for one in cls.__mro__[:-1]:
+        names |= set(re.findall(r"^    (\w+): .*  #: \S", inspect.getsource(one), re.MULTILINE))
         for field, text in itertools.pairwise(tree(one).body):
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
                 names.add(field.target.id)

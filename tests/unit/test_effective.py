@@ -9,10 +9,10 @@ from scipy import stats
 import imrc
 from imrc.core import theory
 from imrc.diagnostics import assess
-from imrc.evaluation import LagTable, effective_samples, guarantees, theorem_4
-from imrc.evaluation.promises import measured_sentence, reason_sentence, worth_sentence
-from imrc.evaluation.significance import mean_interval
-from imrc.evaluation.words import borrowing_note, samples_text, theorem_4_sentence
+from imrc.evaluation import LagTable, effective_samples, theorem_4
+from imrc.evaluation.effective import borrowing_note, samples_text
+from imrc.report import guarantees
+from imrc.report.sentences import reason_sentence, worth_sentence
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +52,6 @@ def test_equal_repetitions_show_no_interval_of_width_zero(run):
     assert "15.0 samples instead of 10 (the same in all repetitions)" in worth_sentence(equal)
 
 
-def test_intervals_cover_at_their_level():
-    generator = np.random.default_rng(0)
-    ends = np.array([mean_interval(generator.normal(3.0, 2.0, 5))[1:] for _ in range(2000)])
-    inside = np.mean((ends[:, 0] <= 3.0) & (ends[:, 1] >= 3.0))
-    assert inside == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 2000))
-
-
 def test_steps_without_borrowing_are_counted_and_said(run):
     # The first step has no past: what was chosen there does not count.
     found = effective_samples(with_values(run, np.full((2, 5), 12.0), [[1, 0, 0, 0, 1], [1, 0, 1, 1, 0]]))
@@ -78,17 +71,6 @@ def test_theorem_4_follows_the_ratio_and_its_interval():
         assert value == pytest.approx(theory.ess_recursion(np.full(7, 10.0), 1.0, ratio / 10, 2)[2].mean())
     assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).low == 10.0
     assert theorem_4(10, (0.5, 0.0, np.inf), 7, None).high == pytest.approx(70.0)
-
-
-@pytest.mark.parametrize(("preset", "reason"), [("recommended", "while it learns"), ("paper", "equation (7)")])
-def test_why_run_and_theorem_differ_is_said_for_the_preset(preset, reason):
-    sequence = imrc.datasets.load("random_walk", tasks=4, samples=40)
-    run = imrc.evaluate(sequence, n=8, repetitions=2, preset=preset, b=1)
-    found, theorem = effective_samples(run), theorem_4(8, (0.3, 0.1, 0.9), 4, 1)
-    text = theorem_4_sentence(found, theorem, 20.0, run)
-    assert reason in text
-    assert "at most 1 step back" in text
-    assert ("borrows in part" in text) == (found.borrowing < 1 and found.mean < theorem.mean)
 
 
 def test_the_table_of_a_sweep_holds_the_same_number(run):
@@ -111,38 +93,11 @@ def test_kappa_of_a_built_in_sequence():
         guarantees.admissible_kappa(stand_in, assess(np.random.default_rng(0).normal(size=(6, 4)), 1.0))
 
 
-@pytest.mark.parametrize(("name", "expected"), [("spam", 17), ("power_supply", 126)])
-def test_kappa_of_published_datasets(real_data, name, expected):
-    sequence = imrc.datasets.load(name)
-    result = assess(sequence, features="automatic", permutations=99)
-    limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "automatic", largest=1), result)
-    assert limit.from_features == pytest.approx(expected, rel=0.1)
-
-
 def test_identical_tasks_allow_no_finite_kappa_for_changes():
     sequence = imrc.datasets.load("identical", tasks=6, samples=60)
     result = assess(sequence, features="identity")
     limit = guarantees.admissible_kappa(guarantees.plug_in(sequence, "identity"), result)
     assert np.isinf(limit.from_changes) == (result.change.ratio == 0)
-
-
-GAINS = {"fewer": (-0.1, "% fewer errors"), "more": (0.1, "% more errors")}
-
-
-@pytest.mark.parametrize(("shift", "measured"), GAINS.values(), ids=GAINS)
-def test_what_errors_showed_leads_and_a_reason_follows_where_they_did_not_fall(run, shift, measured):
-    tables = dict(run.error_tables)
-    noise = 0.001 * np.arange(run.settings.repetitions)[:, None, None]
-    changed = tables["single"].values + shift + noise
-    tables["forward_backward"] = replace(tables["single"], values=changed)
-    # Constant differences would have no spread to test against.
-    shifted = replace(run, error_tables=tables)
-    assert measured in measured_sentence(shifted)
-    assert measured_sentence(shifted, "x").startswith("On *x*, forward and backward learning makes")
-    assert (reason_sentence(shifted) == "") == (shift < 0)
-    level = replace(run, error_tables=tables | {"forward_backward": tables["single"]})
-    assert "no clear difference" in measured_sentence(level)
-    assert reason_sentence(level)
 
 
 def test_labels_that_flip_are_named_as_the_reason(run):

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,18 +61,6 @@ def test_the_table_names_what_is_exported():
     inside = {name.split(".")[0] for name in NAMED if not name.startswith("imrc.")}
     assert inside == set(imrc.core.__all__)
     assert callable(found("imrc.solvers.solve"))
-
-
-@pytest.mark.parametrize(("equation", "home"), [("eq. (6)", "recursions.py"), ("eq. (10)", "recursions.py")])
-def test_an_equation_is_defined_once(equation, home):
-    """Of all functions and classes, one says in the first line of its docstring that it is the equation."""
-    defined = []
-    for file in Path(imrc.__file__).parent.rglob("*.py"):
-        for match in re.finditer(r'(?:def|class) (\w+)[^"]*?"""([^\n]*)', file.read_text(encoding="utf-8")):
-            if equation in match[2]:
-                defined.append((file.name, match[1]))
-    assert len(defined) == 1
-    assert defined[0][0] == home
 
 
 def test_scalar_gains_are_the_same_formula():

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import imrc
 from imrc import IMRC
 from imrc.core.learner import RULES
-from imrc.core.settings import PRESETS
+from imrc.core.presets import PRESETS
 from imrc.features import Representation
 
 # Checks that do not apply, each with its reason. Everything else must pass.
@@ -94,7 +94,7 @@ def test_permuting_features_or_classes_permutes_the_coefficients(sequence, prese
     np.testing.assert_allclose(swapped, blocks[:, ::-1], atol=1e-10)
 
 
-@pytest.mark.parametrize("n_classes", range(2, 11))
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_two_to_ten_classes(n_classes):
     tasks = imrc.datasets.load("random_walk", tasks=3, samples=60, classes=n_classes, separation=8.0, features=8)
     model = learn(tasks, max_iter=500)
@@ -272,7 +272,7 @@ def test_randomised_rule_error_is_bounded_by_the_risk_on_the_worst_case(sequence
 @pytest.mark.parametrize(("n", "tied"), [(2, True), (10, False)])
 def test_rounding_decides_ties_of_very_few_samples_only(n, tied):
     apart = []
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X, signs = rng.normal(size=(6, n, 3)), rng.choice([-1.0, 1.0], (6, n, 3))
         found = []

@@ -51,14 +51,6 @@ def test_median_distance_scales_the_frequencies(mixed):
     assert fourier.frequencies.std() * spread == pytest.approx(1.0, rel=0.03)
 
 
-def test_automatic_maps_numbers_and_keeps_binary_columns(mixed):
-    features = make("automatic", mixed)
-    values = features.transform(mixed[0].X)
-    assert values.shape == (30, 401)
-    np.testing.assert_array_equal(values[:, -1], mixed[0].X[:, 1])
-    assert np.abs(values).max() <= 1.0
-
-
 def test_pixels_stay_linear():
     digits = imrc.datasets.load("rotated_digits", tasks=5)
     assert make("automatic", digits).n_outputs == 64

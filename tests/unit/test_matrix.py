@@ -6,7 +6,6 @@ import pytest
 import imrc
 from imrc._checks import DataError
 from imrc.evaluation import error_matrix
-from imrc.evaluation.measures import measures_of
 from imrc.plots import describe, error_heatmaps
 
 R = np.array([[0.9, 0.5, 0.4], [0.7, 0.8, 0.6], [0.6, 0.75, 0.85]])
@@ -45,7 +44,7 @@ def test_a_run_and_its_own_matrix_have_the_same_measures():
     run = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=10, repetitions=3)
     dense = np.asarray(run.errors["forward_backward"])
     found = error_matrix(dense, holds="error").measures().set_index("measure")
-    expected = measures_of(run)["forward_backward"]
+    expected = run.measures()["forward_backward"]
     assert found.loc["Average accuracy", "value"] == pytest.approx(expected["average_accuracy"].mean)
     assert found.loc["Forgetting", "stderr"] == pytest.approx(expected["forgetting"].stderr)
 

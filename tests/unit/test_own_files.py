@@ -5,13 +5,16 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.datasets import DataError, cut_table, open_table, read_table
+from imrc.datasets import DataError, cut_table, open_table, read_table, suggest
 from imrc.features import Representation, make, output_names
-from imrc.tables import suggested_period
+from imrc.tables.cells import Reading
+from imrc.tables.read import read_bytes
 from tests.unit.nasty_files import CASES, FRAME, HTML, Bomb, Case, table
 
 TECHNICAL = re.compile(
@@ -19,10 +22,16 @@ TECHNICAL = re.compile(
 )
 
 
+def here(content: bytes | str, name: str = "data.csv"):
+    """Read a file in this process, which is what its own process does."""
+    return read_bytes(content.encode() if isinstance(content, str) else content, name, Reading())
+
+
 def told(case: Case) -> tuple[str, str]:
     """Return "message" or "tasks", and everything a person would read."""
     try:
-        opened = open_table(case.make(), name=case.file)
+        content = case.make()
+        opened = here(content, case.file) if len(content) < 64 << 20 else open_table(content)
         cut = cut_table(opened, **case.options)
     except DataError as error:
         return "message", str(error)
@@ -81,7 +90,7 @@ def test_nothing_a_file_holds_can_act_as_markup_or_formula():
 
 def test_values_labels_and_order_are_exactly_those_of_the_file():
     csv = "day,temp,colour,rain\n2,1.5,red,no\n1,2.5,blue,yes\n2,,red,yes\n1,4.5,green,no\n1,0,blue,no\n2,7,green,yes\n"
-    cut = cut_table(open_table(csv.encode()), label="rain", task="day", min_samples=3)
+    cut = cut_table(here(csv.encode()), label="rain", task="day", min_samples=3)
     first, second = cut.sequence
     assert cut.sequence.labels == ("1", "2")
     # Columns stand as they were read: a gap stays a gap, and words are numbered in the order of the alphabet.
@@ -180,7 +189,7 @@ def test_path_and_report(tmp_path):
 
 
 def test_excluded_columns_and_tables_for_the_page():
-    cut = cut_table(open_table(table().encode()), label="y", block=4, exclude=["x"])
+    cut = cut_table(here(table().encode()), label="y", block=4, exclude=["x"])
     assert cut.sequence.feature_names == ("z",)
     shown_tasks = cut.task_table()
     assert shown_tasks["rows"].tolist() == [4, 4, 4]
@@ -189,20 +198,9 @@ def test_excluded_columns_and_tables_for_the_page():
 
 
 @pytest.mark.parametrize(
-    ("days", "expected"),
-    [(np.arange(400), "month"), (np.repeat(np.arange(40), 30), "day"), (np.arange(0, 4000, 40), "year")],
-)
-def test_the_period_suggested_gives_twenty_rows_a_task(days, expected):
-    dates = (np.datetime64("2001-01-01") + days).astype(str)
-    rows = "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(dates))
-    column = open_table(f"when,x,y\n{rows}".encode()).column("when")
-    assert suggested_period(column) == expected
-
-
-@pytest.mark.parametrize(
     ("period", "labels"),
     [
-        ("week", ("week of 2020-12-28", "week of 2021-01-04")),
+        ("week", ("2020-12-28", "2021-01-04")),
         ("month", ("2020-12", "2021-01")),
         ("quarter", ("2020 Q4", "2021 Q1")),
         ("year", ("2020", "2021")),
@@ -219,7 +217,7 @@ def test_wrong_kinds_of_argument_are_type_errors():
     with pytest.raises(TypeError, match="path, bytes"):
         open_table(17)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="period"):
-        cut_table(open_table(table().encode()), label="y", block=4, period="decade")  # type: ignore[arg-type]
+        cut_table(here(table().encode()), label="y", block=4, period="decade")  # type: ignore[arg-type]
 
 
 def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
@@ -244,3 +242,105 @@ def test_a_column_by_its_place():
     wide = open_table(",".join(f"c{i}" for i in range(100)).encode() + b"\n" + b"1," * 99 + b"1\n")
     with pytest.raises(DataError, match=r"The table has 100: 'c0', .*'c59' and 40 more"):
         wide.column("target")
+
+
+# Cells and labels that other files do not hold
+
+
+def column(*cells: str):
+    """Return how a column of these cells is read, beside a column of numbers."""
+    lines = ["c;n", *(f'"{cell}";{i + 10}' for i, cell in enumerate(cells))]
+    return here("\n".join(lines)).column("c")
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "said"),
+    [
+        (["01/02/98", "13/02/98"], "1998-02-01T00:00:00", "'01/02/98' is in 1998"),
+        (["31.12.68", "01.01.69"], "2068-12-31T00:00:00", "1969 to 2068"),
+        (["02/13/2020", "02/01/2020"], "2020-02-13T00:00:00", "month/day/year"),
+        (["2020-01-05 10:11 PM", "2020-01-05 12:11 am"], "2020-01-05T22:11:00", ""),
+        (["2020-01-05T10:00+02:00", "2020-01-05T11:00+02:00"], "2020-01-05T10:00:00", "in zone +02:00"),
+        (["2020-01-05T10:00+02:00", "2020-01-05T11:00+01:00"], "2020-01-05T08:00:00", "several zones (+01:00, +02:00)"),
+        (["2020-01-05T10:00Z", "2020-01-05T11:00"], "2020-01-05T10:00:00", "several zones (none, Z)"),
+        ([*(f"2020-01-{day:02d}" for day in range(1, 20)), "later"], "2020-01-01T00:00:00", "'later' in row 20"),
+        (["2020-W53", "2021-W01"], "2020-12-28T00:00:00", ""),
+    ],
+)
+def test_dates(cells, first, said):
+    found = column(*cells)
+    assert found.kind == "date", found.notes
+    assert str(found.values.astype("datetime64[s]")[0]) == first
+    assert said in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["12-34-5678", "98-76-5432"], ""),
+        (["abc 2020", "def 2020"], ""),
+        (["13/25/2020", "40/50/2020"], ""),
+        (["5 kg", "300 mg"], "different units ('kg', 'mg')"),
+        (["1.5", "2,5", "1.2", "2,2"], "some numbers have decimal points, others decimal commas"),
+        (["1A", "2B"], ""),
+        (["1.2.3,4", "5"], "looks like numbers, kept as words because of '1.2.3,4' in row 1"),
+    ],
+)
+def test_what_only_resembles_dates_or_numbers_stays_words(cells, said):
+    found = column(*cells * 5)
+    assert found.kind == "category"
+    assert said in " ".join(found.notes)
+
+
+def test_quarters_make_tasks_and_are_never_taken_for_the_label():
+    rows = "".join(f"{i * 37 % 160 * 7.5},{i % 70},20{18 + i // 80}-Q{i // 20 % 4 + 1}\n" for i in range(160))
+    opened = here(f"revenue,x,quarter\n{rows}")
+    guessed = suggest(opened)
+    assert (guessed.label, guessed.task, guessed.period) == (None, "quarter", "quarter")
+    cut = cut_table(opened, label="revenue", task="quarter", threshold="median")
+    assert cut.sequence.labels[:2] == ("2018 Q1", "2018 Q2")
+    assert cut.sequence.class_names == ("above 596.25", "at most 596.25")
+    for period, what in (("month", "one date per quarter"), ("decade", "period")):
+        with pytest.raises(ValueError, match=what):
+            cut_table(opened, label="revenue", task="quarter", period=period, threshold="median")
+    with pytest.raises(DataError, match="A task per month cannot be made of"):
+        cut_table(opened, label="revenue", block=20, period="month", threshold="median")
+
+
+def test_tasks_of_one_class_each_are_refused_with_what_to_do():
+    rows = "".join(f"{i // 4},{i % 3},c{i // 4}\n" for i in range(24))
+    for way, said in (({"task": "t"}, "'t' already says what 'y' is"), ({"block": 4}, "the file is sorted by 'y'")):
+        with pytest.raises(DataError, match=said):
+            cut_table(here(f"t,x,y\n{rows}"), label="y", **way)
+
+
+@pytest.mark.parametrize("pair", ["+-", "?!", ["nil", "one"], ["missing", "present"]])
+def test_marks_and_words_that_elsewhere_mean_missing_can_be_classes(pair):
+    rows = "".join(f"{i % 5},{pair[i % len(pair)]}\n" for i in range(24))
+    sequence = cut_table(here(f"x,y\n{rows}"), label="y", block=12).sequence
+    assert set(sequence.class_names) == {"'" + word if word in "+-" else word for word in pair}
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "label"),
+    [
+        ("x,z,y", lambda i: f"{i * 1.5},{i},{'ab'[i % 2]}", "y"),
+        ("kind,x,z", lambda i: f"{'ab'[i % 2]},{i},{i * 1.5}", "kind"),
+        ("shop,kind,z", lambda i: f"s{i % 3},{'ab'[i % 2]},{i * 1.5}", None),
+        ("x,z,revenue", lambda i: f"{i},{i % 30},{i * 1.5}", None),
+    ],
+)
+def test_the_label_is_left_open_when_in_doubt(header, row, label):
+    assert suggest(here(header + "\n" + "\n".join(row(i) for i in range(60)))).label == label
+
+
+def test_dates_of_typed_files_beyond_the_calendar_and_in_unknown_zones():
+    days = pa.array([2**31 - 1, *range(11)], pa.int32()).cast(pa.date32())
+    moments = pa.array([0, 3600 * 10**9 + 5 * 10**8] * 6, pa.timestamp("ns", tz="Mars/Olympus"))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"d": days, "m": moments, "y": pa.array(["a", "b"] * 6)}), out)
+    found = here(out.getvalue(), "t.parquet")
+    assert found.column("d").missing == 1
+    assert "lie outside the years 1 to 9999 (the first in row 1)" in found.notes[0]
+    assert "'Mars/Olympus' is not known here" in found.notes[1]
+    assert found.column("m").values[:2].tolist() == [0, 3600.5]

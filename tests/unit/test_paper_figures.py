@@ -8,10 +8,9 @@ import pytest
 import imrc
 from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
-from imrc.evaluation.windows import LONGEST, growth_table, lengths_shown, window_errors, window_starts, window_table
-from imrc.plots.heatmaps import error_heatmaps
-from imrc.plots.paper_curves import window_curves
-from imrc.plots.runs import run_heatmaps
+from imrc.paper.windows import LONGEST, growth_table, lengths_shown, window_errors, window_starts, window_table
+from imrc.plots.paper import window_curves
+from imrc.plots.result import error_heatmaps, run_heatmaps
 from imrc.plots.tables import matrix_table, triangle_stride
 
 SETTINGS = RunSettings(n=5, b=2, preset="paper", repetitions=2)

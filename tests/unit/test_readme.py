@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from imrc.cli import main
-from imrc.commands.main import _parser
+from imrc.commands.main import parser
 from tests.documents import assert_as_shown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ def test_commands_print_what_is_shown(request, capsys, tmp_path, monkeypatch, ne
 
 
 def test_every_command_is_shown():
-    (choices,) = (action.choices for action in _parser()._actions if isinstance(action.choices, dict))
+    (choices,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
     shown = {command.split()[0] for _, block in BLOCKS for command, _ in commands(block)}
     for text in PAGES.values():
         for block in re.findall(r"```\{command\}\n(.*?)```", text, re.DOTALL):

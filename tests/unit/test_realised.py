@@ -9,9 +9,9 @@ import pytest
 import imrc
 from imrc._checks import InputError
 from imrc.evaluation import realised_samples
-from imrc.evaluation.lagtable import LagTable
-from imrc.evaluation.realised import realised_sentence, realised_text
-from imrc.plots.realised import realised_chart
+from imrc.evaluation.budget import realised_sentence, realised_text
+from imrc.evaluation.columns import LagTable
+from imrc.plots.ess import realised_chart
 
 GRID = (5, 10, 20, 40)
 

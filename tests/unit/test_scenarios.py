@@ -8,7 +8,7 @@ import pytest
 
 import imrc
 from imrc.cli import main
-from imrc.core.settings import PRESETS
+from imrc.core.presets import PRESETS
 from imrc.evaluation import (
     SCENARIOS,
     RunResult,
@@ -16,15 +16,15 @@ from imrc.evaluation import (
     decide,
     draw_task,
     effective_samples,
-    iter_run,
     join_repetitions,
     run_references,
 )
 from imrc.evaluation.comparison import comparison_table, curve_table, score_table
+from imrc.evaluation.run import run_all
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.sweeps import ResultStore
 from imrc.sweeps.cell import cell_key
-from imrc.tasks import Task, TaskSequence
+from imrc.tasks import Task
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 2, "features": "identity", "seed": 5, "max_iter": 200}
 
@@ -92,6 +92,8 @@ def test_three_scenarios_are_one_run(sequence, preset, result):
 
 def test_all_tasks_at_once_is_the_last_step_with_every_task_within_reach(sequence, preset, result):
     found = imrc.evaluate(sequence, preset=preset, scenario="multi_task", **SETTINGS)
+    without = imrc.evaluate(sequence, preset=preset, scenario="multi_task", **{**SETTINGS, "b": 0})
+    assert without.headline() == found.headline()
     for repetition, seed in enumerate(repetition_seeds(5, 2)):
         model = imrc.IMRC(b=5, preset=preset, features="identity", max_iter=200)
         for j, draw in enumerate(draws_of(sequence, seed)):
@@ -110,11 +112,6 @@ def test_all_tasks_at_once_is_the_last_step_with_every_task_within_reach(sequenc
         found.seen_as("continual")
     with pytest.raises(ValueError, match="a run of its own"):
         result.seen_as("multi_task")
-
-
-def test_b_does_not_matter_where_all_tasks_are_learnt_at_once(sequence):
-    few, many = (imrc.evaluate(sequence, scenario="multi_task", **{**SETTINGS, "b": b}) for b in (0, 4))
-    assert few.headline() == many.headline()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -162,9 +159,7 @@ def test_results_kept_before_there_was_testing_before_learning(sequence, preset,
     assert list(comparison_table(scores, kind="before")["method"]) == ["majority"]
     assert set(curve_table([loaded, beside], kind="before")["method"]) == {"majority"}
     # Repetitions of both kinds put together have what all of them have.
-    parts = [
-        RunResult.from_steps(old.settings, sequence, list(iter_run(sequence, old.settings, only=[r]))) for r in (0, 1)
-    ]
+    parts = [run_all(sequence, old.settings, only=[r]) for r in (0, 1)]
     joined = join_repetitions([parts[0], replace(parts[1], before={})], old.settings)
     assert joined.before == {}
     assert joined.headline() == result.headline()
@@ -242,30 +237,14 @@ def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
         assert kept.headline() == at_once.headline()
 
 
-def test_rare_classes_are_balanced_where_they_are_counted():
-    generator = np.random.default_rng(0)
-    tasks = []
-    for _ in range(4):
-        y = (np.arange(100) < 12).astype(int)
-        tasks.append(Task(generator.normal(size=(100, 2)) + 2.0 * y[:, None], y))
-    sequence = TaskSequence(tuple(tasks), name="rare")
-    found = imrc.evaluate(sequence, n=20, repetitions=3, b=1, features="identity")
-    references = run_references(sequence, found.settings)
-    assert decide(found.seen_as("adaptation"), "rare", references=references).measure == "balanced error"
-    ahead = decide(found.seen_as("next_task"), "rare", references=references)
-    assert ahead.measure == "error"
-    assert any("is rare" in note for note in ahead.notes)
-
-
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_pictures_and_report_follow_the_scenario(sequence, name):
     from imrc import report
     from imrc.evaluation.budget import budget_sentence, budget_table
-    from imrc.plots.budget import budget_chart
-    from imrc.plots.choices import preset_numbers, preset_table
-    from imrc.plots.runs import run_curves, run_heatmaps
-    from imrc.plots.scenarios import pictogram
+    from imrc.plots.result import preset_numbers, preset_table, run_curves, run_heatmaps
     from imrc.plots.tables import step_table, task_table
+    from imrc.plots.tasks import pictogram
+    from imrc.plots.what_if import budget_chart
 
     found = imrc.evaluate(sequence, scenario=name, **SETTINGS)
     references = run_references(sequence, found.settings)
@@ -290,18 +269,3 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     assert len(preset_table(found, found, "other")) == len(rules) * len(SCENARIOS[name].kinds)
     text = report.to_html(found, sequence=sequence, references=references)
     assert SCENARIOS[name].field in text
-
-
-def test_the_next_task_among_the_curves():
-    from imrc.core.theory import ess_next
-    from imrc.plots.ess import ess_curve_table, ess_curves
-
-    table = ess_curve_table([(5, 10)], 0.01, 10.0, 5, after=10)
-    ahead = table[table["rule"] == "next"]
-    np.testing.assert_allclose(ahead["ess"], ess_next(10, 1, ahead["ratio"]))
-    ceiling = table[table["rule"] == "ceiling"]
-    assert (ahead["ess"].to_numpy() < ceiling["ess"].to_numpy()).all()
-    names = [trace.name for trace in ess_curves(table).data]
-    assert any("next task after 10" in name for name in names)
-    assert any("ceiling" in name for name in names)
-    assert not any("next task" in str(trace.name) for trace in ess_curves(ess_curve_table([(5, 10)])).data)

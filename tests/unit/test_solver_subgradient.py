@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from imrc.solvers import Problem, prepare_instances, solve, solve_many, warm_up
-from imrc.solvers import _batch as batch
-from tests.benchmarks.numpy_reference import subgradient_numpy
-from tests.benchmarks.problems import random_problem
+from imrc.solvers import api as batch
+from tests.benchmarks.problems import random_problem, subgradient_numpy
 from tests.objective import evaluate_objective
 
 MODES = ("direct", "incremental")
@@ -72,16 +71,6 @@ def test_one_step_uses_the_best_of_all_subsets(n_classes, rng):
             assert evaluate_objective(X1[:, 1:], tau.ravel(), lam.ravel(), w.ravel(), n_classes=n_classes) == (
                 pytest.approx(value, abs=1e-12)
             )
-
-
-def test_many_classes_take_the_pruned_search(rng):
-    """Above 16 classes rows are left out by a bound; the result must not change."""
-    X1, tau, lam = random_problem(30, 5, 40, seed=3)
-    best, value, last, _ = subgradient_numpy(X1, tau, lam, np.zeros_like(tau), np.zeros_like(tau), 300)
-    solution = run(instances_in_mode(X1, "direct"), tau, lam, np.zeros_like(tau), np.zeros_like(tau), 300)
-    np.testing.assert_allclose(solution.last, last.ravel(), rtol=0, atol=1e-11)
-    np.testing.assert_allclose(solution.mu, best.ravel(), rtol=0, atol=1e-11)
-    assert solution.value == pytest.approx(value, abs=1e-11)
 
 
 def test_ties_go_to_the_first_row_and_the_smaller_subset():

@@ -11,9 +11,7 @@ import pytest
 from imrc import datasets
 from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
-from imrc.evaluation.compared import run_methods
-from imrc.evaluation.comparison import comparison_table, score_table
-from imrc.evaluation.words import UNTUNED
+from imrc.evaluation.comparison import UNTUNED, comparison_table, run_methods, score_table
 from imrc.paper import measure
 from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 
@@ -89,21 +87,10 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
     assert "--csv writes one table" in capsys.readouterr().err
 
 
-def test_other_methods_are_said_to_be_untuned(capsys):
-    shown = {}
-    for methods in (("condor",), ("majority",)):
-        assert main([*SMALL, "--methods", *methods]) == 0
-        shown[methods] = capsys.readouterr().out
-    assert UNTUNED in shown["condor",]
-    assert UNTUNED not in shown["majority",]  # has nothing to tune
-
-
 def test_running_times(capsys):
     table = rows_of(capsys, *SMALL, "--kind", "time", "--methods", "condor")
     assert table["setting"].fillna("").tolist() == ["b1", "b2", "b3", "b4", "b5", ""]
     assert (table["seconds"] > 0).all()
-    assert main([*SMALL, "--kind", "time"]) == 0
-    assert "Running time per task" in capsys.readouterr().out
 
 
 def test_printed_values_stand_beside_ours(capsys, real_data):
@@ -124,13 +111,10 @@ def test_printed_values_stand_beside_ours(capsys, real_data):
     ],
 )
 def test_verdict_on_reproduction(error, stderr, reproduced):
-    table = pd.DataFrame(
-        [{"dataset": "usenet1", "n": 10, "method": "imrc:paper", "error": error, "stderr": stderr, "b": 3}]
-    )
-    row = measure._with_print(table, "errors").iloc[0]
-    assert row["reproduced"] == reproduced
-    assert row["gap"] == pytest.approx(error - 0.32)
-    assert row["gap_two_stderr"] == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
+    gap, two, found = measure.beside_print(error, stderr, 0.32, 0.03)
+    assert found == reproduced
+    assert gap == pytest.approx(error - 0.32)
+    assert two == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
 
 
 def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monkeypatch):
@@ -153,31 +137,17 @@ def test_tables_for_people(capsys):
     shown = capsys.readouterr().out
     assert "mean over steps of the mean over the tasks seen" in shown
     assert re.search(r"ours .*\*\.\d{3} ± \.\d{3}", shown)
+    assert UNTUNED not in shown  # has nothing to tune
+    assert main([*SMALL, "--methods", "condor"]) == 0
+    assert UNTUNED in capsys.readouterr().out
 
 
 def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
-    monkeypatch.setattr("imrc.evaluation.compared.LONG_S", -1.0)  # everything counts as long
+    monkeypatch.setattr("imrc.evaluation.comparison.LONG_S", -1.0)  # everything counts as long
     assert main([*SMALL, "--methods", "majority"]) == 0
     error = capsys.readouterr().err
     assert "random_walk, n = 8: IMRC (paper) takes about 1 min, 5 times its first task." in error
     assert error.count("Always the most frequent class takes about 1 min") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--datasets", "nothing"], "datasets must be one of"),
-        (["--n", "0"], "n must be at least 1"),
-        (["--n", "5000"], "Choose n <="),
-        (["--methods", "nobody"], "method must be one of"),
-        (["--repetitions", "0"], "repetitions must be"),
-    ],
-)
-def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
-    assert main([*SMALL, *arguments]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
 
 
 def test_printed_tables_of_the_paper():

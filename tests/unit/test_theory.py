@@ -29,14 +29,6 @@ def test_limits():
     np.testing.assert_allclose(theory.ess_forward_backward(j, k, 10, 1e14), 10.0, rtol=1e-14)
 
 
-def test_forward_backward_is_symmetric_in_time():
-    # Task j of k and task k + 1 - j of k see the same numbers of samples at the same distances.
-    j, x = np.arange(1, 41)[:, None], np.logspace(-8, 4, 13)
-    np.testing.assert_allclose(
-        theory.ess_forward_backward(j, 40, 1, x), theory.ess_forward_backward(41 - j, 40, 1, x), rtol=1e-13
-    )
-
-
 def test_what_the_documentation_says_of_the_regimes():
     j = np.array([2, 3, 5, 10, 100, 10_000])
     # n rho = 1 / j^2 is the edge: below it j tasks count more.
@@ -107,17 +99,6 @@ def test_backward_steps_limit_what_is_used():
     j = np.arange(1, 31)
     np.testing.assert_allclose(table[3], theory.ess_forward_backward(j, np.minimum(30, j + 3), 10, d2), rtol=1e-13)
     assert (np.diff(table, axis=0) >= 0).all()
-
-
-def test_unequal_sequence_with_b_agrees_with_shorter_sequences():
-    generator = np.random.default_rng(5)
-    n, sigma2, d2 = generator.uniform(1, 50, 12), generator.uniform(0.1, 2, 12), generator.uniform(0, 0.3, 12)
-    limited = theory.ess_recursion(n, sigma2, d2, 2)
-    for j in range(12):
-        last = min(12, j + 3)
-        cut = theory.ess_recursion(n[:last], sigma2[:last], d2[:last])
-        assert limited[1][j] == pytest.approx(cut[1][j], rel=1e-14)
-        assert limited[2][j] == pytest.approx(cut[2][j], rel=1e-14)
 
 
 def test_parts_sum_to_the_whole():

@@ -7,13 +7,6 @@ from imrc.core.recursions import combine
 from tests.whole_sequences import track_forward_backward
 
 
-def test_no_change_and_equal_variances_pool_the_samples(rng):
-    tau, s = rng.normal(size=(9, 4)), np.full((9, 4), 0.5)
-    tau_fb, s_fb = track_forward_backward(tau, s, np.zeros((9, 4)))
-    np.testing.assert_allclose(tau_fb, np.tile(tau.mean(axis=0), (9, 1)), rtol=1e-12)
-    np.testing.assert_allclose(s_fb, 0.5 / 9, rtol=1e-12)
-
-
 def test_infinite_change_is_single_task_learning(rng):
     tau, s = rng.normal(size=(6, 3)), rng.uniform(0.1, 2.0, size=(6, 3))
     for d in (np.full((6, 3), np.inf), np.full((6, 3), 1e14)):
@@ -25,11 +18,6 @@ def test_infinite_change_is_single_task_learning(rng):
 def test_known_exactly_both_ways_keeps_the_first():
     mean, mse = combine(np.array([1.0]), np.array([0.0]), np.array([5.0]), np.array([0.0]))
     assert (mean, mse) == (1.0, 0.0)
-
-
-def test_exact_neighbour_without_change_is_adopted():
-    mean, mse = combine(np.array([1.0]), np.array([2.0]), np.array([5.0]), np.array([0.0]))
-    assert (mean, mse) == (5.0, 0.0)
 
 
 def test_change_windows_by_hand():

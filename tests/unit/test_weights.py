@@ -9,8 +9,7 @@ from imrc.core.moments import sample_moments
 from imrc.evaluation import RunSettings
 from imrc.evaluation import weights as module
 from imrc.evaluation.weights import task_weights, weights_sentence
-from imrc.plots.weights import weights_chart
-from imrc.solvers.log_loss import scaled, solve_log_loss
+from imrc.solvers.logistic import scaled, solve_log_loss
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +92,3 @@ def test_what_is_asked_for_must_be_there(digits):
         task_weights(digits, RunSettings(n=8), 8)
     with pytest.raises(ValueError, match="rule"):
         task_weights(digits, RunSettings(n=8), 2, "single")
-
-
-def test_the_chart_has_a_bar_for_each_task(digits):
-    table = task_weights(digits, RunSettings(n=8, repetitions=1), 4)
-    figure = weights_chart(table, 4)
-    assert figure.layout.title.text == "How much does each task count in the rule of task 5?"
-    heights = {task: height for trace in figure.data for task, height in zip(trace.x, trace.y, strict=True)}
-    assert heights == pytest.approx(dict(zip(table["task"], 100 * table["weight"], strict=True)))
-    assert [trace.name for trace in figure.data] == ["own samples", "tasks before it", "tasks after it"]

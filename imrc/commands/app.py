@@ -1,0 +1,119 @@
+"""The command ``imrc app``: the explorer in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import ipaddress
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import imrc
+from imrc._checks import InputError
+from imrc.commands.output import say
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("--port", type=_port, default=8501, help="port here, 1 to 65535 (default: %(default)s)")
+    parser.add_argument("--address", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name people reach the server by, again for each; requests under other names are refused. With the "
+        "default address the names of this machine itself are allowed, with another every name until one is given",
+    )
+    refused = "memory and time above which a run is refused (default: 2,60)"
+    parser.add_argument("--limit", metavar="GB,MINUTES", type=_limit, help=refused)
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+
+
+def app_file() -> Path:
+    """Return the app's main script: beside the package in a checkout, inside it when installed."""
+    package = Path(imrc.__file__).resolve().parent
+    for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError("The app's files are missing; install imrc again or run it from its repository.")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535; got {text!r}")
+    return int(text)
+
+
+def _limit(text: str) -> str:
+    from imrc.evaluation.limits import RunLimits  # loads much that the app loads again
+
+    try:
+        RunLimits.parse(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _listened(address: str, port: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return the number of an address; raise InputError if it cannot be listened on."""
+    failed: OSError | UnicodeError = OSError()
+    try:
+        places = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        places, failed = [], error
+    for family, kind, protocol, _, place in places:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                if os.name == "posix":
+                    # As servers do: a port that one has just left is free.
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as error:
+            failed = error
+        else:
+            return ipaddress.ip_address(str(place[0]).partition("%")[0])
+    number = getattr(failed, "errno", None)
+    if number == errno.EADDRINUSE:
+        raise InputError(f"Port {port} is in use. Choose another with --port.") from failed
+    if number == errno.EACCES:
+        raise InputError(f"Port {port} may not be used by this user. Choose one from 1024 on with --port.") from failed
+    raise InputError(
+        f"{address!r} is not an address of this machine. Use 127.0.0.1 for this machine only, or 0.0.0.0 for all of "
+        "its addresses."
+    ) from failed
+
+
+def run(options: argparse.Namespace) -> int:
+    """Become the server of the explorer."""
+    script = app_file()
+    number = _listened(options.address, options.port)
+    command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(options.port)]
+    command += ["--server.address", options.address, "--server.headless", str(options.no_browser).lower()]
+    # Its own welcome goes with offers on the page, to whoever develops with it, that no visitor has asked for.
+    command += ["--logger.hideWelcomeMessage", "true"]
+    hosts, shown = list(options.allow_host), options.address
+    if number.is_loopback:  # reached from this machine only
+        hosts += ["localhost", "127.0.0.1", "::1", options.address]
+    else:
+        # The address it tells people. Without one Streamlit asks a service outside under which address it is seen.
+        shown = hosts[0] if hosts else "localhost" if number.is_unspecified else options.address
+        command += ["--browser.serverAddress", shown]
+        say(
+            f"imrc: whoever reaches port {options.port} of this machine can now use the explorer, without a password; "
+            "docs/deploy.md shows how to put one before it."
+        )
+    place = f"[{shown}]" if ":" in shown else shown
+    print(f"The explorer: http://{place}:{options.port} (Ctrl-C ends it)", flush=True)
+    os.environ["IMRC_HOSTS"] = ",".join(hosts)
+    if options.limit is not None:
+        os.environ["IMRC_LIMIT"] = options.limit
+    # Streamlit reads its configuration from the folder it is started in.
+    os.chdir(script.parent)
+    if os.name == "posix":
+        # Become the server: whoever stops this command stops the server, and nothing is left behind.
+        os.execv(sys.executable, command)  # noqa: S606 - no shell, fixed command
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - no shell, fixed command

@@ -1,0 +1,99 @@
+"""The presets, each complete in one table, its representation included, and what happens when a task arrives.
+
+``recommended`` is the default. `imrc.evaluate` draws the splits and `imrc.IMRC.partial_fit` takes the rows it is given;
+both map them by the preset's ``features`` and then call `Learner.step` once per task:
+
+recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
+    1. `_losses_before`: every candidate's rule of the task to come is tested on all rows of the task that came.
+    2. `_add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
+       changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
+    3. `_losses_at`: half of the rows are held back, each candidate learns the rest and the past, and is tested on them.
+    4. `shares`: the losses of the last W tasks, summed, give each candidate its share.
+    5. `_learn_candidates`: one weighted logistic regression per candidate on all stored rows, `solve_log_loss`.
+    6. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
+       penalties of the candidates averaged by their shares, then one regression.
+    With ``loss="0-1"``, `ZeroOneRules.step` learns from the tracked means of these tasks (`_tracked`) in place of 5, 6.
+
+paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
+    1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic
+       change d^2 from the last W differences, eq. (7); `forward_step` the forward mean vector, eq. (6).
+    2. `ComponentTracker.revised`: `backward_change`, then `revise`, eq. (10), for the b tasks before the newest.
+    3. `ZeroOneRules.step`: lambda = lambda0 sqrt(s), then problem (3) by the subgradient method: for the newest task
+       alone and forward, and for each of the b before it again, each begun from its solution of before.
+
+Asked for the task to come, `Learner.predicted` averages the candidates' rules by their shares, or takes the forward
+mean with the change of one period more (`predict`) and solves problem (3) again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+from imrc._checks import check_choice
+from imrc.features import FeatureSpec
+
+Preset = Literal["recommended", "paper"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+DEFAULT: Preset = "recommended"
+
+
+class Candidate(NamedTuple):
+    """One way to learn from the past."""
+
+    rate: float  # of change, rho = d^2 / sigma^2 per period
+    penalty: float  # factor of the penalty
+    start: float  # its share before anything is known, as a multiple of the others'
+    moving: bool = False  # whether coefficients move linearly in time: for the task to come only
+
+
+POOLED = Candidate(0.0, 16.0, 4.0)
+ALONE = Candidate(float("inf"), 4.0, 1.0)
+CANDIDATES = (POOLED, Candidate(0.1, 4.0, 2.0), Candidate(1.0, 4.0, 1.0), ALONE, Candidate(0.01, 4.0, 1.0, moving=True))
+"""What tracking "rate" compares where no rate is given."""
+
+VALUES: Mapping[str, Mapping[str, Any]] = {
+    "recommended": {
+        "features": FeatureSpec("blended"),
+        "W": "all",
+        "tracking": "rate",  # `CANDIDATES`
+        "rate": None,
+        "loss": "log",
+        "lambda0": 1.0,
+        # For loss "0-1".
+        "confidence": "over_ess",
+        "instances": "recent",
+        "solver": "subgradient",
+        "max_iter": "by_n",
+    },
+    "paper": {
+        "features": FeatureSpec("automatic"),
+        "W": 2,
+        "tracking": "component",
+        "change": "released",
+        "loss": "0-1",
+        "lambda0": 1.0,
+        "confidence": "root_mse",
+        "instances": "own",
+        "solver": "subgradient",
+        "max_iter": 2000,
+    },
+}
+"""Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect in it."""
+
+DESCRIPTIONS: dict[Preset, str] = {
+    "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "
+    "how well it predicted the tasks so far; a task is learnt by one logistic regression on past samples, weighted "
+    "accordingly. Fewest errors on average, not on every sequence.",
+    "paper": "The choices of the authors' code, up to ties that rounding decides.",
+}
+
+
+def own_features(preset: str) -> FeatureSpec:
+    """Return the representation of a preset: what its choices were measured with.
+
+    >>> own_features("recommended").kind, own_features("paper").kind
+    ('blended', 'automatic')
+    """
+    spec: FeatureSpec = VALUES[check_choice("preset", preset, PRESETS)]["features"]
+    return spec

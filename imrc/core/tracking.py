@@ -1,0 +1,281 @@
+"""Tracking: from the samples of tasks to mean vectors, task by task.
+
+`ComponentTracker` has the paper's gains, one per component; `RateWeights` and `RateOfChange` one rate for all. All take
+in a task `gap` periods after the task before, and then tell of the newest task (alone and forward), of the one to come,
+and of those within reach.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._types import Floats
+from imrc.core.change import backward_change, forward_change, printed_change
+from imrc.core.moments import sample_moments
+from imrc.core.recursions import borrowed_samples, forward_step, predict, revise
+
+NEGLIGIBLE_VARIANCE = 1e-12
+"""Features that vary less within a class say nothing of the change."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tracked:
+    """Estimate of one task's mean vector."""
+
+    mean: Floats  # tau, (m,)
+    mse: Floats  # its mean squared error s, (m,)
+    ess: float  # Theorems 1 and 3
+
+
+@dataclass(eq=False)
+class _Stored:
+    """What must be kept of a task while it is within reach."""
+
+    tau: Floats
+    s: Floats
+    tau_fwd: Floats
+    s_fwd: Floats
+    samples: int
+    sigma2: float
+    ess_fwd: float
+    gap: float
+
+
+class ComponentTracker:
+    """The paper's recursions: each component has its own variance, change and gain.
+
+    The change is estimated from a window of W steps; `change` says which backward one: "released", `backward_change` of
+    the authors' code, or "printed", `printed_change`, eq. (7).
+    """
+
+    def __init__(self, n_classes: int, b: int, W: int, change: str = "released") -> None:
+        self.n_classes = n_classes
+        self.b, self.W = b, W
+        self._backward_change = printed_change if change == "printed" else backward_change
+        self._count = 0
+        self._past: deque[_Stored] = deque(maxlen=b + 1)
+        self._squared: deque[Floats] = deque(maxlen=b + W + 1)
+        self._last: Floats = np.empty(0)
+        self._since = 0.0
+
+    def update(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0) -> None:
+        """Take in the next task; without labels nothing is known of its sample average: s is infinite."""
+        previous = self._past[-1] if self._past else None
+        self._since += gap  # periods since the last task with labels
+        if y is None:
+            assert previous is not None  # noqa: S101 - the learner asks for labels of the first task
+            tau, s, samples, sigma2 = np.zeros_like(previous.tau), np.full_like(previous.s, np.inf), 0, previous.sigma2
+            squared = self._kept_change()
+        else:
+            tau, s = sample_moments(X1, y, self.n_classes)
+            samples, sigma2 = len(y), float(len(y) * s.max())
+            if previous is None:
+                squared = tau**2
+            else:  # of several periods, the change of one
+                squared = (tau - self._last) ** 2 / self._since if self._since > 0 else self._kept_change()
+            self._last, self._since = tau, 0.0
+        self._squared.append(squared)
+        self._count += 1
+        tau_fwd, s_fwd, ess_fwd = tau, s, float(samples)
+        if previous is not None:
+            d = self._newest_change() * gap
+            tau_fwd, s_fwd = forward_step(tau, s, previous.tau_fwd, previous.s_fwd, d)
+            ess_fwd += borrowed_samples(previous.ess_fwd, sigma2, float(d.max()))
+        self._past.append(_Stored(tau, s, tau_fwd, s_fwd, samples, sigma2, ess_fwd, gap))
+
+    def single(self) -> Tracked:
+        """Return the sample average, eq. (4)."""
+        newest = self._past[-1]
+        return Tracked(newest.tau, newest.s, float(newest.samples))
+
+    def forward(self) -> Tracked:
+        """Return the forward estimate."""
+        newest = self._past[-1]
+        return Tracked(newest.tau_fwd, newest.s_fwd, newest.ess_fwd)
+
+    def predicted(self, gap: float = 1.0) -> Tracked:
+        """Return the estimate of the task to come; the change is that of the newest window."""
+        newest, d = self._past[-1], self._newest_change() * gap
+        tau, s = predict(newest.tau_fwd, newest.s_fwd, d)
+        return Tracked(tau, s, float(borrowed_samples(newest.ess_fwd, newest.sigma2, float(d.max()))))
+
+    def revised(self) -> list[Tracked]:
+        """Return forward and backward estimates of the tasks within reach, the nearest first."""
+        squared, first = self._differences()
+        newest, *earlier = reversed(self._past)
+        k = self._count - 1
+        gaps = [past.gap for past in list(reversed(self._past))[:-1]]
+        changes = [
+            self._backward_change(squared, k - back, k, self.W, first) * gap for back, gap in enumerate(gaps, start=1)
+        ]
+        revised = revise((newest.tau, newest.s), ((p.tau, p.s, p.tau_fwd, p.s_fwd) for p in earlier), changes)
+        estimates, ess_bwd = [], float(newest.samples)
+        for (tau, s), past, d in zip(revised, earlier, changes, strict=True):
+            borrowed = borrowed_samples(ess_bwd, past.sigma2, float(d.max()))
+            estimates.append(Tracked(tau, s, past.ess_fwd + borrowed))
+            ess_bwd = past.samples + borrowed
+        return estimates
+
+    def size(self) -> int:
+        """Return how many numbers are kept."""
+        return sum(4 * part.tau.size for part in self._past) + sum(row.size for row in self._squared)
+
+    def _newest_change(self) -> Floats:
+        """Return d^2 of one period, of the newest window; of a single task nothing is known but its own error."""
+        if self._count == 1:
+            return self._past[-1].s
+        squared, first = self._differences()
+        return forward_change(squared, self._count - 1, self.W, first)
+
+    def _kept_change(self) -> Floats:
+        """Return the squared difference that leaves the newest window as it is: nothing new is known of the change."""
+        return self._squared[-self.W] if self._count > self.W else self._newest_change()
+
+    def _differences(self) -> tuple[Floats, int]:
+        """Return the stored squared differences and the task of the first of them."""
+        return np.stack(self._squared), self._count - len(self._squared)
+
+
+class _TaskWeights(NamedTuple):
+    """Weights of the stored tasks for one task, a row per candidate, and what they are worth: s / sigma^2."""
+
+    own: Floats
+    own_a: Floats
+    forward: Floats
+    forward_a: Floats
+    gap: float
+
+
+class RateWeights:
+    """The recursions for several rates of change, on weights in place of mean vectors: gains are the same for both."""
+
+    def __init__(self, rates: Sequence[float], reach: int) -> None:
+        self._rates = np.array(rates)[:, None]
+        self._nothing = np.zeros((len(rates), 0)), np.full((len(rates), 1), np.inf)
+        self._within: deque[_TaskWeights] = deque(maxlen=reach + 1)
+
+    def add(self, samples: int, gap: float, dropped: int) -> None:
+        """Take in the next task, without labels if it has no samples; forget the oldest tasks."""
+        pad = ((0, 0), (0, 1))
+        for place, task in enumerate(self._within):
+            own, forward = (np.pad(part, pad)[:, dropped:] for part in (task.own, task.forward))
+            self._within[place] = task._replace(own=own, forward=forward)
+        self._before = self._within[-1][2:4] if self._within else (np.pad(self._nothing[0], pad), self._nothing[1])
+        own = np.zeros_like(self._before[0])
+        own[:, -1] = samples > 0
+        self._within.append(_TaskWeights(own, self._a(samples), *self._step(own, samples, gap), gap))
+
+    def _a(self, samples: int) -> Floats:
+        return np.full_like(self._rates, 1.0 / samples if samples else np.inf)
+
+    def _change(self, gap: float) -> Floats:
+        """Return the change over so many periods; over none nothing changes, whatever the rate."""
+        return self._rates * gap if gap > 0.0 else np.zeros_like(self._rates)
+
+    def _step(self, own: Floats, samples: int, gap: float) -> tuple[Floats, Floats]:
+        tau, s = self._before
+        return forward_step(own, self._a(samples), tau, s, self._change(gap))
+
+    def forward(self, samples: int | None = None) -> tuple[Floats, Floats]:
+        """Return weights (candidates, tasks) of the newest task and effective samples, had it so many samples."""
+        newest = self._within[-1]
+        return _worth(*(newest[2:4] if samples is None else self._step(newest.own, samples, newest.gap)))
+
+    def revised(self) -> list[tuple[Floats, Floats]]:
+        """Return the same of the tasks before it, the nearest first, from both sides."""
+        newest, *earlier = reversed(self._within)
+        changes = [self._change(task.gap) for task in (newest, *earlier)][:-1]
+        return [_worth(*pair) for pair in revise(newest[:2], (task[:4] for task in earlier), changes)]
+
+
+def _worth(weights: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """Return weights and effective samples: the part of them that is still stored, not less than one."""
+    return weights, np.maximum(weights.sum(axis=1) / a[:, 0], 1.0)
+
+
+class RateOfChange:
+    """The rate of change that samples show, and the effective samples that Theorems 1 and 3 promise for it.
+
+    The differences of eq. (7), of averages within each class, in units of the variance there and less what sampling
+    makes of them: draws keep the shares of classes, so averages over all classes vary less than the variance says.
+    """
+
+    def __init__(self, rate: float | None, window: int | None) -> None:
+        self._known = rate
+        self._excess: deque[tuple[float, float]] = deque(maxlen=window)  # and over how many periods
+        self._squares: Floats = np.zeros(1)  # of deviations from the average of class and task, over all tasks so far
+        self._freedom = 0
+        self._last: dict[int, tuple[Floats, int]] = {}
+        self._since = 0.0
+
+    def add(self, X: Floats, y: NDArray[np.int64], gap: float) -> None:
+        """Take in the rows of the next task; without any it is one without labels."""
+        self._since += gap
+        if not len(y):
+            return
+        last, self._last = self._last, {}
+        for c in np.unique(y).tolist():
+            rows = X[y == c]
+            average = rows.mean(axis=0)
+            self._last[c] = average, len(rows)
+            self._squares = self._squares + ((rows - average) ** 2).sum(axis=0)
+            self._freedom += len(rows) - 1
+        variance = self._squares / max(self._freedom, 1)
+        varies = variance > NEGLIGIBLE_VARIANCE
+        both = [c for c in self._last if c in last]
+        if both and varies.any() and self._since > 0.0:
+            moved = []
+            for c in both:
+                (average, count), (before, count_before) = self._last[c], last[c]
+                squared = float(((average - before)[varies] ** 2 / variance[varies]).mean())
+                moved.append(count / len(y) * (squared - 1.0 / count - 1.0 / count_before))
+            self._excess.append((float(np.mean(moved)), self._since))
+        self._since = 0.0
+
+    @property
+    def rate(self) -> float:
+        """The rate of change: the one that was given, or the mean of the last W differences, at least 0.
+
+        Where nothing has been measured, as with one sample of each class, nothing may be promised: infinite.
+        """
+        if self._known is not None or not self._excess:
+            return np.inf if self._known is None else self._known
+        moved, periods = np.sum(self._excess, axis=0)
+        return max(float(moved / periods), 0.0)
+
+    def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
+        """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
+        count, rate = len(samples), self.rate
+        forward = [(0.0, np.zeros(count))]
+        for place, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
+            forward.append(_joined((float(n), _unit(place, count)), forward[-1], rate, gap))
+        found, backward = [forward[-1]], (float(samples[-1]), _unit(count - 1, count))
+        for back in range(1, min(reach, count - 1) + 1):
+            found.append(_joined(forward[-1 - back], backward, rate, gaps[-back]))
+            own = float(samples[-1 - back]), _unit(count - 1 - back, count)
+            backward = _joined(own, backward, rate, gaps[-back])
+        return found
+
+
+def borrowed(worth: float, rate: float, gap: float) -> float:
+    """Return what effective samples are worth so many periods away."""
+    return float(borrowed_samples(worth, 1.0, rate * gap if gap else 0.0))
+
+
+def _joined(one: tuple[float, Floats], other: tuple[float, Floats], rate: float, gap: float) -> tuple[float, Floats]:
+    """Join two estimates that do not share samples, the second so many periods away: eqs. (6) and (10)."""
+    worth = borrowed(other[0], rate, gap)
+    total = one[0] + worth
+    return total, one[1] if total == 0.0 else (one[0] * one[1] + worth * other[1]) / total
+
+
+def _unit(place: int, count: int) -> Floats:
+    weights = np.zeros(count)
+    weights[place] = 1.0
+    return weights

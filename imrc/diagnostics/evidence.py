@@ -1,0 +1,371 @@
+"""The tests: do tasks differ, does their order matter, how large is the change, are changes independent and zero-mean.
+
+Order: if it does not matter (identical or i.i.d. tasks), all orders of the rows of G are equally likely. Three
+statistics: ``r1`` (neighbours alike), ``slope`` (slow change; locally best against a random walk) and ``peak``
+(periods). Their rank p-values are combined by the minimum, whose own distribution comes from the same orders, so no
+correction for multiple tests is needed.
+
+Size of the change, n rho = n d^2 / sigma^2, the ratio that Theorems 2 and 4 need: every standardised component is a
+random walk with step variance n rho plus noise of variance h_j. In the contrasts orthogonal to the mean the restricted
+likelihood only needs the eigenvalues of the walk and the projections of G. The (pseudo-)inverse of the walk's
+covariance is the Laplacian of a path, so for equal n the eigenvectors are cosines and the eigenvalues
+1 / (4 sin^2(pi l / (2 k))): nothing has to be decomposed.
+
+Changes: noise alone makes increments of sample averages negatively correlated, so raw increments are never tested. With
+the noise filtered out by the Cholesky factor of their covariance the innovations are uncorrelated if tasks evolve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+
+from imrc._types import Floats, Ints
+from imrc.diagnostics.samples import Reduced
+
+__all__ = [
+    *("ENUMERATED", "LEAST_TASKS", "RATIOS", "MEAN_LIMIT", "FLAG_LIMIT", "WORK_LIMIT", "SHUFFLES"),
+    *("ChangeEstimate", "ChangePattern", "Innovations", "OrderTests", "SameMethod"),
+    *("class_moments", "exact_p_value", "approximate_p_value", "draw_orders", "order_tests"),
+    *("cosine_waves", "walk_basis", "log_likelihood", "project", "estimate_change", "change_estimate"),
+    *("innovations", "innovation_products"),
+]
+
+SameMethod = Literal["permutation of samples", "F approximation", "chi-squared approximation"]
+ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
+
+SHUFFLES = 199
+WORK_LIMIT = 5e8
+"""Above this many multiplications (samples x components x shuffles) identity of the tasks is tested approximately."""
+LEAST_TASKS = 5  #: With fewer tasks no order can be significant: 1/12 is the smallest p-value of 4 tasks.
+ENUMERATED = 7  #: Up to so many tasks all orders are compared.
+_EXACT_PEAK = 120
+LEADING = 12
+_WAVES = 5
+RATIOS = np.concatenate([[0.0], np.logspace(-4, 4, 161)])  #: Where the likelihood of n rho is computed: 20 a decade.
+_HALF_CHI2 = 1.92  # 95 % point of chi^2_1, halved
+_LAGS = (2, 3, 4, 5)
+MEAN_LIMIT = 2.33
+"""1 % point: a departure qualifies a verdict that other tests gave. On simulated random walks that are called evolving
+it is reported for under 1 % (`tests/benchmarks/diagnostics_study.py`)."""
+FLAG_LIMIT = 3.0
+
+
+# -- do tasks differ? ----------------------------------------------------------------------------------------------
+
+
+def class_moments(X1: Floats, y: Ints, n_classes: int) -> tuple[Floats, Floats]:
+    """Return mean and variance of Phi over all rows, (C, D + 1); variance infinite where nothing varies."""
+    from imrc.diagnostics._kernels import group_sums
+
+    mean, square = (group_sums(part, y, n_classes) / len(X1) for part in (X1, X1 * X1))
+    variance = square - mean**2
+    return mean, np.where(variance > 1e-12 * np.maximum(square, 1e-300), variance, np.inf)
+
+
+def exact_p_value(
+    rows: list[Floats], classes: list[Ints], n_classes: int, generator: np.random.Generator, shuffles: int = SHUFFLES
+) -> float:
+    """Return the exact p-value of sum_j ||sum of standardised Phi of task j||^2 / n_j, shuffling samples."""
+    from imrc.diagnostics._kernels import group_sums
+
+    sizes = np.array([len(X1) for X1 in rows])
+    X, y = np.ascontiguousarray(np.concatenate(rows)), np.concatenate(classes)
+    k, width = len(rows), X.shape[1]
+    task = np.repeat(np.arange(k), sizes)
+    overall, variance = class_moments(X, y, n_classes)
+
+    def statistic(assigned: Ints) -> float:
+        sums = group_sums(X, assigned * n_classes + y, k * n_classes).reshape(k, n_classes, width)
+        deviations = sums - sizes[:, None, None] * overall
+        return float((deviations**2 / variance / sizes[:, None, None]).sum())
+
+    observed = statistic(task)
+    reached = sum(statistic(generator.permutation(task)) >= observed * (1.0 - 1e-12) for _ in range(shuffles))
+    return (1.0 + reached) / (1.0 + shuffles)
+
+
+def approximate_p_value(reduced: Reduced, m_noise: float | None, m_eff: float) -> tuple[float, SameMethod]:
+    """Return the p-value from Q alone: by the F distribution with samples, by chi-squared without."""
+    from scipy import stats
+
+    k, q = reduced.k, reduced.statistic
+    if m_noise is not None and reduced.total is not None and reduced.total > k:
+        degrees = (k - 1) * m_noise, (reduced.total - k) * m_noise
+        return float(stats.f.sf(q, *degrees)), "F approximation"
+    freedom = (k - 1) * m_eff
+    return float(stats.chi2.sf(q * freedom, freedom)), "chi-squared approximation"
+
+
+# -- does their order matter? --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OrderTests:
+    """Permutation tests of the order of the tasks."""
+
+    statistics: dict[str, float]  # observed value of each statistic
+    p_values: dict[str, float]  # of each statistic alone
+    p_order: float  # combined p-value
+    orders: int  # orders compared, the observed one included
+    is_enumerated: bool  # whether these are all possible orders (up to reversal)
+
+
+def draw_orders(k: int, permutations_drawn: int, generator: np.random.Generator) -> Ints:
+    """Return orders of k tasks, the observed one first: up to 7 tasks all but reversals, else random ones."""
+    if k <= ENUMERATED:
+        return np.array([p for p in permutations(range(k)) if p[0] < p[-1]] or [tuple(range(k))], dtype=np.int64)
+    tiled = np.tile(np.arange(k, dtype=np.int64), (permutations_drawn + 1, 1))
+    tiled[1:] = generator.permuted(tiled[1:], axis=1)
+    return tiled
+
+
+def centre_twice(G: Floats) -> Floats:
+    """Return G with row and column means removed."""
+    return np.asarray(G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean())
+
+
+def _slopes(G: Floats, root: Floats | None, orders: Ints, trace: float) -> Floats:
+    """Weighted energy in the slowest cosine waves, for every order."""
+    count, k = orders.shape
+    out, placed = np.zeros(count), np.empty((count, k))
+    waves = cosine_waves(k, min(_WAVES, k - 1)) * np.sqrt(2.0 / k)
+    for position, wave in enumerate(waves.T, start=1):
+        np.put_along_axis(placed, orders, np.broadcast_to(wave, orders.shape), axis=1)
+        energy = ((placed @ G) * placed).sum(axis=1) if root is None else ((placed @ root) ** 2).sum(axis=1)
+        out += energy / position**2
+    return np.asarray(out / trace)
+
+
+def _peaks_exact(G: Floats, orders: Ints, trace: float) -> Floats:
+    """Highest ordinate of the periodogram over f = 1/k, 2/k, ..., 1/2, from all lags."""
+    from imrc.diagnostics._kernels import lag_sums
+
+    k = len(G)
+    lags = np.arange(1, k, dtype=np.int64)
+    sums = lag_sums(G, orders, lags) / trace
+    frequencies = np.arange(1, k // 2 + 1) / k
+    return np.asarray((1.0 + 2.0 * sums @ np.cos(2.0 * np.pi * np.outer(lags, frequencies))).max(axis=1))
+
+
+def _peaks_leading(root: Floats, orders: Ints, trace: float) -> Floats:
+    """Highest ordinate of the periodogram, from the leading columns of G's square root."""
+    k = len(root)
+    out = np.empty(len(orders))
+    for start in range(0, len(orders), 64):
+        spectrum = np.fft.rfft(root[orders[start : start + 64]], axis=1)[:, 1 : k // 2 + 1]
+        power = (spectrum.real**2 + spectrum.imag**2).sum(axis=2)
+        out[start : start + 64] = power.max(axis=1) / trace
+    return out
+
+
+def _leading_root(G: Floats, columns: int) -> Floats:
+    """Return the leading columns of a square root of G."""
+    from scipy.linalg import eigh
+
+    k = len(G)
+    values, vectors = eigh(G, subset_by_index=[max(0, k - columns), k - 1])
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _ranked(values: Floats) -> Floats:
+    """Return for each entry the share of entries at least as large; ties (to 1e-12) count against."""
+    rounded = np.round(values, 12)
+    return np.asarray((len(values) - np.searchsorted(np.sort(rounded), rounded, side="left")) / len(values))
+
+
+def order_tests(reduced: Reduced, orders: Ints) -> OrderTests:
+    """Test the first of `orders`, the observed one: by "slope", "r1" and "peak", below 8 tasks by "slope" and "-r1"."""
+    G, k, is_short = centre_twice(reduced.scaled), reduced.k, reduced.k <= ENUMERATED
+    trace = float(np.trace(G))
+    statistics = dict.fromkeys(("slope", "-r1") if is_short else ("slope", "r1", "peak"), np.zeros(len(orders)))
+    if trace > 0:
+        # F F' = G makes the slope cheap.
+        factor = reduced.Z / np.sqrt(reduced.m) if reduced.is_balanced and reduced.m < k // 4 else None
+        slope = _slopes(G, factor, orders, trace)
+        r1 = G.ravel()[orders[:, :-1] * k + orders[:, 1:]].sum(axis=1) / trace
+        statistics = {"slope": slope, "-r1": -r1} if is_short else {"slope": slope, "r1": r1}
+        if not is_short:
+            root = None if k <= _EXACT_PEAK else _leading_root(G, LEADING)
+            statistics["peak"] = _peaks_exact(G, orders, trace) if root is None else _peaks_leading(root, orders, trace)
+    ranks = {name: _ranked(found) for name, found in statistics.items()}
+    smallest = np.min(list(ranks.values()), axis=0)
+    return OrderTests(
+        statistics={name: float(found[0]) for name, found in statistics.items()},
+        p_values={name: float(rank[0]) for name, rank in ranks.items()},
+        # Ranks are multiples of 1 / orders: compare with room for rounding.
+        p_order=float((smallest <= smallest[0] * (1.0 + 1e-9)).mean()),
+        orders=len(smallest),
+        is_enumerated=is_short,
+    )
+
+
+# -- how large is the change? --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeEstimate:
+    """Size of the change per step in units of one sample average's noise variance."""
+
+    ratio: float  # restricted maximum likelihood estimate of n rho = n d^2 / sigma^2
+    low: float  # lower end of the 95 % interval; 0 if "no change" cannot be ruled out
+    high: float  # upper end; infinity if the data put no upper limit on it
+    lr: float  # likelihood ratio against "no change at all"; above 2.706 is significant at 5 %
+    m_eff: float  # effective number of independent components used
+    grid: Floats  # ratios at which the likelihood was computed
+    likelihood: Floats  # restricted log-likelihood per component at `grid`, minus its maximum
+
+
+def cosine_waves(k: int, count: int) -> Floats:
+    """Return cosine waves over k tasks (k, count), the slowest first: what a random walk mostly consists of."""
+    return np.asarray(np.cos(np.pi * np.outer(np.arange(k) + 0.5, np.arange(1, count + 1)) / k))
+
+
+@lru_cache(maxsize=8)
+def _cosine_basis(k: int) -> tuple[Floats, Floats]:
+    """Eigenvalues (k-1,) and eigenvectors (k, k-1) of a centred random walk of k steps."""
+    values = 1.0 / (4.0 * np.sin(np.pi * np.arange(1, k) / (2.0 * k)) ** 2)
+    vectors = cosine_waves(k, k - 1) * np.sqrt(2.0 / k)
+    values.flags.writeable = vectors.flags.writeable = False
+    return values, vectors
+
+
+def walk_basis(h: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors of K_ij / sqrt(h_i h_j) in the contrasts orthogonal to h^(-1/2), K a random walk's.
+
+    The pseudo-inverse there is the tridiagonal matrix H^(1/2) L H^(1/2) with the Laplacian L of a path.
+    """
+    k = len(h)
+    if np.ptp(h) <= 1e-9:
+        return _cosine_basis(k)
+    from scipy.linalg import eigh_tridiagonal
+
+    root = np.sqrt(h)
+    diagonal = np.full(k, 2.0)
+    diagonal[[0, -1]] = 1.0
+    values, vectors = eigh_tridiagonal(diagonal * h, -root[:-1] * root[1:])
+    return 1.0 / values[1:], np.asarray(vectors[:, 1:])
+
+
+def log_likelihood(ratio: Floats, values: Floats, projections: Floats) -> Floats:
+    """Return -1/2 sum_i [log v_i + g_i / v_i], v = 1 + ratio lam: the likelihood per component."""
+    v = 1.0 + np.multiply.outer(np.asarray(ratio), values)
+    return np.asarray(-0.5 * (np.log(v) + projections / v).sum(axis=-1))
+
+
+def project(scaled: Floats, vectors: Floats) -> Floats:
+    """Return g_i = v_i' G v_i for the columns of `vectors`."""
+    return np.asarray(((scaled @ vectors) * vectors).sum(axis=0))
+
+
+def _end(drop: Floats, best: int, limit: float, step: int) -> float:
+    """Return where the likelihood has dropped by `limit` below that at `best`, below (step -1) or above it (1).
+
+    Interpolated in the logarithm of the ratio; 0 or infinity where it does not drop so far.
+    """
+    inner = best
+    while 0 <= inner + step < len(RATIOS) and drop[inner + step] >= -limit:
+        inner += step
+    outer = inner + step
+    if not 0 <= outer < len(RATIOS):
+        return 0.0 if step < 0 else np.inf
+    share = (drop[inner] + limit) / (drop[inner] - drop[outer])
+    if RATIOS[min(inner, outer)] == 0.0:  # no logarithm of 0: linear between 0 and the first point
+        return float(RATIOS[inner] + share * (RATIOS[outer] - RATIOS[inner]))
+    return float(np.exp(np.log(RATIOS[inner]) + share * (np.log(RATIOS[outer]) - np.log(RATIOS[inner]))))
+
+
+def estimate_change(reduced: Reduced) -> tuple[float, Floats, Floats]:
+    """Return the estimated ratio (one of `RATIOS`), eigenvalues of the walk, projections of G on its vectors."""
+    values, vectors = walk_basis(reduced.h)
+    projections = project(reduced.scaled, vectors)
+    return float(RATIOS[int(np.argmax(log_likelihood(RATIOS, values, projections)))]), values, projections
+
+
+def change_estimate(ratio: float, values: Floats, projections: Floats, m_eff: float) -> ChangeEstimate:
+    """Add test and interval to an estimate; both need the effective number of components."""
+    likelihood = log_likelihood(RATIOS, values, projections)
+    best = int(np.argmax(likelihood))
+    drop = likelihood - likelihood[best]
+    low, high = (_end(drop, best, _HALF_CHI2 / m_eff, step) for step in (-1, 1))
+    return ChangeEstimate(ratio, low, high, float(-2.0 * m_eff * drop[0]), m_eff, RATIOS, drop)
+
+
+# -- are changes independent and zero-mean? ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Innovations:
+    """Tests on the changes between consecutive tasks."""
+
+    z_mean: float  # standardised mean: large if changes drift in one direction, negative if they cancel
+    z_lags: dict[int, float]  # standardised correlation of changes 2 to 5 tasks apart; n rho absorbs lag 1
+    raw_correlation: float  # lag-1 correlation of raw increments
+    expected_raw_correlation: float  # its expectation from noise and n rho alone, -1 / (2 + n rho)
+    m_eff: float  # effective number of independent components of the changes, in [1, m]
+
+    @property
+    def largest(self) -> float:
+        """The z value of largest magnitude, 0 if there is none."""
+        return max(self.z_lags.values(), key=abs, default=0.0)
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether consecutive changes look dependent."""
+        return abs(self.largest) > FLAG_LIMIT
+
+    @property
+    def pattern(self) -> ChangePattern:
+        """Finding of the two tests; every sentence about changes follows from it.
+
+        "direction": not zero-mean. "same_way", "come_back": not independent. "unremarkable": neither is seen.
+        """
+        if self.z_mean > MEAN_LIMIT:
+            return "direction"
+        if self.is_flagged:
+            return "same_way" if self.largest > 0 else "come_back"
+        return "unremarkable"
+
+
+def innovation_products(reduced: Reduced, ratio: float) -> Floats:
+    """Return M = E E' / m of the innovations E = L^-1 Dm Z, shape (k-1, k-1)."""
+    from scipy.linalg import cholesky_banded, solve_banded
+
+    h = reduced.h
+    increments = np.diff(np.diff(reduced.G, axis=0), axis=1)
+    band = np.zeros((2, reduced.k - 1))
+    band[0] = h[:-1] + h[1:] + ratio
+    band[1, :-1] = -h[1:-1]
+    factor = cholesky_banded(band, lower=True)
+    half = solve_banded((1, 0), factor, increments)
+    return np.asarray(solve_banded((1, 0), factor, half.T))
+
+
+def _standardised(values: Floats) -> float:
+    """Return the sum over the root of the sum of squares; 0 without variation."""
+    size = float(np.sqrt((values**2).sum()))
+    return float(values.sum()) / size if size > 0 else 0.0
+
+
+def innovations(reduced: Reduced, ratio: float) -> Innovations:
+    """Filter the increments and test them."""
+    M = innovation_products(reduced, ratio)
+    steps, m_eff = len(M), 1.0
+    if steps > 1:  # mean M_tt M_uu / mean M_tu^2 over t != u, clipped to [1, m]
+        diagonal, off = np.diag(M), steps * (steps - 1)
+        top = (diagonal.sum() ** 2 - (diagonal**2).sum()) / off
+        bottom = ((M**2).sum() - (diagonal**2).sum()) / off
+        m_eff = float(np.clip(top / bottom if bottom > 0 else reduced.m, 1.0, reduced.m))
+    increments = np.diff(np.diff(reduced.G, axis=0), axis=1)
+    total, neighbours = float(np.trace(increments)), float(np.diagonal(increments, 1).sum())
+    return Innovations(
+        z_mean=_standardised(M[np.triu_indices(steps, 1)]),
+        z_lags={t: _standardised(np.diagonal(M, t)) for t in _LAGS if t < steps},
+        raw_correlation=neighbours / total if total > 0 else 0.0,
+        expected_raw_correlation=-1.0 / (2.0 + ratio),
+        m_eff=m_eff,
+    )

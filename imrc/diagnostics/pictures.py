@@ -1,0 +1,178 @@
+"""Partial autocorrelation and variogram over the tasks, with permutation bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imrc._checks import InputError, check_int, check_matrix
+from imrc._types import Floats, Ints
+from imrc.diagnostics.samples import Reduced, given_moments, reduce_moments
+
+__all__ = [
+    *("PartialAutocorrelation", "Variogram", "partial_autocorrelation", "variogram"),
+    *("variogram_of", "with_envelope", "with_pacf_band"),
+]
+
+_BAND = (0.025, 0.975)
+_BAND_COMPONENTS = 64
+_ENVELOPE_LAGS = 48  # Of longer sequences: the envelope of the variogram is computed at this many lags.
+
+
+@dataclass(frozen=True, eq=False)
+class PartialAutocorrelation:
+    """Partial autocorrelation of the components of the mean vectors over the sequence of tasks."""
+
+    lags: Ints  #: 1, ..., nlags.
+    values: Floats  #: One column per non-constant component, shape (nlags, components).
+    mean: Floats  #: Average over components, shape (nlags,).
+    std: Floats  #: Standard deviation over components (ddof = 0): spread of components, not an error bar.
+    low: Floats | None = None  #: 2.5 % quantile of the average when the order of the tasks does not matter.
+    high: Floats | None = None  #: 97.5 % quantile.
+
+
+@dataclass(frozen=True, eq=False)
+class Variogram:
+    """Squared distance of tasks by lag, corrected for sampling noise."""
+
+    lags: Ints  #: 1, ..., largest lag.
+    gamma: Floats
+    """Average over pairs, in units of the noise variance of one sample average; unbiased, perhaps negative."""
+    pairs: Ints  #: Number of pairs of tasks behind each value.
+    exponent: float | None
+    """Slope of log gamma on log lag up to k/4; None if some gamma there is not positive or k is too small."""
+    envelope_lags: Ints | None = None  #: Lags at which the envelope was computed.
+    low: Floats | None = None  #: 2.5 % quantile when the order of the tasks does not matter, at `envelope_lags`.
+    high: Floats | None = None  #: 97.5 % quantile.
+
+
+def _centred_components(means: Floats) -> Floats:
+    """Return the components that are not constant, centred and scaled to unit sum of squares."""
+    centred = means - means.mean(axis=0)
+    squares = (centred**2).sum(axis=0)
+    varying = squares > 1e-20 * len(means) * np.abs(means).max(axis=0, initial=0.0) ** 2
+    return np.ascontiguousarray(centred[:, varying] / np.sqrt(squares[varying]))
+
+
+def partial_autocorrelation(means: ArrayLike, nlags: int | None = None) -> PartialAutocorrelation:
+    """Partial autocorrelation over tasks, averaged over components (the paper's last figure).
+
+    Equals ``statsmodels.tsa.stattools.pacf(x, nlags, method="ywm")`` component by component; that function takes one
+    series at a time, several hundred times as long for the components of a mean vector.
+
+    Parameters
+    ----------
+    means : array-like of shape (k, m)
+        Sample averages of the mean vector, one row per task.
+    nlags : int or None
+        Largest lag, 1 to k - 1. None: min(20, k // 2 - 1), at least 1.
+
+    Returns
+    -------
+    PartialAutocorrelation
+        Constant components are left out.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 tasks, the lag is too large, or every component is constant.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> walk = np.cumsum(generator.standard_normal((200, 50)), axis=0)
+    >>> partial_autocorrelation(walk, 3).mean.round(2).tolist()
+    [0.97, -0.01, 0.01]
+    """
+    from imrc.diagnostics._kernels import component_pacf
+
+    means = check_matrix("means", means)
+    k = len(means)
+    if k < 2:
+        raise InputError(f"Partial autocorrelation needs at least 2 tasks; got {k}.")
+    nlags = max(1, min(20, k // 2 - 1)) if nlags is None else check_int("nlags", nlags, 1, k - 1)
+    x = _centred_components(means)
+    if x.shape[1] == 0:
+        raise InputError("Every component of means is constant over the tasks.")
+    values = component_pacf(x, np.arange(k), nlags)
+    return PartialAutocorrelation(np.arange(1, nlags + 1), values, values.mean(axis=1), values.std(axis=1))
+
+
+def with_pacf_band(pacf: PartialAutocorrelation, means: Floats, orders: Ints) -> PartialAutocorrelation:
+    """Add the band of the average under permuted orders; of many components 64, and at least 99 orders, carry it."""
+    from imrc.diagnostics._kernels import mean_pacf
+
+    x = _centred_components(means)
+    m, nlags = x.shape[1], len(pacf.lags)
+    if x.size > 100_000 and m > _BAND_COMPONENTS:
+        x = np.ascontiguousarray(x[:, np.linspace(0, m - 1, _BAND_COMPONENTS).round().astype(int)])
+    count = int(np.clip(2e8 / (x.size * nlags), 99, len(orders)))
+    low, high = np.quantile(mean_pacf(x, orders[: count + 1], nlags), _BAND, axis=0)
+    return replace(pacf, low=low, high=high)
+
+
+def variogram_of(reduced: Reduced, max_lag: int | None = None) -> Variogram:
+    """Variogram of a reduced sequence."""
+    k, distance = reduced.k, reduced.distance
+    largest = min(max(1, (2 * k) // 3), max(1, k - 2)) if max_lag is None else max_lag
+    lags = np.arange(1, largest + 1)
+    gamma = np.array([np.diagonal(distance, t).mean() for t in lags])
+    near, exponent = lags <= k / 4, None
+    if near.sum() >= 2 and (gamma[near] > 0).all():
+        exponent = float(np.polyfit(np.log(lags[near]), np.log(gamma[near]), 1)[0])
+    return Variogram(lags, gamma, k - lags, exponent)
+
+
+def variogram(means: ArrayLike, mse: ArrayLike, max_lag: int | None = None) -> Variogram:
+    """Mean squared distance between tasks t apart, corrected for sampling noise.
+
+    gamma(t) = mean_i (D_(i, i+t) - h_i - h_(i+t)) in units of the noise variance of one sample average,
+    averaged over components. Identical tasks: 0. Independent tasks: flat. Random walk: n d^2 t / sigma^2.
+
+    Parameters
+    ----------
+    means : array-like of shape (k, m)
+        Sample averages, one row per task.
+    mse : array-like, broadcastable to (k, m)
+        Their mean squared errors s = sigma^2 / n.
+    max_lag : int or None
+        Largest lag, up to k - 1. None: floor(2 k / 3), and never k - 1, a single pair.
+
+    Returns
+    -------
+    Variogram
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tasks, `mse` does not fit `means`, or `mse` is 0 everywhere.
+
+    Examples
+    --------
+    >>> variogram([[0.0], [1.0], [2.0], [3.0], [4.0]], 0.1, max_lag=4).gamma.round(9).tolist()
+    [8.0, 38.0, 88.0, 158.0]
+    """
+    moments = given_moments(means, mse)
+    k = len(moments.tau)
+    if k < 2:
+        raise InputError(f"A variogram needs at least 2 tasks; got {k}.")
+    max_lag = max_lag if max_lag is None else check_int("max_lag", max_lag, 1, k - 1)
+    reduced = reduce_moments(moments)
+    if reduced.m == 0:
+        raise InputError("mse is 0 in every component: there is no noise to measure distances in.")
+    return variogram_of(reduced, max_lag)
+
+
+def with_envelope(result: Variogram, reduced: Reduced, orders: Ints) -> Variogram:
+    """Add the 2.5-97.5 % envelope of gamma under permuted orders."""
+    from imrc.diagnostics._kernels import lag_sums
+
+    lags = result.lags.astype(np.int64)
+    if reduced.k > 120:
+        lags = np.unique(np.geomspace(1, lags[-1], _ENVELOPE_LAGS).round().astype(np.int64))
+        orders = orders[: max(100, int(2e8 / (reduced.k * len(lags))))]
+    sums = lag_sums(reduced.distance, orders, lags) / (reduced.k - lags)
+    low, high = np.quantile(sums, _BAND, axis=0)
+    return replace(result, envelope_lags=lags, low=low, high=high)

@@ -1,0 +1,331 @@
+"""From samples to one k x k matrix on which all tests work, and what averages do not show.
+
+The mapped samples of a long sequence may not fit into memory, so tasks are mapped, summed and released one by one.
+Sample averages are divided by the pooled standard deviation of a sample: in every component the average of a task then
+has noise variance h_j (1 on average over tasks), and G = Z Z' / m holds all that the tests need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import InputError, check_matrix
+from imrc._types import Floats, Ints
+from imrc.core.moments import sample_moments
+from imrc.solvers.api import with_intercept
+from imrc.tasks import TaskSequence
+
+__all__ = [
+    *("CONSTANT", "Moments", "Reduced", "Reading", "RowNotes", "read_rows", "read_sequence", "noise_components"),
+    *("resolve_transform", "mapped", "given_moments", "reduce_moments"),
+]
+
+Transform = Callable[[Floats], Floats]
+
+CONSTANT = 1e-10  #: Components whose pooled variance is below this share of the largest are constant but for rounding.
+_PAIRS = 4000
+_CHUNK = 500
+_LEAST_Z = 3.0
+_LEAST_CORRELATION = 0.05  # Dependence of rows is reported where it is both certain and large enough to matter.
+_LEAST_P = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sample averages of Phi(x, y) and variances, task by task."""
+
+    tau: Floats  # sample averages, shape (k, m)
+    s: Floats  # their mean squared errors sigma_j^2 / n_j, shape (k, m)
+    n: Ints | None  # samples per task, shape (k,); None if only means are known
+
+    def pooled_variance(self) -> Floats:
+        """Return the variance of one sample pooled over tasks (of one average, if only means are known), shape (m,)."""
+        if self.n is None:
+            return np.asarray(self.s.mean(axis=0))
+        weights = (self.n - 1.0)[:, None]
+        return np.asarray((weights * self.s * self.n[:, None]).sum(axis=0) / max(float(weights.sum()), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Standardised sample averages and the matrix of their products."""
+
+    Z: Floats  # standardised averages of the components kept, shape (k, m)
+    h: Floats  # noise variance of each row of Z in every component, shape (k,), mean 1
+    G: Floats  # Z Z' / m, shape (k, k)
+    kept: NDArray[np.bool_]  # which components were kept
+    variance: Floats  # pooled variance of one sample (of one average, if only means are known), all components
+    n_ref: float | None  # harmonic mean of the samples per task; None if only means are known
+    total: int | None  # samples in all tasks
+
+    @property
+    def k(self) -> int:
+        """Number of tasks."""
+        return len(self.Z)
+
+    @property
+    def m(self) -> int:
+        """Components kept."""
+        return int(self.Z.shape[1])
+
+    @property
+    def scaled(self) -> Floats:
+        """G_ij / sqrt(h_i h_j): every row with noise variance 1."""
+        return np.asarray(self.G / np.sqrt(np.outer(self.h, self.h)))
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether all tasks have the same noise variance."""
+        return bool(np.ptp(self.h) <= 1e-9)
+
+    @property
+    def statistic(self) -> float:
+        """Q: variance between tasks in units of the sampling noise; 1 if all tasks are identical."""
+        return float((self.Z**2 / self.h[:, None]).sum() / self.m / (self.k - 1))
+
+    @property
+    def distance(self) -> Floats:
+        """Squared distances of tasks minus what noise adds, shape (k, k); diagonal 0."""
+        diagonal = np.diag(self.G)
+        squared = diagonal[:, None] + diagonal[None, :] - 2.0 * self.G
+        out = squared - self.h[:, None] - self.h[None, :]
+        np.fill_diagonal(out, 0.0)
+        return np.asarray(out)
+
+
+@dataclass(frozen=True)
+class RowNotes:
+    """What averages do not show: rows within a task that depend on each other, and a spread that changes."""
+
+    correlation: float  # of rows of one class that follow each other in a task, around the average of task and class
+    z: float  # its size in standard errors if the order of rows did not matter
+    p_spread: float  # of "the spread around the averages is the same in all tasks", by ranks (Kruskal and Wallis)
+
+    @property
+    def are_dependent(self) -> bool:
+        """Whether rows that follow each other are alike."""
+        return self.z > _LEAST_Z and self.correlation > _LEAST_CORRELATION
+
+    @property
+    def dependence(self) -> str:
+        """What dependent rows mean, in a sentence; empty for independent ones."""
+        if not self.are_dependent:
+            return ""
+        return (
+            f"Rows that follow each other within a task are alike (correlation {self.correlation:.2f}): they tell "
+            "less than as many independent samples would, so changes look more certain than they are."
+        )
+
+    def notes(self, *, is_change_seen: bool) -> tuple[str, ...]:
+        """Put what matters into sentences."""
+        if self.are_dependent:
+            return (self.dependence,)
+        if not is_change_seen and self.p_spread < _LEAST_P:
+            return (
+                "Averages do not change, but the spread around them does. Such a change is invisible here, and to a "
+                "rule of these features; random Fourier features can show it.",
+            )
+        return ()
+
+
+def _row_sums(X: Floats, y: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return what `RowNotes` needs of one task, rows in their order: products of neighbours, squares, classes."""
+    squares, products = np.full(len(X), np.nan), [np.zeros(0)]
+    for c in np.unique(y):
+        inside = np.flatnonzero(y == c)
+        count = len(inside)
+        if count < 2:
+            continue
+        residuals = X[inside] - X[inside].mean(axis=0)
+        own = (residuals**2).sum(axis=1)
+        # Around their own average rows are correlated by -1 / (n - 1) whatever their order.
+        if count > 2:  # two rows are opposite in any order
+            products.append((residuals[1:] * residuals[:-1]).sum(axis=1) + own.mean() / (count - 1))
+        squares[inside] = own * count / (count - 1)
+    return np.concatenate(products), squares, y
+
+
+def _row_notes(parts: list[tuple[Floats, Floats, Ints]]) -> RowNotes:
+    """Return the findings from `_row_sums` of all tasks."""
+    from scipy import stats
+
+    products, squares, y = (np.concatenate(column) for column in zip(*parts, strict=True))
+    task = np.repeat(np.arange(len(parts)), [len(of_task) for _, of_task, _ in parts])
+    known = np.isfinite(squares)
+    squares, y, task = squares[known], y[known], task[known]
+    total = float(squares.sum())
+    if total == 0.0:  # no two rows of one class differ
+        return RowNotes(0.0, 0.0, 1.0)
+    size = float(np.sqrt((products**2).sum()))
+    z = float(products.sum()) / size if size > 0.0 else 0.0
+    # Ranks within a class: a change of the shares of classes is not one of spread.
+    ranks = np.empty(len(squares))
+    for c in np.unique(y):
+        ranks[y == c] = stats.rankdata(squares[y == c]) / ((y == c).sum() + 1)
+    groups = [ranks[task == j] for j in np.unique(task)]
+    p = 1.0 if len(groups) < 2 or np.ptp(ranks) == 0.0 else float(stats.kruskal(*groups).pvalue)
+    average = float(products.mean()) if len(products) else 0.0
+    return RowNotes(average / (total / len(squares)), z, p)
+
+
+def read_rows(tasks: Iterable[tuple[Floats, Ints]]) -> RowNotes:
+    """Return what the rows of tasks show, each task its rows in their order and their classes."""
+    return _row_notes([_row_sums(X, y) for X, y in tasks])
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Result of one pass over the samples of a sequence."""
+
+    moments: Moments  # sample averages and their mean squared errors
+    sizes: Ints  # samples per task
+    pairs: tuple[Ints, Ints]  # samples of random pairs from different tasks, numbered over all tasks
+    wanted: Ints  # sorted numbers of the samples in some pair
+    picked: Floats  # their mapped rows, shape (wanted, D + 1)
+    picked_classes: Ints  # their classes
+    rows: list[Floats] | None  # mapped rows of all tasks, kept only where they are few enough for the exact test
+    is_bounded: bool  # whether all features lie in [-1, 1]
+    of_rows: RowNotes  # what the averages do not show
+
+
+def _draw_pairs(sizes: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Draw pairs of samples from different tasks; those of tasks with one sample have no residual and are left out."""
+    task_of = np.repeat(np.arange(len(sizes)), sizes)
+    if len(sizes) < 2:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    first, second = (generator.integers(task_of.size, size=_PAIRS) for _ in range(2))
+    same = task_of[first] == task_of[second]
+    while same.any():
+        second[same] = generator.integers(task_of.size, size=int(same.sum()))
+        same = task_of[first] == task_of[second]
+    usable = (sizes[task_of[first]] > 1) & (sizes[task_of[second]] > 1)
+    return first[usable], second[usable]
+
+
+def read_sequence(
+    sequence: TaskSequence, transform: Transform, generator: np.random.Generator, keep: float = 0.0
+) -> Reading:
+    """Map every task once and keep what is needed; all rows if samples times components is at most `keep`."""
+    sizes, C = sequence.sizes, sequence.n_classes
+    pairs = _draw_pairs(sizes, generator)
+    wanted = np.unique(np.concatenate(pairs))
+    picked, classes, averages, row_sums = [], [], [], []
+    rows: list[Floats] | None = []
+    is_bounded, start = True, 0
+    for j, X1 in enumerate(mapped(sequence, transform)):
+        y = sequence.encoded(j)
+        averages.append(sample_moments(X1, y, C))
+        inside = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(X1))] - start
+        picked.append(X1[inside])
+        classes.append(y[inside])
+        row_sums.append(_row_sums(X1, y))
+        is_bounded &= bool(np.abs(X1).max() <= 1.0 + 1e-9)
+        start += len(X1)
+        if rows is not None:
+            rows = [*rows, X1] if float(sizes.sum()) * C * X1.shape[1] <= keep else None
+    tau, s = (np.stack(parts) for parts in zip(*averages, strict=True))
+    found, of_picked, notes = np.concatenate(picked), np.concatenate(classes), _row_notes(row_sums)
+    return Reading(Moments(tau, s, sizes), sizes, pairs, wanted, found, of_picked, rows, is_bounded, notes)
+
+
+def noise_components(reading: Reading, reduced: Reduced) -> float:
+    """Effective number of independent components of the sampling noise, in [1, m].
+
+    Residuals of two samples of different tasks have a squared inner product of m^2 / m_noise on average.
+    """
+    first, second = reading.pairs
+    if len(first) == 0:
+        return 1.0
+    task_of = np.repeat(np.arange(len(reading.sizes)), reading.sizes)
+    width, kept = reading.picked.shape[1], reduced.kept
+    root = np.sqrt(np.where(kept, reduced.variance, 1.0))
+
+    def residuals(index: Ints) -> Floats:
+        task, place = task_of[index], np.searchsorted(reading.wanted, index)
+        out = -reading.moments.tau[task]
+        for c in range(out.shape[1] // width):
+            inside = reading.picked_classes[place] == c
+            out[inside, c * width : (c + 1) * width] += reading.picked[place[inside]]
+        scale = np.sqrt(reading.sizes[task] / (reading.sizes[task] - 1.0))
+        return np.asarray((out / root)[:, kept] * scale[:, None])
+
+    squared = [
+        (residuals(first[a : a + _CHUNK]) * residuals(second[a : a + _CHUNK])).sum(axis=1) ** 2
+        for a in range(0, len(first), _CHUNK)
+    ]
+    mean = float(np.concatenate(squared).mean())
+    m = reduced.m
+    return float(np.clip(m * m / mean if mean > 0 else m, 1.0, m))
+
+
+def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
+    """Return a function X -> (n, D) and its name; `features` as in `assess`, None: standardised inputs, one scale."""
+    from imrc.features import FeatureSpec, Standardised, make
+    from imrc.features._spec import TITLES
+
+    if features is None:
+        # A diagnosis looks at all samples of all tasks anyway; only words and gaps need what a run would learn first.
+        numbers = make("identity", sequence, seed)
+        learnt = Standardised.learn(np.concatenate([numbers.transform(task.X) for task in sequence]))
+        return lambda X: learnt.transform(numbers.transform(X)), "standardised inputs (one scale for all tasks)"
+    if isinstance(features, str | FeatureSpec):
+        spec = FeatureSpec.parse(features)
+        return make(spec, sequence, seed).transform, TITLES[spec.kind].lower()
+    method: Any = getattr(features, "transform", features)
+    if not callable(method):
+        raise TypeError(
+            "features must be None, the name of a feature map, an object with transform(X), or a function; "
+            f"got {type(features).__name__}."
+        )
+    return method, type(features).__name__ if method is not features else "given features"
+
+
+def mapped(sequence: TaskSequence, transform: Transform) -> Iterator[Floats]:
+    """Yield [1, phi(x)] task by task, each of shape (n_j, D + 1); only one task is held at a time."""
+    for number, task in enumerate(sequence):
+        phi = check_matrix(f"features of task {number}", transform(task.X))
+        if len(phi) != len(task):
+            raise ValueError(f"features gave {len(phi)} rows for the {len(task)} samples of task {number} (from 0).")
+        yield with_intercept(phi)
+
+
+def given_moments(means: ArrayLike, mse: ArrayLike) -> Moments:
+    """Check means (k, m) and their mean squared errors (scalar, (k, 1), (m,) or (k, m))."""
+    tau = check_matrix("means", means)
+    s = np.asarray(mse, dtype=np.float64)
+    try:
+        s = np.broadcast_to(s, tau.shape)
+    except ValueError:
+        raise ValueError(f"mse must have the shape of means, {tau.shape}; got {np.shape(mse)}.") from None
+    if not np.isfinite(s).all() or (s < 0).any():
+        row, column = np.argwhere(~np.isfinite(s) | (s < 0))[0]
+        raise ValueError(f"mse must be finite and not negative; see row {row}, column {column} (from 0).")
+    return Moments(tau, s, None)
+
+
+def reduce_moments(moments: Moments) -> Reduced:
+    """Standardise with pooled variances, drop constant components, form G.
+
+    A task's own variance is never used: with 10 samples it is far too noisy, and 0 where a class is absent.
+    """
+    tau, s, n = moments.tau, moments.s, moments.n
+    k = len(tau)
+    variance = moments.pooled_variance()
+    kept = variance > CONSTANT * max(float(variance.max()), 0.0) if variance.size else variance > 0
+    n_ref, total, noise = None, None, variance[kept]
+    if n is None:
+        h = (s[:, kept] / noise).mean(axis=1) if kept.any() else np.ones(k)
+    else:
+        n_ref, total = float(k / (1.0 / n).sum()), int(n.sum())
+        noise, h = noise / n_ref, np.asarray(n_ref / n, dtype=np.float64)
+    if (h <= 0).any():
+        raise InputError(f"Task {int(np.argmax(h <= 0))} (from 0) has mean squared error 0 in every component.")
+    weights_mean = (1.0 / h) / (1.0 / h).sum()
+    Z = (tau[:, kept] - weights_mean @ tau[:, kept]) / np.sqrt(noise)
+    G = Z @ Z.T / max(Z.shape[1], 1)
+    return Reduced(Z, h, (G + G.T) / 2.0, kept, variance, n_ref, total)

@@ -1,0 +1,196 @@
+"""Fitting figures to those who look: said in words, without the title a page shows as a heading, and on phones."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from imrc.plots._drawing import DIFFERENCE, LEGEND_PX, SCALE, TITLE_PX, legend_rows, move_ends_apart, panel_titles
+
+_LONGEST = 1500  # Longest description, in characters.
+
+
+def plain_text(text: str | None) -> str:
+    """Return a text of a figure without its markup.
+
+    >>> plain_text("n d<sup>2</sup> <b>&lt; 1</b><br>here")
+    'n d2 < 1 here'
+    """
+    without = re.sub(
+        r"</?(?:b|i|sup|sub|span|br)\b[^>]*>", lambda tag: " " if tag[0].startswith("<br") else "", text or ""
+    )
+    return re.sub(r"\s+", " ", html.unescape(without)).strip()
+
+
+def _number(value: Any) -> str:  # noqa: ANN401 - whatever an axis holds
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        number = float(value)
+        return f"{number:,.0f}" if number == round(number) and abs(number) < 1e9 else f"{number:.3g}"
+    return plain_text(str(value))
+
+
+def _line(trace: Any) -> str | None:  # noqa: ANN401 - a scatter or bar trace
+    """Return ends and extremes of one line, bar or set of points; None where there is nothing to say."""
+    outline = trace.fill == "toself" if trace.type == "scatter" else False
+    hidden = trace.marker.opacity == 0 if trace.type == "scatter" else False
+    if outline or hidden or trace.x is None or trace.y is None or not trace.name:
+        return None
+    x, y = list(trace.x), list(trace.y)
+    if y and isinstance(y[0], str):
+        x, y = y, x
+    points = [(a, float(b)) for a, b in zip(x, y, strict=False) if a is not None and b is not None and np.isfinite(b)]
+    name = plain_text(trace.name)
+    if not points:
+        return None
+    if len(points) <= 3 or isinstance(points[0][0], str):
+        return f"{name}: " + ", ".join(f"{_number(a)}: {_number(b)}" for a, b in points[:20])
+    low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
+    if high[1] - low[1] <= 1e-9 * max(1.0, abs(high[1])):
+        return f"{name}: {_number(low[1])} throughout"
+    return (
+        f"{name}: from {_number(points[0][1])} at {_number(points[0][0])} to {_number(points[-1][1])} at "
+        f"{_number(points[-1][0])}, lowest {_number(low[1])} at {_number(low[0])}, highest {_number(high[1])} at "
+        f"{_number(high[0])}"
+    )
+
+
+def _heatmap(trace: Any, panel: str) -> str | None:  # noqa: ANN401 - a heatmap trace
+    values = np.asarray(trace.z, dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    name = f"{panel}: " if panel else ""
+    return f"{name}{finite.size} cells, mean {finite.mean():.3g}, from {finite.min():.3g} to {finite.max():.3g}"
+
+
+def describe(figure: go.Figure) -> str:
+    """Say what a figure shows: its title, its axes, and the ends and extremes of everything drawn.
+
+    Parameters
+    ----------
+    figure : Figure
+        From `imrc.plots`.
+
+    Returns
+    -------
+    str
+        Plain text.
+
+    Examples
+    --------
+    >>> figure = go.Figure(go.Scatter(x=[1, 2, 3, 4], y=[0.5, 0.4, 0.35, 0.36], name="Forward"))
+    >>> describe(figure.update_layout(title_text="Does it help?"))
+    'Does it help? Forward: from 0.5 at 1 to 0.36 at 4, lowest 0.35 at 3, highest 0.5 at 1.'
+    """
+    panels = {axis: plain_text(said.text) for axis, said in panel_titles(figure).items()}
+    sentences, current = [plain_text(figure.layout.title.text)], None
+    for trace in figure.data:
+        panel = panels.get(getattr(trace, "xaxis", None) or "x", "")
+        said = _heatmap(trace, panel) if trace.type == "heatmap" else None
+        if trace.type in ("scatter", "bar"):
+            said = _line(trace)
+            if said and panel and panel != current:
+                said = f"{panel}. {said}"
+        if said:
+            sentences.append(said)
+            current = panel
+    return _shortened(_closed(sentence) for sentence in sentences if sentence)
+
+
+def _closed(sentence: str) -> str:
+    return sentence if sentence[-1] in ".?!" else f"{sentence}."
+
+
+def _shortened(sentences: Iterable[str]) -> str:
+    text = ""
+    for sentence in sentences:
+        if len(text) + len(sentence) > _LONGEST:
+            return f"{text} And more."
+        text = f"{text} {sentence}".strip()
+    return text
+
+
+PHONE_PX = 640  #: Pages up to this width are treated as phones.
+_LEGEND_PX = 300  # Width available to a legend on a phone.
+_GAP = 92  # Pixels between two panels: tick labels and title of one axis, title of the next panel.
+_GAP_WITHOUT_NAME = 62  # The same where only the last panel names the axis they share.
+_SCREEN_PX = 520  # Panels and gaps together: with title and legend, all of them are on the screen of a phone at once.
+
+
+def untitled(figure: go.Figure) -> tuple[str, str]:
+    """Take the title out of a figure, in place; return it and its unit as plain texts, for a heading.
+
+    >>> figure = go.Figure(layout={"title": {"text": "Does it help?"}, "height": 400, "margin": {"t": 80}})
+    >>> untitled(figure), figure.layout.height, figure.layout.margin.t
+    (('Does it help?', ''), 350, 30)
+    """
+    title, unit = plain_text(figure.layout.title.text), plain_text(figure.layout.title.subtitle.text)
+    figure.update_layout(
+        title=None,
+        margin_t=max((figure.layout.margin.t or 0) - TITLE_PX, 14),
+        height=figure.layout.height - TITLE_PX,
+        legend_y=1.0 if (figure.layout.legend.y or 0) > 0.5 else figure.layout.legend.y,
+    )
+    return title, unit
+
+
+def _stacked(figure: go.Figure) -> go.Figure:
+    """Put the panels of a figure with one row, and several panels, below each other, in place; return the figure."""
+    named = panel_titles(figure)
+    x_axes = [figure.layout[f"xaxis{name[1:]}"] for name in named]
+    y_axes = [figure.layout[f"yaxis{name[1:]}"] for name in named]
+    if (
+        len(named) < 2
+        or len({axis.domain for axis in y_axes}) > 1
+        or len({axis.domain for axis in x_axes}) < len(named)
+    ):
+        return figure
+    # The title of shared axes is written at one panel only and meant for all.
+    names = {axis.title.text for axis in x_axes} - {None, ""}
+    gap = _GAP_WITHOUT_NAME if len(names) == 1 else _GAP
+    for axis in x_axes if len(names) == 1 else ():
+        axis.title.text = next(iter(names)) if axis is x_axes[-1] else None
+    names = {axis.title.text for axis in y_axes} - {None, ""}
+    for axis in y_axes if len(names) == 1 else ():
+        axis.title.text = next(iter(names))
+    panel_height = min(240, (_SCREEN_PX - gap * (len(named) - 1)) // len(named))
+    inner = len(named) * panel_height + (len(named) - 1) * gap
+    for i, (title, x, y) in enumerate(zip(named.values(), x_axes, y_axes, strict=True)):
+        top = 1.0 - i * (panel_height + gap) / inner
+        x.domain = [0.0, 1.0]
+        y.update(domain=[max(0.0, top - panel_height / inner), top], showticklabels=True)
+        title.update(x=0.5, y=top)
+    for scale in {SCALE, DIFFERENCE} & set(figure.layout):
+        if figure.layout[scale].colorbar.orientation == "h":
+            figure.layout[scale].colorbar.update(len=0.9, nticks=5)
+    margin = figure.layout.margin
+    height = inner + (margin.t or 0) + (margin.b or 0)
+    if figure.layout.legend.y is not None:
+        figure.layout.legend.y = 1 - (1 - figure.layout.legend.y) * figure.layout.height / height
+    figure.update_layout(height=height)
+    move_ends_apart(figure, panel_height)
+    return figure
+
+
+def _room_for_legend(figure: go.Figure, width: int) -> go.Figure:
+    """Make a figure taller, in place, where its legend needs more rows of `width` pixels than on a page."""
+    if not figure.layout.showlegend or figure.layout.legend.y is None:
+        return figure
+    more = LEGEND_PX * (legend_rows(figure.data, width) - legend_rows(figure.data))
+    old = figure.layout.height
+    figure.update_layout(
+        height=old + more,
+        margin_t=(figure.layout.margin.t or 0) + more,
+        legend_y=1 - (1 - figure.layout.legend.y) * old / (old + more),
+    )
+    return figure
+
+
+def on_phone(figure: go.Figure) -> go.Figure:
+    """Change a figure in place so that it can be read on a phone, panels below each other, and return it."""
+    return _room_for_legend(_stacked(figure), _LEGEND_PX)

@@ -1,0 +1,273 @@
+"""Small pictures of what the tasks are, of the ways to learn them, and of the four scenarios."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from imrc._checks import check_choice
+from imrc.evaluation.scenarios import SCENARIO_NAMES, SCENARIOS, ScenarioName
+from imrc.plots._drawing import COLOURS, DATA, Traces, axis, chart, image_cells, rgba, task_ticks
+from imrc.tasks import TaskSequence
+
+_SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
+_GAP = 1  # Pixels of an image's own size between two images.
+_HEIGHT = 196
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One image per class and task."""
+
+    grid: NDArray[np.float64]  # (classes (side + 1) - 1, tasks (side + 1) - 1): images from 0 to 1, NaN between them
+    side: int
+    labels: tuple[str, ...]  # of the tasks shown, as are the classes
+    classes: tuple[str, ...]
+    tasks: int  # how many there are
+
+
+def _some(shown: int, tasks: int) -> str:
+    return f", {shown} of {tasks}" if shown < tasks else ""
+
+
+def image_side(names: tuple[str, ...]) -> int | None:
+    """Return width and height of the images that columns with these names are; None if they are no square images."""
+    side = round(np.sqrt(len(names)))
+    pixels = side >= 4 and side * side == len(names) and re.fullmatch(r"pixel \d+,\d+", names[-1])
+    return side if pixels else None
+
+
+def sample_images(sequence: TaskSequence) -> Samples | None:
+    """Return one image of each of two classes per task; None if the inputs are no square images."""
+    side = image_side(sequence.feature_names)
+    if side is None:
+        return None
+    tasks = np.unique(np.linspace(0, len(sequence) - 1, min(len(sequence), _SHOWN)).round().astype(int))
+    classes = range(min(sequence.n_classes, 2))
+    step = side + _GAP
+    grid = np.full((len(classes) * step - _GAP, len(tasks) * step - _GAP), np.nan)
+    for column, j in enumerate(tasks):
+        X, y = sequence[int(j)].X, sequence.encoded(int(j))
+        for row in classes:
+            found = np.flatnonzero(y == row)
+            if len(found):
+                image = np.asarray(X[found[0]], dtype=np.float64).reshape(side, side)
+                image = image / max(float(image.max()), 1e-12)
+                grid[row * step : row * step + side, column * step : column * step + side] = image
+    labels = tuple(sequence.labels[j] for j in tasks)
+    return Samples(grid, side, labels, tuple(sequence.class_names[c] for c in classes), len(sequence))
+
+
+def image_strip(samples: Samples) -> go.Figure:
+    """Return the images of `sample_images`, tasks from left to right, classes from top to bottom."""
+    step, tasks = samples.side + _GAP, len(samples.labels)
+    centres = np.arange(tasks) * step + (samples.side - 1) / 2
+    ticks = task_ticks(samples.labels, first=0, ticks=6)
+    chosen = ticks.get("tickvals", list(range(0, tasks, max(1, tasks // 6))))
+    names = ticks.get("ticktext", [html.escape(samples.labels[i]) for i in chosen])
+    rows = [row * step + (samples.side - 1) / 2 for row in range(len(samples.classes))]
+    return chart(
+        [image_cells(samples.grid, hoverinfo="skip")],
+        axis(tickvals=[centres[i] for i in chosen], ticktext=names, showgrid=False, ticks="", constrain="domain"),
+        axis(
+            tickvals=rows,
+            ticktext=[html.escape(name) for name in samples.classes],
+            autorange="reversed",
+            showgrid=False,
+            ticks="",
+            scaleanchor="x",
+            constrain="domain",
+        ),
+        title="What is a task?",
+        subtitle=f"one sample of each answer; tasks from left to right{_some(tasks, samples.tasks)}",
+        height=_HEIGHT,
+        legend=False,
+        below=30,
+    )
+
+
+def class_shares(shares: NDArray[np.float64], labels: tuple[str, ...], classes: tuple[str, ...]) -> go.Figure:
+    """Return the shares of the classes by task, (tasks, classes) from `shares_of`, as small bars."""
+    order = np.argsort(-shares.mean(axis=0), kind="stable")[: len(CLASS_COLOURS)]
+    tasks = np.arange(1, len(shares) + 1)
+    traces = Traces()
+    for c, colour in zip(order, CLASS_COLOURS, strict=False):
+        name = html.escape(classes[c])
+        traces.add(
+            kind="bar",
+            x=tasks,
+            y=100 * shares[:, c],
+            name=name,
+            marker={"color": colour},
+            customdata=[html.escape(label) for label in labels],
+            hovertemplate="task %{customdata}: %{y:.0f} %<extra>" + name + "</extra>",
+        )
+    return chart(
+        traces,
+        axis(None, showgrid=False, range=[0.5, len(shares) + 0.5], **task_ticks(labels, ticks=6)),
+        axis(ticksuffix=" %", tickvals=[0, 50, 100], range=[0, 100]),
+        title="What is a task?",
+        subtitle=f"{len(shares)} tasks, from left to right, each with its own samples; share of each answer",
+        height=_HEIGHT + 26,
+        below=30,
+        barmode="stack",
+        order="normal",
+        bargap=0.15 if len(shares) <= 100 else 0.0,
+    )
+
+
+def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
+    """Return the share of each class in each task, shape (tasks, classes)."""
+    counts = sequence.class_counts().astype(np.float64)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+_WAYS = {"single": "<b>Alone</b>", "forward": "<b>Forward</b>", "forward_backward": "<b>Both ways</b>"}
+
+
+def three_ways() -> go.Figure:
+    """Return three ways to learn four tasks: arrows show which task helps which."""
+    traces: list[dict[str, Any]] = []
+    arrows: list[dict[str, Any]] = []
+    for row, (rule, text) in enumerate(_WAYS.items()):
+        colour, y = COLOURS[rule], 2.0 - row
+        traces.append(dots([1, 2, 3, 4], 15, rgba(colour, 0.35), colour, y))
+        for i in (1, 2, 3):
+            if rule != "single":
+                arrows.append(arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
+            if rule == "forward_backward":
+                arrows.append(arrow(i + 0.8, i + 0.2, y - 0.13, colour))
+        beside = {"x": 4.45, "y": y, "showarrow": False, "xanchor": "left", "align": "left", "font": {"size": 13}}
+        arrows.append({"text": text, **beside})
+    return chart(
+        traces,
+        axis(range=[0.7, 8.2], visible=False),
+        axis(range=[-0.5, 2.5], visible=False),
+        title="Three ways to learn",
+        height=_HEIGHT - 40,
+        legend=False,
+        below=10,
+        annotations=arrows,
+        margin={"l": 8, "r": 8},
+    )
+
+
+def dots(tasks: list[int], size: int, fill: str, line: str, y: float = 0.0) -> dict[str, Any]:
+    """Return a trace that draws tasks as circles in a row."""
+    return {
+        "type": "scatter",
+        "x": tasks,
+        "y": [y] * len(tasks),
+        "mode": "markers",
+        "marker": {"size": size, "color": fill, "line": {"width": 2, "color": line}},
+        "hoverinfo": "skip",
+        "name": "",
+    }
+
+
+def arrow(start: float, end: float, y: float, colour: str) -> dict[str, Any]:
+    """Return the annotation that draws a level arrow from `start` to `end`."""
+    return {
+        "x": end,
+        "y": y,
+        "ax": start,
+        "ay": y,
+        "xref": "x",
+        "yref": "y",
+        "axref": "x",
+        "ayref": "y",
+        "text": "",
+        "showarrow": True,
+        "arrowhead": 2,
+        "arrowsize": 1.1,
+        "arrowwidth": 2,
+        "arrowcolor": colour,
+    }
+
+
+CLASS_COLOURS = ("#0072B2", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#8A8F98")
+"""Distinct from the colours of the rules, so that a class is never mistaken for a rule."""
+
+
+def class_balance(table: pd.DataFrame) -> go.Figure:
+    """Draw rows per task, stacked by class; above six classes the five most frequent and the others together.
+
+    `table` is from `Cut.task_table`: task (from 1), name, rows, and one column "class NAME" per class.
+    """
+    classes = [column for column in table.columns if column.startswith("class ")]
+    counts = table[classes].to_numpy()
+    names = [html.escape(column.removeprefix("class ")) for column in classes]
+    if len(classes) > len(CLASS_COLOURS):
+        order = np.argsort(-counts.sum(axis=0), kind="stable")
+        first, rest = order[: len(CLASS_COLOURS) - 1], order[len(CLASS_COLOURS) - 1 :]
+        counts = np.column_stack([counts[:, first], counts[:, rest].sum(axis=1)])
+        names = [*(names[j] for j in first), f"{len(rest)} other classes"]
+    labels = [html.escape(str(name)) for name in table["name"]]
+    share = counts / np.maximum(table["rows"].to_numpy()[:, None], 1)
+    traces = Traces()
+    for j, name in enumerate(names):
+        traces.add(
+            kind="bar",
+            x=table["task"],
+            y=counts[:, j],
+            name=name,
+            marker={"color": CLASS_COLOURS[j]},
+            customdata=np.column_stack([labels, np.char.mod("%.0f %%", 100 * share[:, j])]),
+            hovertemplate="Task %{x} (%{customdata[0]})<br>%{y} rows, %{customdata[1]}<extra>" + name + "</extra>",
+        )
+    return chart(
+        traces,
+        axis("task", showgrid=False),
+        axis("samples", rangemode="tozero"),
+        title="How many samples of each class does each task have?",
+        height=320,
+        barmode="stack",
+        order="normal",
+        bargap=0.12 if len(table) <= 100 else 0.0,
+    )
+
+
+_TASKS = 4
+_PICTOGRAM_PX = 96
+
+
+def pictogram(scenario: ScenarioName) -> go.Figure:
+    """Return four tasks and the next one: filled where learnt from, ringed where tested, arrows where helped."""
+    check_choice("scenario", scenario, SCENARIO_NAMES)
+    tasks = list(range(1, _TASKS + 1))
+    last = _TASKS + 1 if scenario == "next_task" else _TASKS
+    tested = {"adaptation": [_TASKS], "next_task": [last]}.get(scenario, tasks)
+    both = scenario in ("continual", "multi_task")
+    colour = COLOURS["forward_backward" if both else "forward"]
+    arrows = []
+    for i in range(1, last):
+        arrows.append(arrow(i + 0.3, i + 0.7, 0.16 if both else 0.0, colour))
+        if both:
+            arrows.append(arrow(i + 0.7, i + 0.3, -0.16, colour))
+    traces = [dots(tasks, 15, rgba(colour, 0.4), colour), dots(tested, 25, "rgba(0,0,0,0)", DATA)]
+    shapes = []
+    if scenario == "multi_task":
+        # All of them are there from the start: one frame around them, and no task to come.
+        frame = {"type": "rect", "x0": 0.55, "x1": _TASKS + 0.45, "y0": -0.92, "y1": 0.92}
+        shapes.append({**frame, "line": {"color": COLOURS["reference"], "width": 1, "dash": "dot"}})
+    else:
+        traces.insert(0, dots([_TASKS + 1], 13, "rgba(0,0,0,0)", COLOURS["reference"]))
+    return chart(
+        traces,
+        axis(range=[0.4, _TASKS + 1.6], visible=False),
+        axis(range=[-1.0, 1.0], visible=False),
+        title=SCENARIOS[scenario].title,
+        height=_PICTOGRAM_PX,
+        legend=False,
+        below=4,
+        annotations=arrows,
+        shapes=shapes,
+        margin={"l": 4, "r": 4},
+    )

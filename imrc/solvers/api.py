@@ -1,0 +1,360 @@
+"""What others call: one problem (3) or many at a time, and the kernels compiled beforehand.
+
+The compiled kernels release the interpreter's lock, so plain threads use all cores; nothing here depends on a
+threading layer that could be entered twice. Numba and HiGHS are loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from joblib import cpu_count
+from numpy.typing import ArrayLike
+
+from imrc._checks import check_choice, check_int, check_matrix, check_real
+from imrc._types import Floats
+
+Method = Literal["subgradient", "exact"]
+METHODS: tuple[Method, ...] = ("subgradient", "exact")
+GRAM_NUMBERS = 8_000_000
+"""Room for rows of the Gram matrix in one problem (64 MB); they are computed when needed."""
+LARGE = 16
+"""Instances above which updating the scores is faster than computing them, as measured (tests/benchmarks/README.md)."""
+
+
+def cores() -> int:
+    """Return how many cores this process may use, also where a container has fewer than the machine."""
+    return int(cpu_count())
+
+
+def with_intercept(X: Floats) -> Floats:
+    """Return X with a first column of ones, C-contiguous."""
+    out = np.empty((X.shape[0], X.shape[1] + 1))
+    out[:, 0] = 1.0
+    out[:, 1:] = X
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Result of `solve`; `value` is the objective at `mu`.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (n_classes * (D + 1),)
+        Classifier parameters: one block per class, intercept first.
+    value : float
+        Objective of (3) at `mu`: the minimax risk R(U) once the problem is solved to optimality.
+    lower_bound : float or None
+        A number not above the optimum (over |mu| <= box where a box holds); None where none was sought or found.
+    gap : float or None
+        ``value - lower_bound``, where a bound is known.
+    iterations : int
+        Iterations done.
+    converged : bool
+        True if the optimum was reached within tolerance.
+    status : str
+        What happened, in words.
+    last : ndarray of shape (n_classes * (D + 1),)
+        Last iterate, from which a following problem can go on.
+    last_value : float
+        Objective at `last`.
+    box : float or None
+        Bound on |mu| that was in force; None: there was none.
+    """
+
+    mu: Floats
+    value: float
+    lower_bound: float | None
+    gap: float | None
+    iterations: int
+    converged: bool
+    status: str
+    last: Floats
+    last_value: float
+    box: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceSet:
+    """An instance set X ready for the subgradient kernel; make it with `prepare_instances`, share it freely."""
+
+    X1: Floats  # (n, D + 1), intercept column first
+    rows: Floats  # the same, padded for the kernel
+    columns: Floats  # the same transposed, for incremental scores; (0, 0) for direct ones
+
+    def __reduce__(self) -> tuple[Callable[[Floats], InstanceSet], tuple[Floats]]:
+        # Pickles hold the instances only; the layout is made again.
+        return prepare_instances, (self.X1,)
+
+
+def prepare_instances(X1: Floats, incremental: bool | None = None) -> InstanceSet:
+    """Lay out instances (n, D + 1, intercept first) once for all problems; `incremental` None: what is faster for n."""
+    from imrc.solvers._subgradient import PADDING
+
+    n, p = X1.shape
+    X1 = np.ascontiguousarray(X1)
+    rows = np.zeros((n, -(-p // PADDING) * PADDING))
+    rows[:, :p] = X1
+    follow = n > LARGE if incremental is None else incremental
+    return InstanceSet(X1, rows, np.ascontiguousarray(X1.T) if follow else np.empty((0, 0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One problem (3), on trusted input."""
+
+    instances: InstanceSet
+    tau: Floats  # (m,), as is lam
+    lam: Floats
+    start: Solution | None = None  # its last iterate and best point are used; exact: which parameters of that are not 0
+
+
+def run_subgradient(
+    instances: InstanceSet,
+    tau: Floats,
+    lam: Floats,
+    n_classes: int,
+    max_iter: int,
+    start: Floats,
+    candidate: Floats,
+) -> Solution:
+    """Run the compiled method on trusted input; vectors are flat, float64 and contiguous."""
+    from imrc.solvers import _subgradient
+
+    shape = (n_classes, instances.X1.shape[1])
+    best, last = np.empty(shape), np.empty(shape)
+    value, last_value = _subgradient.run(
+        instances.rows,
+        instances.columns,
+        GRAM_NUMBERS,
+        tau.reshape(shape),
+        lam.reshape(shape),
+        start.reshape(shape),
+        candidate.reshape(shape),
+        max_iter,
+        best,
+        last,
+    )
+    return Solution(
+        mu=best.ravel(),
+        value=value,
+        lower_bound=None,
+        gap=None,
+        iterations=max_iter,
+        converged=False,
+        status=f"stopped after {max_iter} iterations",
+        last=last.ravel(),
+        last_value=last_value,
+    )
+
+
+def _solve(problem: Problem, n_classes: int, max_iter: int, method: str) -> Solution:
+    tau, start = problem.tau, problem.start
+    last, best = (np.zeros_like(tau),) * 2 if start is None else (start.last, start.mu)
+    if method == "exact":
+        from imrc.solvers._exact import solve_exact
+
+        return solve_exact(problem.instances.X1, tau, problem.lam, n_classes, start=best)
+    return run_subgradient(problem.instances, tau, problem.lam, n_classes, max_iter, last, best)
+
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_pool_owner = 0
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    """One pool per process, made at first use (again after a fork)."""
+    global _pool, _pool_owner
+    with _lock:
+        if _pool is None or _pool_owner != os.getpid():
+            _pool = ThreadPoolExecutor(cores(), thread_name_prefix="imrc-solver")
+            _pool_owner = os.getpid()
+        return _pool
+
+
+def solve_many(
+    problems: Sequence[Problem],
+    n_classes: int,
+    max_iter: int = 2000,
+    *,
+    threads: int | None = None,
+    method: str = "subgradient",
+) -> list[Solution]:
+    """Solve independent problems, in their order; the results do not depend on the number of threads.
+
+    `threads` None: all cores if there is more than one problem; never more than 1 from inside `solve_many` itself.
+    """
+    if len(problems) < 2 or (threads or cores()) < 2:
+        return [_solve(problem, n_classes, max_iter, method) for problem in problems]
+    futures = [_shared_pool().submit(_solve, problem, n_classes, max_iter, method) for problem in problems[1:]]
+    first = _solve(problems[0], n_classes, max_iter, method)  # this thread works as well
+    return [first, *(future.result() for future in futures)]
+
+
+def _check_problem(X: ArrayLike, tau: ArrayLike, lam: ArrayLike, n_classes: int) -> tuple[Floats, Floats, Floats, int]:
+    X = check_matrix("X", X)
+    if len(X) == 0:
+        raise ValueError("X must hold at least one instance.")
+    n_classes = check_int("n_classes", n_classes, 2)
+    size = n_classes * (X.shape[1] + 1)
+    vectors = []
+    for name, value in (("tau", tau), ("lam", lam)):
+        vector = np.ascontiguousarray(value, dtype=np.float64)
+        if vector.shape != (size,):
+            raise ValueError(f"{name} must have shape ({size},) = n_classes * (features + 1); got {vector.shape}.")
+        if not np.isfinite(vector).all():
+            raise ValueError(f"{name} has a missing or infinite value at index {np.argmin(np.isfinite(vector))}.")
+        vectors.append(vector)
+    if (vectors[1] < 0).any():
+        raise ValueError(f"lam must not be negative; it is at index {int(np.argmax(vectors[1] < 0))}.")
+    return X, vectors[0], vectors[1], n_classes
+
+
+def _starting_points(warm_start: Solution | ArrayLike | None, tau: Floats) -> tuple[Floats, Floats]:
+    """Return first iterate and first candidate."""
+    if isinstance(warm_start, Solution):
+        start, candidate = warm_start.last, warm_start.mu
+    elif warm_start is None:
+        start = candidate = np.zeros_like(tau)
+    else:
+        start = candidate = np.ascontiguousarray(warm_start, dtype=np.float64)
+    if start.shape != tau.shape:
+        raise ValueError(f"warm_start must have {tau.shape[0]} parameters; got shape {start.shape}.")
+    if not (np.isfinite(start).all() and np.isfinite(candidate).all()):
+        raise ValueError("warm_start has a missing or infinite value.")
+    return start, candidate
+
+
+def solve(
+    X: ArrayLike,
+    tau: ArrayLike,
+    lam: ArrayLike,
+    *,
+    n_classes: int,
+    method: Method = "subgradient",
+    max_iter: int = 2000,
+    box: float | None = None,
+    warm_start: Solution | ArrayLike | None = None,
+    lower_bound: bool = False,
+) -> Solution:
+    """Solve problem (3) for one uncertainty set.
+
+    Parameters
+    ----------
+    X : array-like of shape (N, D)
+        Instances over which the maximum runs, without the intercept column.
+    tau : array-like of shape (n_classes * (D + 1),)
+        Mean vector: one block per class, intercept first.
+    lam : array-like of shape (n_classes * (D + 1),)
+        Confidence vector, not negative.
+    n_classes : int
+        Number of classes, at least 2.
+    method : {"subgradient", "exact"}
+        "subgradient": the paper's accelerated scheme, eq. (ASM) of its appendix, stopped after `max_iter` iterations.
+        "exact": the optimum of the linear program by HiGHS, to a relative gap of 1e-6 that is certified.
+    max_iter : int
+        Iterations of the subgradient method, at least 1. The paper uses 2000, which is early stopping.
+    box : float or None
+        Exact method: bound on every |mu|. None: no bound, unless there is no optimum without one (the uncertainty set
+        restricted to X is empty, which happens often with backward learning, few samples and X = the task's own);
+        then |mu| <= 1 is used and the status says so. The subgradient method takes no box.
+    warm_start : Solution, array-like of shape (n_classes * (D + 1),), or None
+        Where to start: an array is both first iterate and first candidate; a Solution gives its last iterate and
+        its best point (what the paper's code does along the forward chain). None: zeros. The exact method begins with
+        the components that are not zero there: several times faster where few change.
+    lower_bound : bool
+        Subgradient method: also find a lower bound of the optimum, by the exact method, which can take many times as
+        long. The exact method always has one.
+
+    Returns
+    -------
+    Solution
+        `lower_bound` and `gap` are None for the subgradient method unless the bound was asked for. They are None even
+        then for more than 600 pairs of instance and class (use method="exact"), and if the uncertainty set restricted
+        to X is empty, when the objective has no lower end; the status says so.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or values are not finite, or a box is given to the subgradient method.
+
+    Examples
+    --------
+    Two instances, one per class, known exactly: the worst case can be driven to nothing.
+
+    >>> solution = solve([[1.0], [-1.0]], [0.5, 0.5, 0.5, -0.5], [0.0] * 4, n_classes=2)
+    >>> round(solution.value, 3)
+    0.0
+
+    The same to a certified gap.
+
+    >>> solution = solve([[1.0], [-1.0]], [0.5, 0.5, 0.5, -0.5], [0.0] * 4, n_classes=2, method="exact")
+    >>> solution.status, solution.gap < 1e-6
+    ('optimal', True)
+    """
+    check_choice("method", method, METHODS)
+    X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
+    max_iter = check_int("max_iter", max_iter, 1)
+    if box is not None:
+        box = check_real("box", box, 0.0, low_open=True)
+        if method != "exact":
+            raise ValueError('box is an option of method="exact"; the subgradient method has no bound on mu.')
+    start, candidate = _starting_points(warm_start, tau)
+    X1 = with_intercept(X)
+    if method == "exact":
+        from imrc.solvers._exact import solve_exact
+
+        solution = solve_exact(X1, tau, lam, n_classes, box, candidate)
+    else:
+        solution = run_subgradient(prepare_instances(X1), tau, lam, n_classes, max_iter, start, candidate)
+    if not np.isfinite([solution.value, solution.last_value]).all():
+        raise ValueError("The scores became too large for floating-point numbers; scale the features.")
+    if lower_bound and method == "subgradient":
+        from imrc.solvers._exact import certify
+
+        return certify(solution, X1, tau, lam)
+    return solution
+
+
+Kernels = Literal["subgradient", "log loss"]
+STAGES: dict[Kernels, tuple[str, float]] = {
+    "subgradient": ("subgradient method", 4.5),
+    "log loss": ("rule for log loss", 6.5),
+}
+"""Per group: name, and seconds it takes on the machine of the benchmarks (shares of the progress bar)."""
+
+
+def warm_up(
+    progress: Callable[[float, str], None] | None = None, kernels: Sequence[Kernels] = ("subgradient", "log loss")
+) -> float:
+    """Compile the kernels, or load them from the cache, and return the seconds: some ten at first, later half a second.
+
+    Compiled code is kept next to the package, or in the user's cache folder where that is read-only.
+    ``progress(fraction, text)`` is called before each stage and at the end with 1.0; the exact method needs no kernels.
+    """
+    from imrc.solvers.logistic import solve_log_loss
+
+    started = time.perf_counter()
+    stages = [STAGES[check_choice("kernels", group, tuple(STAGES))] for group in kernels]
+    total, done = sum(seconds for _, seconds in stages), 0.0
+    ones, zeros = np.ones((2, 2)), np.zeros(4)
+    for group, (name, seconds) in zip(kernels, stages, strict=True):
+        if progress is not None:
+            progress(done / total, f"Compiling: {name}")
+        if group == "subgradient":
+            run_subgradient(prepare_instances(ones), zeros, zeros, 2, 1, zeros, zeros)
+        else:
+            solve_log_loss(ones, np.array([0, 1]), np.full(2, 0.5), 1.0, zeros.reshape(2, 2), primal=True, max_iter=2)
+        done += seconds
+    if progress is not None:
+        progress(1.0, "Compiled")
+    return time.perf_counter() - started

@@ -1,0 +1,176 @@
+"""What was decided about one file, so that the next one is read in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import DataError
+from imrc._types import Floats
+from imrc.tables.cells import Column, plain_number
+
+if TYPE_CHECKING:
+    import imrc.tables
+    from imrc.tables.read import Table
+
+DAY = 86_400
+_READ = ("kind", "decimal", "dayfirst")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a file becomes features, labels and names of tasks; `to_dict` and `from_dict` hold it as JSON does.
+
+    `label`, `task` and each of `features` are mappings with the column's ``name``, its ``kind`` ("number", "category",
+    "date"), ``decimal`` and ``dayfirst`` as they were read; words have ``categories``, features a ``fill`` (the
+    median of the first task), a label ``classes`` or the ``threshold`` that makes two of numbers, a task a ``period``.
+    """
+
+    label: Mapping[str, Any]
+    task: Mapping[str, Any] | None
+    features: Sequence[Mapping[str, Any]]
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as JSON can hold it."""
+        return {"version": 1, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Recipe:
+        """Return the recipe that `to_dict` wrote; DataError for anything else."""
+        if not isinstance(told, Mapping) or told.get("version") != 1 or {"label", "features"} - set(told):
+            raise DataError("This is no recipe for reading files that this version knows.")
+        return cls(told["label"], told.get("task"), told["features"], told.get("reading", {}))
+
+    def apply(
+        self,
+        source: imrc.tables.Source,
+        *,
+        name: str | None = None,
+        fill: bool = False,
+        **reading: Any,  # noqa: ANN401 - of open_table
+    ) -> tuple[Floats, NDArray[Any] | None, NDArray[np.str_], list[str]]:
+        """Read the next file: features, labels (None if the column is not there), the task of each row, and notes.
+
+        Every row of the file has a row of features, in the columns and units of the tasks the recipe was made from: NaN
+        where a cell is missing (with `fill` the median of the first task), for a word that is new the number after the
+        last one, which a representation takes for "other". Labels and tasks are "" where a row has none. A column that
+        is not there is refused by name. `reading` are options of `open_table` where they differ from the recipe's, such
+        as another `sheet`.
+        """
+        from imrc.tables import open_table
+
+        known = [column for column in (self.label, self.task, *self.features) if column is not None]
+        table = open_table(
+            source,
+            name=name,
+            **{**self.reading, **reading},
+            columns={told["name"]: {part: told[part] for part in _READ} for told in known},
+        )
+        there, notes = set(table.names), list(table.notes)
+        gone = [repr(column["name"]) for column in self.features if column["name"] not in there]
+        if gone:
+            raise DataError(
+                f"The file has no column {', '.join(gone[:5])}{' …' if len(gone) > 5 else ''}, which the first file "
+                f"had and the model learnt from. It has: {', '.join(table.names[:30])}."
+            )
+        X = np.stack([self._values(table, told, fill, notes) for told in self.features], axis=1)
+        labels = self._labels(table, notes) if self.label["name"] in there else None
+        tasks = np.full(table.n_rows, "", dtype=object)
+        if self.task is not None and self.task["name"] in there:
+            column = table.column(self.task["name"])
+            tasks[column.present] = _names(column, self.task)
+        return X, labels, tasks.astype(str), notes
+
+    def _values(self, table: Table, told: Mapping[str, Any], fill: bool, notes: list[str]) -> Floats:
+        column = table.column(told["name"])
+        values = np.where(column.present, column.values, np.nan).astype(np.float64)
+        if told["kind"] == "category" and column.present.any():
+            place = {word: code for code, word in enumerate(told["categories"])}
+            words, codes = np.unique(column.words().astype(str), return_inverse=True)
+            found = np.array([place.get(word, place.get(_plain(word), len(place))) for word in words], dtype=np.float64)
+            new = [word for word, code in zip(words.tolist(), found, strict=True) if word and code == len(place)]
+            if new:
+                shown = ", ".join(map(repr, new[:3])) + (" …" if len(new) > 3 else "")
+                notes.append(f"Column {column.name!r}: {len(new):,} words are new ({shown}); they count as other.")
+            return np.where(column.present, found[codes], np.nan)
+        if column.kind not in (told["kind"], "empty"):
+            notes.append(f"Column {column.name!r} holds no {told['kind']}s as it did; its cells count as missing.")
+            values[:] = np.nan
+        values = values / DAY if told["kind"] == "date" else values
+        gaps = np.isnan(values)
+        if fill and gaps.any():
+            values[gaps] = told["fill"]
+            notes.append(f"Column {column.name!r}: {gaps.sum():,} missing values were filled with {told['fill']:g}.")
+        return values
+
+    def _labels(self, table: Table, notes: list[str]) -> NDArray[Any] | None:
+        column, classes = table.column(self.label["name"]), list(self.label["classes"])
+        if not column.present.any():
+            return None
+        if self.label.get("threshold") is not None:
+            above = column.values > self.label["threshold"]
+            return np.where(column.present, np.where(above, classes[0], classes[1]), "")
+        words = column.words()
+        new = sorted(set(words.tolist()) - set(map(str, classes)) - {""})
+        if new:
+            notes.append(f"The label {column.name!r} has classes that are new: {', '.join(map(repr, new[:5]))}.")
+        whole = not new and all(isinstance(c, int) for c in classes) and column.present.all()
+        return words.astype(np.int64) if whole else words
+
+
+def _plain(word: str) -> str:
+    """Return a number as the words of a column of numbers write it."""
+    try:
+        return plain_number(float(word))
+    except ValueError:
+        return word
+
+
+def _names(column: Column, told: Mapping[str, Any]) -> NDArray[Any]:
+    from imrc.tables.cut import periods_of
+
+    if column.kind != "date" or told["kind"] != "date":
+        return column.words()[column.present]
+    codes, names = periods_of(column.values[column.present], told["period"])
+    return np.array(names, dtype=object)[codes]
+
+
+def recipe_of(
+    table: Table,
+    label: Column,
+    source: Column,
+    task: Column | None,
+    period: str,
+    columns: Sequence[Column],
+    first: Floats,
+) -> Recipe:
+    """Return the recipe of a cut; `source` is the label before a threshold was set, `first` the first task."""
+    classes: list[Any] = list(label.categories)
+    if label.kind != "category":
+        present = np.unique(label.values[label.present])
+        whole = label.kind == "number" and (present == np.round(present)).all()
+        classes = [int(value) if whole else plain_number(value) for value in present]
+    said: dict[str, Any] = {"kind": label.kind, "classes": classes}
+    if label.kind == "category" and source.kind == "number" and label.categories[0].startswith("above "):
+        said |= {"kind": "number", "threshold": float(label.categories[0].removeprefix("above "))}
+    with np.errstate(all="ignore"):
+        fills = [float(np.median(cells[~np.isnan(cells)])) if (~np.isnan(cells)).any() else 0.0 for cells in first.T]
+    features = [
+        {**_told(column), "categories": list(column.categories)} if column.kind == "category"
+        else {**_told(column), "fill": value}
+        for column, value in zip(columns, fills, strict=True)
+    ]  # fmt: skip
+    reading = {name: values[0] for name, values in table.choices.items() if name in ("dayfirst", "decimal")}
+    reading["header"] = table.choices.get("header", (True,))[0]
+    return Recipe(
+        {**_told(source), **said}, None if task is None else {**_told(task), "period": period}, features, reading
+    )
+
+
+def _told(column: Column) -> dict[str, Any]:
+    return {"name": column.name, "kind": column.kind, "decimal": column.decimal, "dayfirst": column.dayfirst}

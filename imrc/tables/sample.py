@@ -1,0 +1,95 @@
+"""A made-up sample table, and a guess which columns of a table are label and task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imrc.tables.cells import Column, Period
+from imrc.tables.cut import MAX_CLASSES, suggested_period
+from imrc.tables.read import Table
+from imrc.tasks import MAX_TASKS
+
+_LABEL_WORDS = (
+    *("label", "class", "target", "y", "outcome", "category", "fault", "default", "result", "state", "status", "churn"),
+    *("response", "diagnosis", "survived", "species", "failure", "fraud", "spam", "klasse", "zielvariable"),
+)
+_FEW = 10
+"""A last column with at most so many different words or whole numbers is taken for the label."""
+_TASK_WORDS = ("task", "batch", "block", "week", "month", "year", "day", "date", "time", "period", "season", "session")
+
+
+def sample_csv(rows: int = 2400, seed: int = 0) -> bytes:
+    """Return a CSV with dates, a category, numbers, missing values and two classes that drift from week to week.
+
+    Readings of pumps, made up, 60 a week: the settings at which a pump fails wander over the weeks.
+
+    >>> sample_csv(2).decode().splitlines()[0]
+    'date,pump,temperature,pressure,vibration,flow,state'
+    """
+    generator = np.random.default_rng([seed, 6])
+    week = np.arange(rows) // 60
+    date = np.datetime64("2023-01-02") + (week * 7 + np.arange(rows) % 60 * 7 // 60).astype("timedelta64[D]")
+    weeks = int(week[-1]) + 1
+    drift = np.cumsum(generator.normal(0.0, 0.25, (weeks, 4)), axis=0)
+    fails = generator.random(rows) < 0.4
+    direction = np.array([1.0, -0.6, 0.8, -0.4])
+    # Both classes wander together; what separates them turns slowly.
+    turn = np.cumsum(generator.normal(0.0, 0.15, (weeks, 4)), axis=0)
+    values = drift[week] + (fails[:, None] - 0.4) * (direction + turn[week]) + generator.normal(0.0, 0.9, (rows, 4))
+    values = np.array([60.0, 4.0, 1.2, 30.0]) + values * np.array([5.0, 0.5, 0.3, 4.0])
+    text = np.char.mod("%.2f", values)
+    text[generator.random(rows) < 0.03, 2] = ""
+    pump = generator.choice(["A", "B", "C"], rows)
+    state = np.where(fails, "fault", "normal")
+    lines = ["date,pump,temperature,pressure,vibration,flow,state"]
+    lines += [",".join([str(date[i]), pump[i], *text[i], state[i]]) for i in range(rows)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A guess at the roles of columns, for a person to confirm: `period` for dates, `block` without a task."""
+
+    label: str | None
+    task: str | None
+    period: Period
+    block: int
+
+
+def suggest(table: Table) -> Suggestion:
+    """Guess which columns are label and task.
+
+    The label: a column with 2 to 50 different values, by its name, else the last column of the table if it has at most
+    10 different words or whole numbers, else the only column of words with so many; None if in doubt.
+    The task: a date, or a column whose name says so and that repeats its values.
+
+    >>> from imrc.tables import open_table
+    >>> suggest(open_table(sample_csv()))
+    Suggestion(label='state', task='date', period='month', block=120)
+    """
+    possible = [c for c in table.columns if c.kind != "empty" and 2 <= c.distinct <= MAX_CLASSES and c.kind != "date"]
+    named = [c for c in possible if c.name.lower() in _LABEL_WORDS]
+    few = [c for c in possible if c.distinct <= _FEW and _looks_like_classes(c)]
+    last = [c for c in few if c is table.columns[-1]]
+    words = [c for c in few if c.kind == "category"]
+    only = words if len(words) == 1 else []
+    label = next((group[-1].name for group in (named, last, only) if group), None)
+
+    def repeats(count: int) -> bool:
+        return 2 <= count <= min(MAX_TASKS, table.n_rows // 4)
+
+    dates = [c for c in table.columns if c.kind == "date" and c.distinct >= 2]
+    others = [c for c in table.columns if c.kind in ("number", "category") and repeats(c.distinct)]
+    told = [c for c in others if c.name.lower() in _TASK_WORDS and c.name != label]
+    task = dates[0] if dates else (told[0] if told else None)
+    period: Period = suggested_period(task) if task is not None and task.kind == "date" else "value"
+    block = max(2, min(max(table.n_rows // 20, 10), 300, table.n_rows // 2))
+    return Suggestion(label, task.name if task else None, period, block)
+
+
+def _looks_like_classes(column: Column) -> bool:
+    """Whether a column holds words or whole numbers."""
+    values = column.values[column.present]
+    return column.kind == "category" or bool((values == np.round(values)).all())

@@ -1,0 +1,1 @@
+"""Against others: published methods and references."""

@@ -1,0 +1,1 @@
+"""Is it evolving? The finding, the evidence, what changed."""

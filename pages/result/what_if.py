@@ -1,0 +1,187 @@
+"""What if, on the page *Result*: blocks of another size, another order, a task less; run on demand, kept for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import streamlit as st
+
+import imrc
+from imrc.diagnostics import assess
+from imrc.evaluation import RunResult, RunSettings
+from imrc.evaluation import what_if as asked
+from imrc.plots.what_if import blocks_chart, gains_chart, without_chart
+from pages.shell import charts, controls, links, places, running
+from pages.shell.keeping import Store, shared
+
+QUESTIONS = {"blocks": "Other block sizes", "order": "Another order", "drop": "A task less"}
+_LABELS = {"all": "As many in all", "task": "n in every block"}
+_STOPPED = "what_if_stopped"
+
+_kept: Callable[[], Store[tuple[Hashable, ...], Any]] = shared("what if")
+
+
+def _stop(key: Hashable) -> None:
+    st.session_state[_STOPPED] = key
+
+
+def _found(
+    key: tuple[Hashable, ...],
+    sequence: imrc.TaskSequence,
+    settings: RunSettings,
+    make: Callable[[Callable[[float], object]], Any],
+) -> Any:  # noqa: ANN401 - whatever is made
+    """Return what is kept, or make it with progress and a Stop button; None if it was stopped or is too large."""
+    slot = st.empty()
+    kept = _kept().get(key)
+    if kept is not None:
+        return kept
+    if st.session_state.get(_STOPPED) == key:
+        with slot.container():
+            st.warning("Stopped before all runs had ended.", icon=":material/stop:")
+            icon = ":material/play_arrow:"
+            st.button("Start again", key="what_if_again", icon=icon, on_click=_stop, args=(None,), help="Runs it.")
+        return None
+    with slot.container():
+        if not places.may_run(sequence, settings):
+            return None
+        running.ensure_compiled()
+        with places.turn() as pace:
+            bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
+
+            def tick(share: float) -> None:
+                bar.progress(share, text=f"Running … {100 * share:.0f} %")
+                pace(share)
+
+            made = make(tick)
+    slot.empty()
+    return _kept().put(key, made)
+
+
+def show(result: RunResult, sequence: imrc.TaskSequence) -> None:
+    """Show the answer to the question chosen."""
+    question = controls.switch(
+        "What if there were …",
+        QUESTIONS,
+        "what_if",
+        "The same rows cut every so many rows; the same tasks in random order; or all tasks but one. Runs of "
+        "their own, with the settings of this one.",
+    )
+    head, settings = sequence.head(result.n_tasks), result.settings
+    if settings.scenario != "continual":
+        st.caption("Whatever the scenario, these runs learn tasks as they arrive.")
+    if question == "blocks":
+        _blocks(head, settings)
+    elif len(head) < 3:
+        st.info("At least 3 tasks are needed.", icon=":material/info:")
+    elif question == "order":
+        _order(head, settings)
+    else:
+        _drop(head, settings)
+
+
+def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
+    labels = controls.switch(
+        "Labels",
+        _LABELS,
+        "what_if_labels",
+        "As many in all: n grows with the block, so that as many rows are labelled whatever its size. Or the n of "
+        "the sidebar in every block: smaller blocks then have more labels in all.",
+    )
+    scale = labels == "all"
+    sizes = asked.block_sizes(head, settings, scale=scale)
+    if not sizes:
+        st.info("There are too few rows to cut them otherwise, with so many samples a task.", icon=":material/info:")
+        return
+    largest = asked.in_blocks(head, sizes[0])
+    key = ("blocks", head.fingerprint, settings, scale)
+    needs = asked.settings_for(sizes[0], head, settings, scale=scale)
+    table = _found(
+        key,
+        largest,
+        needs,
+        lambda tick: asked.over_blocks(head, settings, sizes, diagnose=assess, scale=scale, tick=tick),
+    )
+    if table is None:
+        return
+    present = round(float(head.sizes.mean()))
+    st.markdown(asked.blocks_sentence(table, present))
+    charts.show(
+        blocks_chart,
+        table,
+        present,
+        name="what-if-blocks",
+        alt="Error of each rule against the number of rows in a block, with 95 % bands.",
+    )
+    main = table[table["rule"] == "forward_backward"]
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        main[["size", "tasks", "n", "value", "stderr", "title"]],
+        hide_index=True,
+        column_config={
+            "size": number("Rows in a block", format="%d"),
+            "tasks": "Blocks",
+            "n": "n",
+            "value": number("Error, forward and backward", format="%.3f"),
+            "stderr": number("± standard error", format="%.3f"),
+            "title": "Verdict",
+        },
+    )
+    charts.csv(table, name="what-if-blocks")
+    st.caption(
+        "The rows of all tasks, one after the other, cut every so many rows; what is left over at the end is left out. "
+        "Other blocks have other test samples, so these errors are not paired."
+    )
+
+
+def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
+    key = ("order", head.fingerprint, settings)
+    found = _found(key, head, settings, lambda tick: asked.shuffled(head, settings, tick=tick))
+    if found is None:
+        return
+    st.markdown(asked.shuffled_sentence(found))
+    charts.show(
+        gains_chart,
+        found,
+        name="what-if-order",
+        alt="Gain of the rules over a single task, in the order of arrival and in random order, with 95 % intervals.",
+    )
+    st.caption(
+        "Error of all tasks at the last step. Each repetition has a random order of its own, and learns from and is "
+        "tested on the same rows in both."
+    )
+
+
+def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
+    middle = max(1, len(head) // 2)
+    links.start_anew((head.fingerprint, len(head)), what_if_task=middle)
+    task = int(
+        st.number_input(
+            "Task left out",
+            1,
+            len(head),
+            middle,
+            key="what_if_task",
+            bind="query-params",
+            help="All others are learnt without it, on the same rows.",
+            width=200,
+        )
+    )
+    key = ("drop", head.fingerprint, settings, task)
+    found = _found(key, head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
+    if found is None:
+        return
+    st.markdown(asked.without_sentence(found, task - 1))
+    charts.show(
+        without_chart,
+        found,
+        task - 1,
+        head.labels,
+        name="what-if-drop",
+        alt=f"By how much the error of every other task rises without task {task}, with 95 % intervals.",
+    )
+    st.caption(
+        "Error of each task at the last step, learnt from and tested on the same rows with and without it. Single "
+        "intervals: among 20 tasks about one leaves out 0 by chance."
+    )

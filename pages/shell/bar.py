@@ -1,0 +1,115 @@
+"""The line under the navigation: what is shown, its result, and the run pinned beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from imrc.datasets import DataError
+from imrc.evaluation import RunResult
+from imrc.evaluation.comparison import run_difference
+from imrc.evaluation.significance import Interval, with_error
+from imrc.wording import RULES, decimal
+from pages.shell import data, running, state
+from pages.shell.choice import Choice
+from pages.shell.words import plain
+
+
+def _what(choice: Choice) -> str:
+    return f"**{plain(data.title_of(choice.dataset))}** · {choice.in_words()}"
+
+
+def _errors(result: RunResult) -> str:
+    headlines = result.headline()
+    shown = (f"{RULES[rule].lower()} **{with_error(headlines[rule])}**" for rule in _shown(result))
+    return f"{result.measure()}: {' · '.join(shown)}"
+
+
+def _shown(result: RunResult) -> tuple[str, str]:
+    return ("single", result.scenario.main)
+
+
+def show() -> None:
+    """Draw the line; the result comes in when the page has it, or at once where it is kept."""
+    visit = state.visit()
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    words = row.empty()
+
+    def fill(result: RunResult | None) -> None:
+        text = _what(visit.choice)
+        if result is not None:
+            if result.n_tasks < visit.choice.k:
+                text += f" · **stopped after {result.n_tasks} of {visit.choice.k} tasks**"
+            text += f" · {_errors(result)}"
+        words.markdown(f":small[{text}]")
+
+    fill(_kept(visit.choice))
+    below = visit.show_result
+
+    def show_result(result: RunResult) -> None:
+        fill(result)
+        if below is not None:
+            below(result)
+
+    visit.show_result = show_result
+    pinned = visit.pinned is not None
+    row.button(
+        "Unpin" if pinned else "Pin",
+        key="pin",
+        type="tertiary",
+        icon=":material/keep_off:" if pinned else ":material/keep:",
+        on_click=visit.pin,
+        args=(None if pinned else visit.choice,),
+        help="Takes the pinned run away."
+        if pinned
+        else "Keeps this run in sight while you change settings, to compare the two. It is part of the link.",
+    )
+
+
+def timed(place: Any) -> Callable[[RunResult], object]:  # noqa: ANN401 - a place on the page
+    """Return what writes into a place how long a run took."""
+
+    def write(result: RunResult) -> None:
+        many = result.settings.repetitions
+        place.caption(
+            f"Ran in {result.time_s.sum():.2f} s: {result.n_tasks} tasks, {many} repetition{'s' * (many > 1)}."
+        )
+
+    return write
+
+
+def _kept(choice: Choice) -> RunResult | None:
+    try:
+        return running.stored_result(choice)
+    except DataError:
+        return None
+
+
+def pinned() -> None:
+    """Draw the pinned run beside the present one; computed where it is not kept, so the page comes first."""
+    visit = state.visit()
+    now = _kept(visit.choice)
+    if visit.pinned is None or now is None:
+        return
+    if visit.pinned == visit.choice:
+        st.caption(":material/keep: This run is pinned. Change a setting to compare.")
+        return
+    before = running.result_of(visit.pinned)
+    if before is None:
+        return
+    differences = [(rule, run_difference(now, before, rule)) for rule in _shown(now)]
+    told = " · ".join(f"{RULES[rule].lower()} {_difference(one)}" for rule, one in differences if one is not None)
+    if not told:
+        told = "the runs have other tasks, other draws or another scenario, so their errors cannot be compared"
+    st.markdown(f":small[Pinned: {_what(visit.pinned)} · {_errors(before)}]  \n:small[Now minus pinned: {told}]")
+
+
+def _difference(difference: Interval) -> str:
+    shown = decimal(difference.mean)
+    if np.isfinite(difference.low):
+        certain = "more than noise" if difference.clear else "may be noise"
+        shown += f" (95 % interval {decimal(difference.low)} to {decimal(difference.high)}, {certain})"
+    return shown.replace("-", "−")

@@ -1,0 +1,112 @@
+"""Showing figures and tables: one place for headings, toolbar, file names and alternative texts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.shell import drawings, screen
+from pages.shell.words import plain
+
+IMAGE_FORMATS = ("png", "svg")
+_BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def show(  # noqa: ANN201 - Streamlit's own state object
+    builder: Callable[..., go.Figure],
+    *values: Any,  # noqa: ANN401 - whatever the builder takes
+    name: str,
+    alt: str,
+    select: bool = False,
+    **options: Any,  # noqa: ANN401
+):
+    """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
+
+    The values and options alone decide what the figure shows. `name` is the key of the element and stem of the file
+    saved from its toolbar, `alt` what the chart shows for screen readers; the numbers drawn are added.
+
+    With `select` the page reruns when a point is clicked, and the selection is returned. On a phone nothing can be
+    selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there.
+    """
+    dark, narrow = st.context.theme.type == "dark", screen.narrow()
+    drawing = drawings.drawing(builder, values, options, narrow=narrow, dark=dark)
+    st.markdown(f"### {plain(drawing.title)}" + (f" :small[{plain(drawing.unit)}]" if drawing.unit else ""))
+    config: dict[str, Any] = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d"],
+        "doubleClick": False,
+        "toImageButtonOptions": {
+            "format": st.session_state.get("image_format") or IMAGE_FORMATS[0],
+            "filename": f"imrc-{name}",
+            "scale": 2,
+        },
+    }
+    # theme=None: Streamlit's own theme would move legends and change sizes and colours.
+    selecting = select and not narrow
+    selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
+    event = st.plotly_chart(
+        drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width="stretch", **selection
+    )
+    return event if selecting else None
+
+
+def clicked(name: str) -> Any:  # noqa: ANN401 - whatever the figure gives its points
+    """Return the data of the point clicked in a chart, None if there is none; known before the chart is drawn."""
+    event = st.session_state.get(name)
+    points = event.selection.points if event else []
+    data = points[0].get("customdata") if points else None
+    return data[0] if isinstance(data, list) else data
+
+
+def table(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV", **options: Any) -> None:  # noqa: ANN401
+    """Show a table with a button that saves it as a file of this name; `options` are for `st.dataframe`."""
+    st.dataframe(frame, hide_index=True, **options)
+    csv(frame, name=name, label=label)
+
+
+def csv(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV") -> None:
+    """Show a button that saves a table; the file is written when somebody asks for it."""
+    st.download_button(
+        label,
+        lambda: csv_text(frame),
+        f"imrc-{name}.csv",
+        "text/csv",
+        key=f"csv-{name}",
+        icon=":material/download:",
+        on_click="ignore",
+        help="The numbers as comma-separated values, in full precision.",
+    )
+
+
+def harmless(value: Any) -> Any:  # noqa: ANN401 - a cell of a table
+    """Return a cell as it is, but a text that a spreadsheet would take for a formula behind an apostrophe.
+
+    Names of tasks and classes come from files of anybody. Numbers stay numbers, also negative ones written as text.
+
+    >>> harmless("=HYPERLINK(1)"), harmless("-2"), harmless(-2), harmless("May"), harmless("-x")
+    ("'=HYPERLINK(1)", '-2', -2, 'May', "'-x")
+    """
+    if not isinstance(value, str) or not value.startswith(_BEGINS_A_FORMULA):
+        return value
+    with contextlib.suppress(ValueError):
+        float(value)
+        return value
+    return f"'{value}"
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    r"""Return a table as comma-separated values in which no text of a file is a formula.
+
+    >>> csv_text(pd.DataFrame({"=a": [-1.5], "task": ["@SUM(A1)"]}))
+    "'=a,task\n-1.5,'@SUM(A1)\n"
+    """
+    safe = frame.rename(columns=harmless)
+    for position, kind in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_datetime64_any_dtype(kind):
+            safe.isetitem(position, frame.iloc[:, position].astype(object).map(harmless))
+    return safe.to_csv(index=False, lineterminator="\n")

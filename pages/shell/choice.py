@@ -1,0 +1,200 @@
+"""What a visitor has chosen: read from the link or the sidebar, corrected where needed, written to the link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import imrc
+from imrc import datasets
+from imrc.core.presets import DEFAULT, PRESETS, VALUES, own_features
+from imrc.core.settings import SETTINGS
+from imrc.evaluation import SCENARIOS, RunSettings, largest_n
+from imrc.features import WITH_FREQUENCIES, FeatureSpec
+from pages.shell.words import quoted
+
+OWN = "your_file"
+"""Name of a visitor's own sequence; it lives in the session and is never part of a link."""
+
+PRESET_TITLES = {
+    "recommended": "Recommended",
+    "paper": "As in the paper",
+    "custom": "Custom",
+}
+UI_PRESETS = (*PRESETS, "custom")
+CUSTOM = {name: VALUES["paper"].get(name, one.default) for name, one in SETTINGS.items() if one.custom}
+"""Values that belong to the preset "custom", as its widgets begin."""
+RETIRED = {"recommended_01": "0-1", "recommended_2023": "log"}
+"""Presets that links of version 1 may name, and the loss they had; the recommended one is in their place."""
+NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
+
+CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "loss", "scenario", *NUMBERS)
+"""Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
+
+
+def _exact(value: object) -> str:
+    """Return a value for the link: short, and read back as the same number.
+
+    >>> _exact(10.0), _exact(0.3), _exact(0.12345678), _exact("rff")
+    ('10', '0.3', '0.12345678', 'rff')
+    """
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)
+
+
+def loss_in_words(settings: RunSettings) -> str:
+    """Return what follows the name of a preset whose loss is not its own.
+
+    >>> loss_in_words(RunSettings(overrides={"loss": "0-1"})), loss_in_words(RunSettings())
+    (', 0-1 rule', '')
+    """
+    return ", 0-1 rule" if dict(settings.overrides).get("loss") == "0-1" else ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A sequence (a name for `imrc.datasets.load` or `OWN`, cut to k tasks) and what to run on it.
+
+    The preset may be "custom": the paper's with other values in place. The settings' own k is None, because the
+    sequence is made with k tasks.
+    """
+
+    dataset: str = datasets.DEFAULT
+    k: int = SETTINGS["k"].default
+    preset: str = DEFAULT
+    settings: RunSettings = field(default_factory=RunSettings)
+
+    def values(self) -> dict[str, Any]:
+        """Return plain values: what the widgets hold and what the link says."""
+        features = self.settings.features
+        return {
+            "dataset": self.dataset,
+            "features": features.kind,
+            "frequencies": features.frequencies,
+            "sigma2": features.sigma2,
+            **{name: self.k if name == "k" else getattr(self.settings, name) for name in NUMBERS},
+            "W": None if self.settings.learner.W == "all" else self.settings.learner.W,  # an empty field is "all"
+            "preset": self.preset,
+            # The widgets of custom values show the paper's until somebody changes them.
+            **{
+                name: getattr(self.settings.learner, name) if self.preset == "custom" else usual
+                for name, usual in CUSTOM.items()
+            },
+            "loss": "log" if self.preset in ("paper", "custom") else self.settings.learner.loss,
+            "scenario": self.settings.scenario,
+        }
+
+    def in_words(self) -> str:
+        """Return the numbers and the preset in one line."""
+        window = self.settings.learner.W
+        parts = [f"n = {self.settings.n}", f"k = {self.k}", f"b = {self.settings.reach(self.k)}"]
+        parts += [] if window in ("all", 2) else [f"W = {window}"]
+        if self.settings.scenario != "continual":
+            parts.append(SCENARIOS[self.settings.scenario].title.lower())
+        return " · ".join([*parts, PRESET_TITLES[self.preset] + loss_in_words(self.settings)])
+
+    def to_query(self) -> dict[str, str]:
+        """Return the values for the link; details only where they matter."""
+        values = self.values()
+        if self.settings.features.kind not in WITH_FREQUENCIES:
+            values.pop("frequencies")
+        if self.settings.features.kind != "rff":
+            values.pop("sigma2")
+        if self.settings.scenario == "continual":
+            values.pop("scenario")
+        if values["loss"] == "log":
+            values.pop("loss")
+        if self.preset != "custom":
+            for name in CUSTOM:
+                values.pop(name)
+        return {name: "all" if value is None else _exact(value) for name, value in values.items()}
+
+
+def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dict[str, str]]:
+    """Build a choice with every value in its range from anything a link or a widget may hold, such as strings.
+
+    Also returned is one sentence for each value that was corrected, by the value's name. `known` are the datasets this
+    visitor can use.
+    """
+    notes: dict[str, str] = {}
+
+    def number(name: str, default: Any) -> Any:  # noqa: ANN401 - a number, or the default
+        raw, kind = values.get(name, default), float if SETTINGS[name].real else int
+        low, high = SETTINGS[name].limits or (-math.inf, math.inf)
+        try:
+            value = kind(str(raw).strip())
+            if not low <= value <= high:  # also catches NaN
+                raise ValueError
+        except (ValueError, OverflowError):
+            try:
+                wanted = float(str(raw))
+                value = default if math.isnan(wanted) else kind(min(max(wanted, low), high))
+            except (ValueError, OverflowError):
+                value = default
+            notes[name] = f"{name} = {quoted(raw)} is not possible ({low:,} to {high:,}); {value} is used."
+        return value
+
+    def word(name: str, allowed: Iterable[str], default: str) -> Any:  # noqa: ANN401 - one of `allowed`
+        raw = str(values.get(name, default))
+        if raw in allowed:
+            return raw
+        notes[name] = f"{name} = {quoted(raw)} is not known; {default} is used."
+        return default
+
+    dataset = word("dataset", known, datasets.DEFAULT)
+    numbers = {name: number(name, SETTINGS[name].default) for name in NUMBERS if name != "W"}
+    if "k" not in values and dataset != OWN:
+        numbers["k"] = datasets.entry(dataset).opens_with
+    usual_loss = RETIRED.get(str(values.get("preset")), "log")
+    if values.get("preset") in RETIRED:
+        notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."
+        values = {**values, "preset": "recommended"}
+    preset, loss = word("preset", UI_PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, usual_loss)
+    own = "paper" if preset == "custom" else preset
+    features = FeatureSpec(
+        word("features", SETTINGS["features"].words, own_features(own).kind),
+        number("frequencies", SETTINGS["frequencies"].default),
+        number("sigma2", SETTINGS["sigma2"].default),
+    )
+    overrides: dict[str, Any] = {}
+    if preset == "custom":
+        for name, usual in CUSTOM.items():
+            words = SETTINGS[name].words
+            overrides[name] = word(name, words, usual) if SETTINGS[name].limits is None else number(name, usual)
+    if preset == "recommended" and loss != "log":
+        overrides["loss"] = loss
+    window, k = VALUES[own]["W"], numbers.pop("k")
+    settings = RunSettings(
+        preset=own,
+        W=window if values.get("W") in (None, window) else number("W", window),
+        features=features,
+        overrides=tuple(overrides.items()),
+        scenario=word("scenario", SCENARIOS, "continual"),
+        **numbers,
+    )
+    return Choice(dataset, k, preset, settings), notes
+
+
+def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: dict[str, str]) -> Choice:
+    """Lower k, n and b to what the sequence can give, and say so in `notes`."""
+    limit, tasks = largest_n(sequence), len(sequence)
+    settings = choice.settings
+    if choice.k > tasks:
+        notes["k"] = f"There are at most {tasks:,} tasks: k = {tasks} is used, not {choice.k:,}."
+    if 1 <= limit < settings.n:
+        notes["n"] = (
+            f"The smallest task has {limit:,} samples to learn from, the rest is kept for testing: n = {limit} is "
+            f"used, not {settings.n:,}."
+        )
+        settings = replace(settings, n=limit)
+    elif settings.n < sequence.n_classes:
+        notes["classes"] = f"With n = {settings.n} samples a task cannot hold all {sequence.n_classes} classes."
+    if settings.b > tasks - 1:
+        notes["b"] = (
+            f"With {tasks} tasks there are at most {tasks - 1} before the newest: b = {tasks - 1} is used, "
+            f"not {settings.b}."
+        )
+        settings = replace(settings, b=tasks - 1)
+    return replace(choice, k=tasks, settings=settings)

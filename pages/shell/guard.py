@@ -1,0 +1,142 @@
+"""What every answer of the server says about itself, which requests it does not answer, and files that arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from pages.shell import documentation, keeping, streamlit_private
+
+HOSTS = "IMRC_HOSTS"
+"""Environment variable that `imrc app` sets: names the server answers to, with commas; empty: every name."""
+
+_UPLOAD = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/[^/]+")
+_MOST_BYTES = (st.get_option("server.maxUploadSize") << 20) + 10_000
+"""Of one file, with what is around it in a request."""
+_LEFT_S = st.get_option("server.disconnectedSessionTTL") + 5.0
+"""After so many seconds nobody whose connection ended comes back to the same page."""
+
+_LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a request, nothing listens there
+
+
+def _inline_scripts() -> str:
+    """Return the checksums, as a policy names them, of the scripts that stand in Streamlit's page and in our own."""
+    pages = [Path(st.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    sums = (hashlib.sha256(script.encode()).digest() for script in re.findall(r"(?s)<script>(.*?)</script>", text))
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in sums)
+
+
+# Scripts come from this server only. Streamlit compiles parts of its charts and unpacks tables in WebAssembly, and sets
+# styles in place. Nothing may be fetched from, sent to or framed by another host, whatever a page should ask for.
+_POLICY = f"""default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval' blob: {_inline_scripts()};
+style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:;
+worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors """
+
+
+def _headers(framed_by: str, in_short: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": f"{_POLICY}{framed_by}".replace("\n", " "),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": in_short,
+        "Referrer-Policy": "same-origin",
+    }
+
+
+# The page *Learn* shows the article in a frame; no other page may be framed, and none by another host.
+_HEADERS, _FRAMED = _headers("'none'", "DENY"), _headers("'self'", "SAMEORIGIN")
+
+
+def _name(address: str) -> str:
+    """Return the name in a Host or Origin header.
+
+    >>> _name("Example.org:8501"), _name("http://[::1]:8501"), _name("no good]"), _name("a:80.b")
+    ('example.org', '::1', '', '')
+    """
+    try:
+        parts = urlsplit(address if "//" in address else f"//{address}")
+        return (parts.hostname or "").rstrip(".") if parts.port != 0 else ""  # a wrong port is a ValueError
+    except ValueError:
+        return ""
+
+
+class Guard:
+    """Middleware: refuses requests under other names and from pages of other hosts, adds headers, bounds uploads.
+
+    A page of another host can point a name of its own to this machine and then read whatever a server here answers
+    under that name. A server that knows its names does not answer. And Streamlit, asked to connect by a page of another
+    host, would look up its own address at a service outside before it says no.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._coming: Counter[str] = Counter()  # bytes on their way, by session
+        self._names = {name.strip().lower() for name in os.environ.get(HOSTS, "").split(",")} - {""}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers, connects = Headers(scope=scope), scope["type"] == "websocket"
+        host, origin, why = _name(headers.get("host", "")), headers.get("origin"), ""
+        if self._names and host not in self._names:
+            why = f"This server does not answer to the name {host[:100]!r}. Whoever runs it can start it with "
+            why += "imrc app --allow-host NAME.\n"
+        elif connects and origin and _name(origin) not in (host, *_LOCAL):
+            why = "This page belongs to another host.\n"
+        if why:
+            refusal = WebSocketClose(1008, why[:100]) if connects else PlainTextResponse(why, 421, _HEADERS)
+            await refusal(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                article = scope["path"].endswith(f"/{documentation.ARTICLE}")
+                MutableHeaders(scope=message).update(_FRAMED if article else _HEADERS)
+            await send(message)
+
+        upload = not connects and scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"])
+        if upload:
+            await self._take(upload["session"], scope, receive, with_headers)
+        else:
+            await self._app(scope, receive, with_headers)
+        if connects:
+            asyncio.get_running_loop().call_later(_LEFT_S, streamlit_private.forget_who_left)
+
+    async def _take(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a file in, or, where there is no room for it, an empty one in its place that says so."""
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        size = int(length) if length.isdecimal() else _MOST_BYTES
+        boundary = re.search(r'boundary="?([^";]+)', headers.get("content-type", ""))
+        waiting = Counter(streamlit_private.waiting_bytes()) + self._coming
+        most = keeping.FILE_BYTES
+        room = min(most - keeping.open_bytes() - waiting.total(), most // 2 - waiting[session])
+        if room < size <= _MOST_BYTES and boundary is not None:  # Streamlit itself refuses what is larger
+            while (await receive()).get("more_body"):
+                pass  # taken in to its end, and nothing kept
+            head = f'Content-Disposition: form-data; name="file"; filename="-"\r\nContent-Type: {keeping.NO_ROOM}'
+            empty, size = f"--{boundary[1]}\r\n{head}\r\n\r\n\r\n--{boundary[1]}--\r\n".encode(), 0
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": empty, "more_body": False}
+
+        self._coming[session] += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming[session] -= size
+            self._coming += Counter()  # without those that are 0

@@ -1,0 +1,88 @@
+"""Runs of all visitors: how large one may be, and how many at a time."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import streamlit as st
+
+import imrc
+from imrc.evaluation import RunSettings
+from imrc.evaluation.limits import RunLimits, run_cells
+from imrc.solvers import cores
+from imrc.wording import duration
+
+LIMIT = "IMRC_LIMIT"
+"""Environment variable that `imrc app --limit` sets."""
+_LOOK_S = 0.5
+_PACE_S = 5.0
+"""How long a run goes on before its pace is judged."""
+
+
+def limits() -> RunLimits:
+    """Return the limits of this server."""
+    text = os.environ.get(LIMIT, "")
+    return RunLimits.parse(text) if text else RunLimits()
+
+
+@st.cache_resource(show_spinner=False, max_entries=1000)
+def _places(browser: str = "") -> threading.Semaphore:
+    """Return the place of a browser; without a name those of this server: as many runs at a time as there are cores."""
+    return threading.BoundedSemaphore(1 if browser else cores())
+
+
+def _waiting(slot: st.delta_generator.DeltaGenerator) -> None:
+    slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
+
+
+@contextmanager
+def turn(busy: Callable[[st.delta_generator.DeltaGenerator], object] = _waiting) -> Iterator[Callable[[float], None]]:
+    """Hold a place while something runs, one at a time for each browser.
+
+    Gives a function that is told the share done: a run too slow for this server's limit ends there. `busy` is called
+    about twice a second until there is a place; what it raises gives up waiting.
+    """
+    own = st.session_state.setdefault("browser", secrets.token_hex())
+    slot = st.empty()
+    with ExitStack() as held:
+        for places in (_places(st.context.cookies.get("_streamlit_xsrf") or own), _places()):
+            while not places.acquire(timeout=_LOOK_S):
+                busy(slot)
+            held.callback(places.release)
+        slot.empty()
+        started, most = time.monotonic(), limits().seconds
+
+        def pace(share: float) -> None:
+            elapsed = time.monotonic() - started
+            if share > 0.0 and elapsed > _PACE_S and elapsed / share > most:
+                st.error(
+                    f"**This run would take too long for this server**: about {duration(elapsed / share)}; at most "
+                    f"{duration(most)} are allowed. Fewer repetitions, tasks k or samples n make it shorter.",
+                    icon=":material/block:",
+                )
+                st.stop()
+
+        yield pace
+
+
+def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
+    """Return whether a run is small enough; say so if it is not."""
+    less = "Fewer repetitions, tasks k, backward steps b, samples n or frequencies make it smaller."
+    return fits("run", run_cells(sequence, settings), less)
+
+
+def fits(what: str, cells: float, less: str) -> bool:
+    """Return whether something holds few enough numbers at once; say so, and what makes it smaller, if it does not."""
+    most = limits().cells
+    if cells > most:
+        st.error(
+            f"**This {what} is too large for this server.** It would hold about {cells / 1e6:,.0f} million numbers at "
+            f"once; at most {most / 1e6:,.4g} million are allowed. {less}",
+            icon=":material/block:",
+        )
+    return cells <= most

@@ -1,0 +1,329 @@
+"""What one visitor has chosen, brought along and stopped: the one place that reads and changes it.
+
+Values of widgets stay where Streamlit keeps them, under the keys of the widgets; everything else is a `Visit`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+import imrc
+from imrc import datasets
+from imrc.core.presets import own_features
+from imrc.datasets import Cut, DataError, Table
+from imrc.evaluation import RunResult, RunSettings, StepResult
+from pages.shell import data
+from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
+from pages.shell.words import plain
+
+OWN_TASKS = 60
+"""So many tasks of a visitor's file, the newest, are used unless all are asked for."""
+
+PIN = "pin"
+"""Name of the pinned run in a link."""
+
+_LINK_ARRIVES_S = 1.0
+"""A browser has shown a new link by then. Until then a click may still bring the link before."""
+
+RunKey = tuple[str, tuple[Any, ...]]
+
+
+def key_of(sequence: imrc.TaskSequence, settings: RunSettings, **changes: Any) -> RunKey:  # noqa: ANN401 - its fields
+    """Return what the result of a run is kept by, with `changes` to the settings."""
+    return sequence.fingerprint, settings.key(**changes)
+
+
+@dataclass
+class Visit:
+    """Everything kept for one visitor from run to run of the script."""
+
+    choice: Choice = field(default_factory=Choice)  # what the last Run asked for
+    notes: list[str] = field(default_factory=list)  # what was corrected in it
+    # Values of n and b that only its dataset made smaller, as they were asked for: another dataset gets them back.
+    lowered: dict[str, int] = field(default_factory=dict)
+    failure: str = ""  # why the last Run could not start
+    # Values of widgets that were not run at once, and about how many seconds they would take.
+    slow: tuple[dict[str, Any], float] | None = None
+    pinned: Choice | None = None  # the run that stays beside the present one
+    link: dict[str, str] = field(default_factory=dict)  # what the address bar says of the choice and the pinned run
+    link_waits: bool = False  # the address bar has yet to be told
+    linked_at: float = 0.0
+    page: str = ""  # title of the page that was drawn last
+    # How often a phone was asked to open or close its sidebar, and whether to open it the last time.
+    sidebar: tuple[int, bool] = (0, False)
+    own_sequence: imrc.TaskSequence | None = None
+    own_source: tuple[str, dict[str, Any]] = ("", {})  # file and how it was cut, for the code that repeats a run
+    own_head: imrc.TaskSequence | None = None  # its first tasks, as many as were used last
+    # Settings of a link to a file that is not here (again): they wait until it is chosen.
+    own_wanted: dict[str, object] = field(default_factory=dict)
+    own_asked: bool = False  # the page that asks for it has been opened
+    own_file: str = ""  # open on the page *Your data*
+    own_adopted: bool = False  # it has just become the dataset, and no page has shown that yet
+    # The file read last and the table cut last, or why that did not work.
+    own_table: tuple[str, Table | DataError] | None = None
+    own_cut: tuple[Hashable, Cut | DataError] | None = None
+    # What was chosen about its columns, by the keys of the widgets, which forget it when another page is opened.
+    own_choices: dict[str, Any] = field(default_factory=dict)
+    stopped: RunKey | None = None
+    partial: tuple[RunKey, list[StepResult]] | None = None  # how far the run in progress, or stopped, has come
+    compare_stopped: Hashable = None
+    clicked: int | None = None  # task of the heatmap clicked last
+    # Writes the result of the present run into the frame of the page.
+    show_result: Callable[[RunResult], object] | None = None
+
+    def known_datasets(self) -> set[str]:
+        """Names this visitor can run."""
+        return self.listed_datasets() & {*data.here(), OWN}
+
+    def listed_datasets(self) -> set[str]:
+        """Names in the list, also of data sets that are not on this computer."""
+        return {*datasets.names(), *([] if self.own_sequence is None else [OWN])}
+
+    def sequence_for(self, choice: Choice) -> imrc.TaskSequence:
+        """Return the tasks of a choice; k is lowered to what there is."""
+        if choice.dataset != OWN or self.own_sequence is None:
+            return data.sequence_for(choice)
+        k = min(choice.k, len(self.own_sequence))
+        # The same object again for every click: its fingerprint, a checksum of all values, is known then.
+        if self.own_head is None or len(self.own_head) != k:
+            self.own_head = self.own_sequence.head(k)
+        return self.own_head
+
+    def sequence(self) -> imrc.TaskSequence:
+        """Return the tasks of the last Run."""
+        return self.sequence_for(self.choice)
+
+    def adopt(self, values: Mapping[str, object]) -> None:
+        """Make these values the choice, corrected where needed, and let the widgets show it."""
+        values, notes = dict(values), []
+        wanted, known = str(values.get("dataset", datasets.DEFAULT)), self.known_datasets()
+        default = data.title_of(datasets.DEFAULT)
+        if wanted == OWN and OWN not in known:
+            # No other dataset is shown under these settings: they wait for the file.
+            self.own_wanted, values = values, {}
+            notes.append(
+                "This link was made with an uploaded file, and files are never part of a link. Choose the file again "
+                f"on the page *Your data*, and its settings are restored. Until then, {default} is shown as it opens."
+            )
+        missing = wanted in datasets.names() and wanted not in known
+        if missing:
+            notes.append(f"{data.title_of(wanted)} is not on this computer; {default} is shown until it is.")
+        if missing or (wanted == OWN and OWN not in known):
+            values["dataset"] = datasets.DEFAULT
+            values.pop("k", None)
+        try:
+            choice, asked, corrected = self.fitted(values)
+        except DataError as error:
+            notes.append(f"{plain(str(error))} {default} is shown.")
+            choice, asked, corrected = self.fitted({**values, "dataset": datasets.DEFAULT})
+        self._become(choice, asked, [*notes, *corrected.values()])
+        if missing:
+            # The dataset asked for stays selected: its download is then at hand.
+            st.session_state["dataset"] = wanted
+            self.fit_widgets()
+
+    def run(self, values: Mapping[str, object]) -> None:
+        """Make these values the choice; if their data cannot be read, say why and keep the present one."""
+        self.slow = None
+        if values["dataset"] not in self.known_datasets():
+            return
+        try:
+            choice, asked, notes = self.fitted(values)
+        except DataError as error:
+            self.failure = plain(str(error))
+            return
+        self.take(choice, asked, notes)
+
+    def take(self, choice: Choice, asked: Choice, notes: Mapping[str, str]) -> None:
+        """Make what `fitted` gave the choice, and let the link say so."""
+        self._become(choice, asked, list(notes.values()))
+        self.link_to_present()
+
+    def fitted(self, values: Mapping[str, object]) -> tuple[Choice, Choice, dict[str, str]]:
+        """Return the choice these values make with its data, the choice they ask for, and what was corrected."""
+        asked, notes = from_values(values, self.known_datasets())
+        return fit_to_dataset(asked, self.sequence_for(asked), notes), asked, notes
+
+    def _become(self, choice: Choice, asked: Choice, notes: list[str]) -> None:
+        before, now, wanted = self.choice.values(), choice.values(), asked.values()
+        kept = {
+            name: value
+            for name, value in self.lowered.items()
+            if now["dataset"] == before["dataset"] and now[name] == before[name]
+        }
+        self.lowered = kept | {name: wanted[name] for name in ("n", "b") if now[name] < wanted[name]}
+        self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
+        st.session_state.update(now)
+
+    def fit_widgets(self) -> None:
+        """Give the number of tasks the value of the dataset selected, and values lowered for another what they were."""
+        self.failure, name = "", st.session_state["dataset"]
+        for lowered, wanted in self.lowered.items():
+            if st.session_state[lowered] == self.choice.values()[lowered]:
+                st.session_state[lowered] = wanted
+        own = self.own_sequence
+        st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).opens_with
+
+    def link_to_present(self) -> None:
+        """Let the link say what is chosen and pinned now."""
+        self.link = self.choice.to_query()
+        if self.pinned is not None:
+            self.link[PIN] = urlencode(self.pinned.to_query())
+        self.link_waits = True
+
+    def follow_link(self, link: dict[str, str]) -> None:
+        """Make what a link says the choice and the pinned run."""
+        self.link, self.pinned = link, None
+        if pinned := dict(parse_qsl(link.get(PIN, "")[:2000])):
+            with contextlib.suppress(DataError):
+                if pinned.get("dataset") in self.known_datasets():
+                    self.pinned = self.fitted(pinned)[0]
+        self.adopt({name: value for name, value in link.items() if name != PIN})
+
+    def pin(self, choice: Choice | None) -> None:
+        """Pin a run, or none."""
+        self.pinned = choice
+        self.link_to_present()
+
+
+def visit() -> Visit:
+    """Return the state of this visitor; a new one starts with what the link asks for."""
+    found: Visit | None = st.session_state.get("visit")
+    if found is None:
+        found = Visit()
+        found.follow_link(_said_by_link())
+        st.session_state["visit"] = found
+    return found
+
+
+def _said_by_link() -> dict[str, str]:
+    """Return what the address bar says of the choice and the pinned run; controls of pages read theirs themselves."""
+    return {name: value for name, value in st.query_params.to_dict().items() if name in CHOICE_NAMES or name == PIN}
+
+
+def follow_address(page: str) -> None:
+    """Do what the address bar says if the visitor went back or forward to the page with this title."""
+    mine, said = visit(), _said_by_link()
+    moved, mine.page = mine.page not in ("", page), page
+    if said == mine.link or mine.link_waits:
+        return
+    # Navigation drops the link, and a click soon after a Run may still carry the one before. All else is the browser
+    # going back or forward.
+    if (moved and not said) or time.monotonic() - mine.linked_at < _LINK_ARRIVES_S:
+        mine.link_waits = True
+    else:
+        mine.follow_link(said)
+
+
+def write_link() -> None:
+    """Tell the address bar what is chosen and pinned, if that has changed; the browser then has one step to go back."""
+    mine, said = visit(), _said_by_link()
+    if mine.link_waits and said != mine.link:
+        if len(said) == len(st.query_params):
+            # One change, one step to go back; in one order, because each way to write a link is a step of its own.
+            st.query_params.from_dict(mine.link)
+        else:
+            # Parameters of the pages' own controls belong to their widgets and stay.
+            for name in set(said) - set(mine.link):
+                del st.query_params[name]
+            st.query_params.update(mine.link)
+        mine.linked_at = time.monotonic()
+    mine.link_waits = False
+
+
+def widget_values() -> dict[str, Any]:
+    """Return what the widgets of the sidebar hold."""
+    return {name: st.session_state[name] for name in CHOICE_NAMES}
+
+
+def wanted_values() -> dict[str, Any]:
+    """Return what the widgets of the sidebar ask for."""
+    before, values = visit().choice.values(), widget_values()
+    if values["preset"] != before["preset"]:  # what nobody set is the new preset's own
+        own = {"W": before["W"], "features": own_features(visit().choice.settings.preset).kind}
+        for name in own:
+            if values[name] == before[name] == own[name]:
+                del values[name]
+    return values
+
+
+def keep_widgets(names: Iterable[str] = CHOICE_NAMES) -> None:
+    """Keep what widgets of the sidebar hold through a run of the script that may not draw them."""
+    st.session_state.update({name: st.session_state[name] for name in names})
+
+
+def run_pressed() -> None:
+    """Make what the widgets hold the choice; a phone closes the sidebar, which covers the result there."""
+    mine = visit()
+    mine.run(wanted_values())
+    mine.sidebar = (mine.sidebar[0] + 1, False)
+
+
+def settings_pressed() -> None:
+    """Open the sidebar of a phone."""
+    mine = visit()
+    mine.sidebar = (mine.sidebar[0] + 1, True)
+
+
+def custom_changed() -> None:
+    """Select the preset the changed value belongs to."""
+    st.session_state["preset"] = "custom"
+
+
+def dataset_changed() -> None:
+    """Let the widgets follow the dataset selected."""
+    visit().fit_widgets()
+
+
+def ask_for_file() -> bool:
+    """Whether the page that asks for a file should be opened now: once, after a reload."""
+    mine = visit()
+    ask, mine.own_asked = bool(mine.own_wanted) and not mine.own_asked, True
+    return ask
+
+
+def use_own(sequence: imrc.TaskSequence, file: str, options: dict[str, Any], n: int) -> None:
+    """Make a visitor's own sequence the dataset of all pages, for this visitor only, and show its results.
+
+    `file` and `options` tell its name and how it was cut, for the code that repeats a run.
+    """
+    mine = visit()
+    mine.own_sequence, mine.own_source, mine.own_head = sequence, (file, options), None
+    waiting, mine.own_wanted = mine.own_wanted, {}
+    use_values({**waiting, "dataset": OWN, "n": n, "k": len(sequence)})
+    if len(sequence) == options.get("newest"):
+        mine.notes.append(
+            f"The newest {len(sequence):,} tasks of {plain(sequence.name)} are used. Choose *All tasks* or longer "
+            "tasks on the page *Your data* for the others."
+        )
+    mine.own_adopted = True
+
+
+def use_values(values: dict[str, object]) -> None:
+    """Set the widgets to these values as if a visitor had, and had pressed Run."""
+    mine = visit()
+    mine.adopt({**widget_values(), **mine.lowered, **values})
+    mine.link_to_present()
+
+
+def show_notes() -> None:
+    """Say what was corrected, in one box, until the next change or until it is closed."""
+    mine = visit()
+    if mine.notes:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.warning("  \n".join(mine.notes), icon=":material/build:")
+        row.button(
+            "Close",
+            key="close_notes",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=mine.notes.clear,
+            help="Takes this message away.",
+        )

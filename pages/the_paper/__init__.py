@@ -1,0 +1,1 @@
+"""The paper: its tables and figures, measured again."""

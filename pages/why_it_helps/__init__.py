@@ -1,0 +1,1 @@
+"""Why it helps: effective samples, promised and realised."""

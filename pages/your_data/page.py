@@ -1,0 +1,78 @@
+"""Your data: a visitor's own table as a sequence of tasks."""
+
+import streamlit as st
+
+from imrc.evaluation import largest_n
+from imrc.plots import class_balance
+from pages.shell import charts, state
+from pages.shell.words import plain
+from pages.your_data import own_file
+
+st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
+visit = state.visit()
+if visit.own_wanted and visit.own_sequence is None:
+    st.info(
+        "A reload, or a link, cannot bring a file along: files are kept nowhere. Choose yours again; the settings of "
+        "the link wait for it.",
+        icon=":material/upload_file:",
+    )
+table = own_file.choose()
+if table is None:
+    own_file.example()
+    st.stop()
+
+table, reading = own_file.readings(table)
+st.markdown(f"**{plain(table.name)}**: {table.n_rows:,} rows, {len(table.columns):,} columns. {plain(table.format)}.")
+if table.notes:
+    with st.expander(f"What was noticed while reading ({len(table.notes)})", icon=":material/info:", expanded=True):
+        st.markdown("\n".join(f"* {plain(note)}" for note in table.notes[:30]))
+with st.expander("First rows", icon=":material/table:"):
+    own_file.first_rows(table)
+
+options = own_file.options(table)
+cut = own_file.cut(table, options) if options is not None else None
+if cut is None:
+    st.stop()
+
+sequence = cut.sequence
+limit = largest_n(sequence)
+cards = st.container(horizontal=True)
+cards.metric("Tasks", f"{len(sequence):,}", border=True)
+cards.metric("Samples", f"{cut.rows_used:,}", border=True, help=f"Of {cut.rows_read:,} rows in the file.")
+cards.metric("Classes", sequence.n_classes, border=True, help=plain(", ".join(sequence.class_names[:20])))
+cards.metric(
+    "Features", f"{sequence.n_features:,}", border=True, help="Columns learnt from. Words become 0/1 columns in a run."
+)
+cards.metric(
+    "Largest n",
+    f"{limit:,}",
+    border=True,
+    help="Training samples every task can give: what the smallest task has left after its test samples are set aside.",
+)
+st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
+n = own_file.first_look(cut, limit)
+st.button(
+    "Use this",
+    type="primary",
+    icon=":material/check:",
+    on_click=own_file.use,
+    args=(table, cut, {**reading, **options}, n),
+    key="own_use",
+    help="Makes it the dataset of all pages, for you only, until you close this page.",
+)
+if visit.own_adopted:
+    visit.own_adopted = False
+    # With the parameters given: Streamlit refuses to clear those that belong to controls of this page.
+    st.switch_page("pages/result/page.py", query_params=visit.link)
+
+tasks = cut.task_table()
+charts.show(
+    class_balance,
+    tasks,
+    name="class-balance",
+    alt=f"Rows of {len(sequence)} tasks, stacked by class: {tasks['rows'].min()} to {tasks['rows'].max()} per task.",
+)
+st.markdown("### What becomes of each column")
+charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
+st.markdown("### Tasks")
+charts.table(tasks, name="tasks", height="content" if len(tasks) <= 12 else 440)

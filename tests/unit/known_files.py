@@ -1,0 +1,573 @@
+"""Files of known answers: what each says, and whether a reader found it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from imrc.datasets import DataError, Table, cut_table
+from tests.unit.nasty_files import zipped
+
+ROWS = 36
+
+
+@dataclass(frozen=True)
+class Known:
+    """A file, and what is in it: the cells of columns, tasks and classes; or that it must be refused."""
+
+    family: str
+    name: str
+    content: bytes
+    columns: dict[str, list[Any]] = field(default_factory=dict)  # numbers, dates as text, words; None: missing
+    file: str = "made.csv"
+    cut: dict[str, Any] = field(default_factory=dict)
+    tasks: list[str] | None = None
+    classes: set[str] | None = None
+    refused: bool = False
+    says: str = ""  # words of a note that must be there
+
+
+def judged(known: Known, read: Callable[[bytes, str], Table]) -> tuple[str, str]:
+    """Return "right", "refused", "noted" (wrong, with a note), "silent" or "wrongly refused", and what was found."""
+    try:
+        table = read(known.content, known.file)
+        notes = list(table.notes)
+        wrong = [found for name, cells in known.columns.items() if (found := _differs(table, name, cells))]
+        if known.cut:
+            cut = cut_table(table, **known.cut)
+            notes += [*cut.notes, *cut.warnings()]
+            if known.tasks is not None and list(cut.sequence.labels) != known.tasks:
+                wrong.append(f"tasks {cut.sequence.labels[:5]}")
+            if known.classes is not None and set(cut.sequence.class_names) != known.classes:
+                wrong.append(f"classes {cut.sequence.class_names[:5]}")
+    except DataError as error:
+        return ("refused" if known.refused else "wrongly refused"), str(error)
+    if known.refused:
+        wrong.append("it should be refused")
+    if known.says not in " ".join(notes):
+        return "silent", f"no note says {known.says!r}: {notes}"
+    told = [note for note in notes if not note.startswith(("Tasks come", "The file was unpacked"))]
+    return ("right" if not wrong else "noted" if told else "silent"), "; ".join([*wrong, *told])
+
+
+def _differs(table: Table, name: str, cells: list[Any]) -> str:
+    if name not in table.names:
+        return f"no column {name}: {table.names}"
+    column = table.column(name)
+    if len(column.values) != len(cells):
+        return f"{name}: {len(column.values)} rows"
+    number = any(isinstance(cell, int | float) for cell in cells)
+    date = any(isinstance(cell, dt.date) for cell in cells)
+    if column.kind != ("number" if number else "date" if date else "category"):
+        return f"{name} is {column.kind}: {column.categories[:3]}"
+    if number:
+        right = np.allclose(column.values, [np.nan if c is None else c for c in cells], rtol=1e-12, equal_nan=True)
+    elif date:
+        seconds = [np.nan if c is None else (c - dt.datetime(1970, 1, 1)).total_seconds() for c in cells]
+        right = np.allclose(column.values, seconds, rtol=0, atol=1e-3, equal_nan=True)
+    else:
+        right = [column.categories[c] if c >= 0 else None for c in column.values] == cells
+    return "" if right else f"{name} reads {column.values[:4]}, {column.categories[:4]}"
+
+
+def written(columns: dict[str, list[str]], separator: str = ",", header: bool = True, end: str = "\n") -> str:
+    """Return a table as text, cells quoted where they must be."""
+
+    def cell(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in (separator, '"', "\n")) else text
+
+    rows = [list(columns)] * header + [list(row) for row in zip(*columns.values(), strict=True)]
+    return end.join(separator.join(map(cell, row)) for row in rows) + end
+
+
+def with_column(cells: list[str], name: str = "v", separator: str = ",") -> bytes:
+    """Return a table in which a column of these cells stands between a number and a label."""
+    count = len(cells)
+    x, y = [f"{i * 7 % 11}.5" for i in range(count)], ["ab"[i * 5 % 7 % 2] for i in range(count)]
+    x = [cell.replace(".", ",") for cell in x] if separator == ";" else x
+    return written({"x": x, name: cells, "y": y}, separator).encode()
+
+
+MONTHS = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli")
+MONTHS += ("August", "September", "Oktober", "November", "Dezember")
+MOMENTS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y"),
+    *("%m/%d/%y", "%d.%m.%y", "%Y%m%d", "%d%m%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y"),
+    *("%B %d, %Y", "%b %d %Y", "%a %d %b %Y", "%A, %d %B %Y", "%a, %d %b %Y", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"),
+    *("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S UTC", "%d.%m.%Y %H:%M"),
+    *("%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M:%S", "%d %b %Y %H:%M", "%-d.%-m.%Y", "%-m/%-d/%Y", "%-d/%-m/%Y"),
+    *("%Y-%-m-%-d", "%-d %B %Y", "%-d. %B %Y", "%-m/%-d/%y", "%Y-%m-%dT%H:%M", "%Y/%m/%d %H:%M:%S", "%m-%d-%Y %H:%M"),
+    *("%d%b%Y", "%d-%B-%Y", "%Y-%b-%d", "%B %-d %Y", "%I:%M %p"[:0] + "%Y-%m-%d %I:%M %p"),
+)
+PERIODS = {
+    "%b %Y": "M", "%B %Y": "M", "%b-%y": "M", "%Y-%m": "M", "%m/%Y": "M", "%m.%Y": "M", "%Y/%m": "M", "%Y %b": "M",
+    "%Y-Q{q}": "Q", "Q{q} %Y": "Q", "%YQ{q}": "Q", "%Y Q{q}": "Q", "%G-W%V": "W", "%GW%V": "W",
+}  # fmt: skip
+
+
+def dates() -> Iterator[Known]:
+    for form in MOMENTS:
+        clock = dt.timedelta(hours=9, minutes=30) * ("%H" in form or "%I" in form)
+        starts = {"days above 12": [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]}
+        starts["a leap day"] = [dt.datetime(2020, 2, 20) + dt.timedelta(days=i) for i in range(ROWS)]
+        starts["days to 12, sorted"] = [dt.datetime(2020, 1 + i // 3, 1 + i % 3 * 4) for i in range(ROWS)]
+        for name, start in starts.items():
+            when = [one + clock for one in start]
+            yield Known("dates", f"{form}, {name}", with_column([one.strftime(form) for one in when]), {"v": when})
+    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
+    german = [f"{one.day}. {MONTHS[one.month - 1]} {one.year}" for one in when]
+    yield Known("dates", "German names of months", with_column(german), {"v": when})
+    zones = [f"{one:%Y-%m-%d}T00:00:00{'+02:00' if i % 2 else 'Z'}" for i, one in enumerate(when)]
+    utc = [one - dt.timedelta(hours=2 * (i % 2)) for i, one in enumerate(when)]
+    yield Known("dates", "several zones", with_column(zones), {"v": utc})
+    for form, kind in PERIODS.items():
+        steps = [dt.datetime(2019 + i // 12, 1 + i % 12, 1) for i in range(ROWS)]
+        if kind == "Q":
+            steps = [one.replace(month=1 + (one.month - 1) // 3 * 3) for one in steps]
+        if kind == "W":
+            steps = [dt.datetime(2018, 12, 31) + dt.timedelta(weeks=i) for i in range(ROWS)]
+        cells = [one.strftime(form).replace("{q}", str((one.month + 2) // 3)) for one in steps]
+        yield Known("dates", form, with_column(cells), {"v": steps})
+    mixed = [dt.datetime(2020, 1 + i * 5 % 12, 1 + i * 7 % 12) for i in range(ROWS)]
+    us = [dt.datetime(2020, 1 + i, 1) for i in range(12)] * 3
+    for form in ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y"):
+        cells = [one.strftime(form) for one in mixed]
+        yield Known("dates", f"{form}, either order", with_column(cells), {"v": mixed}, says="dayfirst=")
+    for form in ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"):
+        cells = [one.strftime(form) for one in sorted(us)]
+        yield Known("dates", f"{form}, months in order", with_column(cells), {"v": sorted(us)}, says="dayfirst=")
+    cells = [one.strftime("%y-%m-%d") for one in when]
+    yield Known("dates", "%y-%m-%d", with_column(cells), {"v": when}, says="two digits")
+    for wrong in ("31.04.2020", "2021-02-29", "13/13/2020"):
+        form = {".": "%d.%m.%Y", "-": "%Y-%m-%d", "/": "%d/%m/%Y"}[next(c for c in wrong if not c.isdigit())]
+        cells = [one.strftime(form) for one in when]
+        yield Known("dates", wrong, with_column([*cells[:7], wrong, *cells[8:]]), refused=True)
+
+
+VALUES = [round(1234.5 * (i + 1) ** 1.5 * (-1) ** (i % 5 == 3) + i / 4, 2) for i in range(ROWS)]
+
+
+def _grouped(value: float, group: str, point: str, size: str = "3") -> str:
+    text = f"{value:,.2f}"
+    if size == "2":
+        sign, whole = "-" * (value < 0), f"{abs(int(value)):d}"
+        rest = whole[:-3]
+        parts = [rest[max(0, i - 2) : i] for i in range(len(rest), 0, -2)][::-1]
+        text = sign + ",".join([*parts, whole[-3:]]) + f"{abs(value):.2f}"[-3:]
+    return text.translate(str.maketrans({",": group, ".": point}))
+
+
+NOTATIONS: dict[str, Callable[[float], str]] = {
+    "plain": lambda v: f"{v:.2f}",
+    "comma": lambda v: f"{v:.2f}".replace(".", ","),
+    "1,234.50": lambda v: _grouped(v, ",", "."),
+    "1.234,50": lambda v: _grouped(v, ".", ","),
+    "1 234,50": lambda v: _grouped(v, " ", ","),
+    "1 234.50, thin": lambda v: _grouped(v, "\u202f", "."),
+    "1'234.50": lambda v: _grouped(v, "'", "."),
+    "12,34,567.00": lambda v: _grouped(v, ",", ".", "2"),
+    "e": lambda v: f"{v:.8e}",
+    "E, comma": lambda v: f"{v:.8E}".replace(".", ","),
+    "D": lambda v: f"{v:.8e}".replace("e", "D"),
+    "percent": lambda v: f"{v:.2f} %",
+    "euro": lambda v: f"{v:,.2f} €",
+    "dollar": lambda v: f"{'-' * (v < 0)}${abs(v):,.2f}",
+    "USD": lambda v: f"{v:.2f} USD",
+    "kg": lambda v: f"{v:.2f}kg",
+    "brackets": lambda v: f"({-v:,.2f})" if v < 0 else f"{v:,.2f}",
+    "minus at the end": lambda v: f"{abs(v):.2f}" + "-" * (v < 0),
+    "typographic minus": lambda v: f"{v:.2f}".replace("-", "−"),
+    "plus": lambda v: f"{v:+.2f}",
+    "blanks around": lambda v: f"  {v:.2f} ",
+    "Arabic digits": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")),
+    "full width": lambda v: f"{v:.2f}".translate(str.maketrans("0123456789", "０１２３４５６７８９")),
+}
+
+
+def numbers() -> Iterator[Known]:
+    for name, write in NOTATIONS.items():
+        for separator in ",;\t":
+            cells = [write(v) for v in VALUES]
+            yield Known("numbers", f"{name}, {separator!r}", with_column(cells, separator=separator), {"v": VALUES})
+            gaps = [*cells[:4], "", *cells[5:]]
+            content = with_column(gaps, separator=separator)
+            yield Known("numbers", f"{name}, gap, {separator!r}", content, {"v": [*VALUES[:4], None, *VALUES[5:]]})
+    for name, cells, found, says in (
+        ("1.234", ["1.234", "5.678"], [1.234, 5.678], "decimal=','"),
+        ("1,234 in quotes", ["1,234", "5,678"], [1234, 5678], "groups of three"),
+        ("1.234.567", ["1.234.567", "2.000"], [1234567, 2000], "groups of three"),
+        ("a point first", [".5", "-.25"], [0.5, -0.25], ""),
+        ("a point last", ["5.", "-25."], [5, -25], ""),
+        ("infinity", ["1.5", "inf", "-Infinity", "2.5"], [1.5, None, None, 2.5], "infinite"),
+        ("beyond", ["1.5", "1e999", "2.5"], [1.5, None, 2.5], "infinite"),
+        ("1E3", ["1E3", "2E3"], [1000, 2000], ""),
+    ):
+        many, right = (list(part) * (ROWS // len(part)) for part in (cells, found))
+        yield Known("numbers", name, with_column(many), {"v": right}, says=says)
+    for typo in ("seven", "12a", "see note"):
+        cells = [typo if i == 20 else f"{v:.2f}" for i, v in enumerate(VALUES)]
+        right = [None if i == 20 else v for i, v in enumerate(VALUES)]
+        yield Known("numbers", f"one is {typo}", with_column(cells), {"v": right}, says="in row 21")
+    words = ["5 kg", "300 mg"] * (ROWS // 2)
+    yield Known("numbers", "units differ", with_column(words), {"v": words})
+    for other in ("low", "see note", "12:30"):
+        cells = [f"{v:.2f}" if i % 3 else other for i, v in enumerate(VALUES)]
+        says = "kept as words because of"
+        yield Known("numbers", f"a third are {other!r}", with_column(cells), {"v": cells}, says=says)
+
+
+ALWAYS = (
+    *("", "NA", "N/A", "n/a", "n.a.", "n. a.", "NaN", "nan", "NULL", "null", "<NA>", "NaT", "\\N", "(null)", "#N/A"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NV", "#NUM!", "#NAME?", "k.A.", "not available"),
+)
+ELSEWHERE = ("?", "-", ".", "--", "---", "..", "–", "none", "None", "nil", "missing", "Missing")
+
+
+def missing() -> Iterator[Known]:
+    for gap in (*ALWAYS, *ELSEWHERE):
+        holes = [i % 4 == 2 for i in range(ROWS)]
+        cells = [gap if hole else f"{v:.1f}" for v, hole in zip(VALUES, holes, strict=True)]
+        expected = [None if cell == gap else float(cell) for cell in cells]
+        yield Known("missing", f"{gap!r} among numbers", with_column(cells), {"v": expected})
+        when = [None if hole else dt.datetime(2020, 1, 1) + dt.timedelta(days=9 * i) for i, hole in enumerate(holes)]
+        cells = [gap if one is None else f"{one:%Y-%m-%d}" for one in when]
+        yield Known("missing", f"{gap!r} among dates", with_column(cells), {"v": when})
+        kept = gap.lower() in ("none", "nil", "missing")
+        words = [(gap if kept else None) if hole else ("red", "blue", "green")[i % 3] for i, hole in enumerate(holes)]
+        cells = [gap if word is None else word for word in words]
+        yield Known("missing", f"{gap!r} among words", with_column(cells), {"v": words})
+        if not kept:
+            text = with_column([f"{v:.1f}" for v in VALUES]).decode().splitlines()
+            text = [line[:-1] + gap if i % 4 == 3 else line for i, line in enumerate(text)]
+            content = "\n".join(text).encode()
+            yield Known("missing", f"{gap!r} in labels", content, cut={"label": "y", "block": 12}, classes={"a", "b"})
+
+
+def _as_label(family: str, name: str, cells: list[str], classes: set[str]) -> Known:
+    many = [cells[i * 5 % 7 % len(cells)] for i in range(ROWS * 3)]
+    return Known(family, f"{name} as label", with_column(many), cut={"label": "v", "block": 20}, classes=classes)
+
+
+def _as_tasks(family: str, name: str, cells: list[str], tasks: list[str]) -> Known:
+    many = [cell for cell in cells for _ in range(12)]
+    return Known(family, f"{name} as tasks", with_column(many), cut={"label": "y", "task": "v"}, tasks=tasks)
+
+
+def identifiers() -> Iterator[Known]:
+    together = {
+        "leading zeros that differ": ["007", "07", "7"],
+        "20 digits": [str(10**19 + i) for i in range(4)],
+        "17 digits": [str(10**16 + i) for i in range(4)],
+        "versions": ["1.9", "1.10", "1.1"],
+        "years and a zero": ["2020.1", "2020.10", "2020.2"],
+        "exponents": ["1E5", "10E4", "2E5"],
+        "exponents with zeros": ["00E1", "0E1", "1E1"],
+        "hundreds": ["1E2", "100", "50"],
+        "telephones": ["+49301234", "049301234", "49301235"],
+        "codes": ["A1", "B2", "A10"],
+        "hexadecimal": ["0x1F", "0x2A", "1F"],
+        "words": ["zinc", "iron", "tin"],
+    }
+    for name, cells in together.items():
+        yield _as_label("identifiers", name, cells, set(cells))
+        yield _as_tasks("identifiers", name, cells, cells)
+        if name in ("leading zeros that differ", "20 digits", "17 digits", "codes", "words", "hexadecimal"):
+            many = [cells[i % len(cells)] for i in range(ROWS)]
+            yield Known("identifiers", name, with_column(many), {"v": many})
+    padded = [f"{i:02d}" for i in range(1, 7)]
+    yield _as_tasks("identifiers", "numbers with zeros", padded, [str(int(cell)) for cell in padded])
+    yield _as_tasks("identifiers", "years", ["2018", "2019", "2020"], ["2018", "2019", "2020"])
+    yield _as_tasks("identifiers", "numbers not sorted", ["10", "9", "2"], ["2", "9", "10"])
+    yield _as_tasks("identifiers", "year and month", ["202001", "202002", "202101"], ["202001", "202002", "202101"])
+    for form in ("%Y%m%d", "%d%m%Y", "%d.%m.%Y", "%m.%Y"):
+        months = [dt.date(2019 + i // 12, 1 + i % 12, 15) for i in range(10, 16)]
+        shown = [f"{one:%Y-%m}" for one in months]
+        found = _as_tasks("identifiers", form, [one.strftime(form) for one in months], shown)
+        yield replace(found, cut={**found.cut, "period": "month"})
+
+
+def labels() -> Iterator[Known]:
+    groups: dict[str, tuple[list[str], set[str]]] = {
+        "0 and 1": (["0", "1"], {"0", "1"}),
+        "1.0 and 2.0": (["1.0", "2.0"], {"1", "2"}),
+        "-1 and 1": (["-1", "1"], {"-1", "1"}),
+        "+1 and -1": (["+1", "-1"], {"1", "-1"}),
+        "truth": (["True", "False"], {"true", "false"}),
+        "TRUE": (["TRUE", "FALSE"], {"TRUE", "FALSE"}),
+        "yes": (["yes", "no"], {"yes", "no"}),
+        "signs": (["+", "-"], {"'+", "'-"}),
+        "halves": (["0.5", "1.5"], {"0.5", "1.5"}),
+        "many digits": (["0.1234567", "0.1234568"], {"0.1234567", "0.1234568"}),
+        "capitals": (["Yes", "yes", "no"], {"Yes", "yes", "no"}),
+        "blanks around": ([" a", "b "], {"a", "b"}),
+        "none": (["none", "mild", "severe"], {"none", "mild", "severe"}),
+        "a dash": (["-", "yes", "no"], {"yes", "no"}),
+        "letters": (["süß", "größe"], {"süß", "größe"}),
+        "percent": (["5%", "10%"], {"5", "10"}),
+        "1 and 1.0": (["1", "1.0", "2"], {"1", "1.0", "2"}),
+        "zip codes": (["01234", "12345"], {"1234", "12345"}),
+    }
+    groups["truth"] = (["True", "False"], {"True", "False"})
+    for name, (cells, classes) in groups.items():
+        yield _as_label("labels", name, cells, classes)
+        content = _as_label("labels", name, cells, classes).content.replace(b",", b"\t")
+        yield Known("labels", f"{name}, tabs", content, cut={"label": "v", "block": 20}, classes=classes)
+
+
+def structure() -> Iterator[Known]:
+    day = [f"{dt.date(2020, 1, 1) + dt.timedelta(days=i)}" for i in range(ROWS)]
+    value, word = [f"{v:.2f}" for v in VALUES], [("red", "blue", "green")[i * 5 % 7 % 3] for i in range(ROWS)]
+    y, holes = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)], ["?" if i % 5 == 0 else str(i) for i in range(ROWS)]
+    kinds = {
+        "iris": [value, value[::-1], word],
+        "dates": [day, value, y],
+        "question marks": [value, holes, y],
+        "words": [word, y, word],
+        "numbers": [value, [*holes[1:], "3"], [str(i % 2) for i in range(ROWS)]],
+        "dates and words": [day, word, y],
+    }
+    for separator in ",;\t":
+        for name, parts in kinds.items():
+            table = {f"column {j + 1}": part for j, part in enumerate(parts)}
+            j = next(j for j, part in enumerate(parts) if part in (value, word, day))
+            cells: list[Any] = VALUES if parts[j] is value else word
+            cells = [dt.datetime.fromisoformat(one) for one in day] if parts[j] is day else cells
+            content = written(table, separator, header=False).encode()
+            yield Known(
+                "structure",
+                f"no header: {name}, {separator!r}",
+                content,
+                {f"column {j + 1}": cells},
+                says="header=True",
+            )
+            content = written(dict(zip("pqr", parts, strict=True)), separator).encode()
+            yield Known("structure", f"a header: {name}, {separator!r}", content, {"pqr"[j]: cells})
+        good = written({"when": day, "value": value, "colour": word, "y": y}, separator)
+        lines, expected = good.splitlines(), {"value": VALUES, "colour": word}
+        for name, at, line in (
+            ("header again", (12, 25), lines[0]),
+            ("header at the end", (36,), lines[0]),
+            ("units", (0,), separator.join(("date", "kg", "name", "class"))),
+            ("kinds", (0,), separator.join(("datetime", "float64", "object", "str"))),
+            ("empty first unit", (0,), separator.join(("", "m/s", "", ""))),
+            ("a comment", (20,), "# pause" + separator * 3),
+            ("a source", (36,), "Source: own measurements" + separator * 3),
+            ("a total", (36,), separator.join(("Total", "123456.00", "", ""))),
+            ("a total with all cells", (36,), separator.join(("Summe", "123456.00", "all", "x"))),
+            ("empty lines", (5, 9, 36), ""),
+            ("empty rows", (36,), separator * 3),
+            ("a blank at the end", (36,), ""),
+        ):
+            changed = lines.copy()
+            for place in sorted(at, reverse=True):
+                changed.insert(place + 1, line)
+            content = ("\n".join(changed) + "\n").encode()
+            says = "" if name in ("empty lines", "empty rows", "a blank at the end") else "left out (row"
+            if name == "empty rows":
+                cut = {"label": "y", "block": 12}
+                yield Known(
+                    "structure", f"{name}, {separator!r}", content, cut=cut, tasks=["1", "2", "3"], classes={"a", "b"}
+                )
+                continue
+            yield Known("structure", f"{name}, {separator!r}", content, expected, says=says)
+        for name, line, refused in (
+            ("a cell too few", separator.join(day[:2]), True),
+            ("a cell too many", lines[5] + separator + "x", True),
+            ("a separator too many", lines[5] + separator, False),
+        ):
+            content = "\n".join([*lines[:5], line, *lines[6:]]).encode()
+            yield Known("structure", f"{name}, {separator!r}", content, {} if refused else expected, refused=refused)
+        for name, content in (
+            ("sep=", f"sep={separator}\r\n" + good.replace("\n", "\r\n")),
+            ("Mac", good.replace("\n", "\r")),
+            ("Windows", good.replace("\n", "\r\n")),
+            ("no end", good.rstrip("\n")),
+            ("quoted", "\n".join(separator.join(f'"{c}"' for c in line.split(separator)) for line in lines)),
+            (
+                "quotes after blanks",
+                "\n".join((separator + " ").join(f'"{c}"' for c in one.split(separator)) for one in lines),
+            ),
+            ("single quotes", "\n".join(separator.join(f"'{c}'" for c in line.split(separator)) for line in lines)),
+        ):
+            yield Known("structure", f"{name}, {separator!r}", content.encode(), expected)
+    yield Known(
+        "structure", "years as names", written({"country": word, "2019": value, "y": y}).encode(), {"2019": VALUES}
+    )
+    yield Known("structure", "names twice", b"x,x,y\n" + b"1,2,a\n3,4,b\n" * 18, {"x (2)": [2, 4] * 18})
+    yield Known(
+        "structure", "commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": y}).encode(), {"v": VALUES}
+    )
+
+
+def encodings() -> Iterator[Known]:
+    y = [("süß", "größe", "façon")[i * 5 % 7 % 3] for i in range(ROWS)]
+    text = written({"naïve": [f"{v:.2f}" for v in VALUES], "y": y})
+    expected = {"naïve": VALUES, "y": y}
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"):
+        for end in ("\n", "\r\n"):
+            content = text.replace("\n", end).encode(encoding)
+            says = "Windows-1252" if encoding in ("cp1252", "latin-1") else ""
+            yield Known("encodings", f"{encoding} {end!r}", content, expected, says=says)
+            yield Known("encodings", f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
+            yield Known("encodings", f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
+    arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
+    for encoding in ("utf-8", "cp1252"):
+        body = "\n".join(text.splitlines()[1:])
+        yield Known("encodings", f"ARFF, {encoding}", (arff + body).encode(encoding), expected, "made.arff")
+
+
+def _book(fill: Callable[[Any], None], **more: Any) -> bytes:
+    book = openpyxl.Workbook()
+    if more.get("epoch"):
+        book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    fill(book)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def workbooks() -> Iterator[Known]:
+    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
+    y = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)]
+    rows = [("when", "v", "y"), *zip(when, VALUES, y, strict=True)]
+    expected = {"when": when, "v": VALUES, "y": y}
+
+    def sheet(book: Any, rows: list[Any], name: str = "data", form: str = "yyyy-mm-dd") -> Any:
+        found = book.create_sheet(name)
+        for row in rows:
+            found.append(list(row))
+        for cells in found.iter_rows(min_row=2, max_col=1):
+            if isinstance(cells[0].value, dt.datetime):
+                cells[0].number_format = form
+        return found
+
+    def cover(book: Any) -> None:
+        book.active.append(["Readings"])
+
+    for epoch in (False, True):
+        for form in ("yyyy-mm-dd", "dd/mm/yyyy", "m/d/yy", "d. mmm yyyy", "dd.mm.yyyy hh:mm", "[$-409]d-mmm-yy;@"):
+            content = _book(
+                lambda book, form=form: (book.remove(book.active), sheet(book, rows, form=form)), epoch=epoch
+            )
+            yield Known("workbooks", f"{form}, 1904: {epoch}", content, expected, "made.xlsx")
+    yield Known("workbooks", "cover", _book(lambda b: (cover(b), sheet(b, rows))), expected, "made.xlsx")
+
+    def hidden(book: Any) -> None:
+        sheet(book, [("a", "b"), (1, 2), (3, 4)], "old").sheet_state = "hidden"
+        book.remove(book.active)
+        sheet(book, rows)
+
+    yield Known("workbooks", "hidden first sheet", _book(hidden), expected, "made.xlsx", says="hidden")
+
+    def merged(book: Any) -> None:
+        found, names = book.active, ["north", "south", "west"]
+        found.append(["place", "v", "y"])
+        for i in range(ROWS):
+            found.append([names[i // 12] if i % 12 == 0 else None, VALUES[i], y[i]])
+        for j in range(3):
+            found.merge_cells(start_row=2 + 12 * j, end_row=13 + 12 * j, start_column=1, end_column=1)
+
+    places = [name for name in ("north", "south", "west") for _ in range(12)]
+    yield Known("workbooks", "merged", _book(merged), {"place": places, "v": VALUES}, "made.xlsx", says="merged")
+    formulas = [("v", "f", "y"), *((v, f"=A{i + 2}*2", c) for i, (v, c) in enumerate(zip(VALUES, y, strict=True)))]
+    yield Known(
+        "workbooks",
+        "formulas without values",
+        _book(lambda b: sheet(b, formulas) and b.remove(b.active)),
+        file="made.xlsx",
+        refused=True,
+    )
+    for gap in (None, "n.a.", "#DIV/0!", "#N/A", "-"):
+        holes = [(d, gap if i % 4 == 2 else v, c) for i, (d, v, c) in enumerate(rows[1:])]
+        cells = [None if i % 4 == 2 else v for i, v in enumerate(VALUES)]
+        content = _book(lambda b, holes=holes: (b.remove(b.active), sheet(b, [rows[0], *holes])))
+        yield Known("workbooks", f"{gap!r} among numbers", content, {"v": cells}, "made.xlsx")
+    for name, cells, found in (
+        ("whole numbers", list(range(ROWS)), list(range(ROWS))),
+        ("truth", [i % 3 == 0 for i in range(ROWS)], ["true" if i % 3 == 0 else "false" for i in range(ROWS)]),
+        ("numbers as text", [f"{v:.2f}" for v in VALUES], VALUES),
+        ("decimal commas as text", [f"{v:.2f}".replace(".", ",") for v in VALUES], VALUES),
+        ("dates as text", [f"{one:%d.%m.%Y}" for one in when], when),
+        ("ids as text", [f"{i % 4:03d}" if i % 8 < 4 else str(i % 4) for i in range(ROWS)], None),
+        ("codes", [f"A{i}" if i % 2 else i for i in range(ROWS)], [f"A{i}" if i % 2 else str(i) for i in range(ROWS)]),
+        ("dates before 1900", [dt.datetime(1900, 3, 1) + dt.timedelta(days=i) for i in range(ROWS)], None),
+    ):
+        known = cells if found is None else found
+        content = _book(
+            lambda b, cells=cells: (
+                b.remove(b.active),
+                sheet(b, [("v", "w", "y"), *zip(cells, VALUES, y, strict=True)]),
+            )
+        )
+        yield Known("workbooks", name, content, {"v": known, "w": VALUES}, "made.xlsx")
+    bare = [row[1:] for row in rows[1:]]
+    content = _book(lambda b: (b.remove(b.active), sheet(b, bare)))
+    yield Known("workbooks", "no header", content, {"column 1": VALUES}, "made.xlsx")
+    for extra in ((rows[0],), (("Total", 5, ""),), (("Source: us", None, None),)):
+        content = _book(lambda b, extra=extra: (b.remove(b.active), sheet(b, [*rows, *extra])))
+        yield Known("workbooks", f"{extra[0][0]} at the end", content, {"v": VALUES}, "made.xlsx")
+    content = _book(lambda b: (b.remove(b.active), sheet(b, [("Pumps",), (), *rows])))
+    yield Known("workbooks", "a title", content, {"v": VALUES}, "made.xlsx")
+
+
+def typed() -> Iterator[Known]:
+    y = ["ab"[i * 5 % 7 % 2] for i in range(ROWS)]
+    when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
+    whole = list(range(100, 100 + ROWS))
+    large = [10**19 + i for i in range(ROWS)]
+    holes = [None if i % 4 == 2 else v for i, v in enumerate(VALUES)]
+    known: dict[str, tuple[pa.Array, list[Any]]] = {
+        "decimals": (pa.array([Decimal(f"{v:.2f}") for v in VALUES]), VALUES),
+        "decimal ids": (pa.array(large, pa.decimal128(38, 0)), [str(v) for v in large]),
+        "decimals of 20 digits": (
+            pa.array([Decimal(v) / 100 for v in large], pa.decimal128(38, 2)),
+            [f"{v // 100}.{v % 100:02d}" for v in large],
+        ),
+        "int64 ids": (pa.array([2**60 + i for i in range(ROWS)]), [str(2**60 + i) for i in range(ROWS)]),
+        "uint64": (pa.array(large, pa.uint64()), [str(v) for v in large]),
+        "float32": (pa.array([float(v) for v in whole], pa.float32()), [float(v) for v in whole]),
+        "truth": (pa.array([one == "a" for one in y]), ["true" if one == "a" else "false" for one in y]),
+        "date32": (pa.array([one.date() for one in when]), when),
+        "text numbers": (pa.array([f"{v:.2f}" for v in VALUES]), VALUES),
+        "text dates": (pa.array([f"{one:%d.%m.%Y}" for one in when]), when),
+        "dictionary": (pa.array(y).dictionary_encode(), y),
+        "large strings": (pa.array(y, pa.large_string()), y),
+        "string view": (pa.array(y, pa.string_view()), y),
+        "times": (pa.array([dt.time(i % 24) for i in range(ROWS)]), [3600 * (i % 24) for i in range(ROWS)]),
+        "durations": (pa.array([dt.timedelta(hours=i) for i in range(ROWS)]), [3600 * i for i in range(ROWS)]),
+        "gaps": (pa.array(holes), holes),
+        "nan": (pa.array([float("nan") if v is None else v for v in holes]), holes),
+    }  # fmt: skip
+    for kind in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float64"):
+        known[kind] = (pa.array([v - 100 for v in whole]).cast(getattr(pa, kind)()), [v - 100 for v in whole])
+    for unit in ("s", "ms", "us", "ns"):
+        known[f"timestamp {unit}"] = (pa.array(when, pa.timestamp(unit)), when)
+        known[f"timestamp {unit} UTC"] = (pa.array(when, pa.timestamp(unit, "UTC")), when)
+        tokyo = pa.array([one - dt.timedelta(hours=9) for one in when], pa.timestamp(unit, "Asia/Tokyo"))
+        known[f"timestamp {unit} Tokyo"] = (tokyo, when)
+    for name, (cells, expected) in known.items():
+        table, out = pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(y)}), io.BytesIO()
+        pq.write_table(table, out)
+        yield Known("typed", f"{name}, Parquet", out.getvalue(), {"v": expected, "y": y}, "made.parquet")
+    frame = pd.DataFrame({"v": VALUES, "y": y})
+    for name, form in (("index", {"index": True}), ("no index", {"index": False})):
+        out = io.BytesIO()
+        frame.to_parquet(out, **form)
+        yield Known("typed", name, gzip.compress(out.getvalue()), {"v": VALUES, "y": y}, "made.parquet.gz")
+
+
+def known_files() -> list[Known]:
+    """Return all of them."""
+    families = (dates, numbers, missing, identifiers, labels, structure, encodings, workbooks, typed)
+    return [known for family in families for known in family()]
