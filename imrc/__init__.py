@@ -19,18 +19,24 @@ if TYPE_CHECKING:
     from imrc.core.estimator import IMRC
     from imrc.core.settings import IMRCSettings
     from imrc.evaluation import RunResult, RunSettings, StepResult, evaluate, iter_run
+    from imrc.report import Report, check, iter_check
+    from imrc.tables.given import tasks_from
     from imrc.tasks import Task, TaskSequence
 
 _HOME = {
     "IMRC": "imrc.core.estimator",
     "IMRCSettings": "imrc.core.settings",
+    "Report": "imrc.report",
     "RunResult": "imrc.evaluation",
     "RunSettings": "imrc.evaluation",
     "StepResult": "imrc.evaluation",
     "Task": "imrc.tasks",
     "TaskSequence": "imrc.tasks",
+    "check": "imrc.report",
     "evaluate": "imrc.evaluation",
+    "iter_check": "imrc.report",
     "iter_run": "imrc.evaluation",
+    "tasks_from": "imrc.tables.given",
 }
 _MODULES = (
     *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper"),
@@ -38,6 +44,10 @@ _MODULES = (
 )
 
 __all__ = [
+    "tasks_from",
+    "check",
+    "iter_check",
+    "Report",
     "IMRC",
     "IMRCSettings",
     "Task",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imrc._checks import check_choice, check_int, check_matrix, check_real
+from imrc._checks import InputTypeError, check_choice, check_int, check_matrix, check_real
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ColumnKind = Literal["numeric", "binary", "pixel", "category", "date", "undeclared"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
@@ -297,6 +301,39 @@ class TaskSequence:
             cached = digest.hexdigest()
             object.__setattr__(self, "_fingerprint", cached)
         return str(cached)
+
+
+def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
+    """Whether something is a data frame of pandas, which is not loaded for the question."""
+    return hasattr(data, "iloc") and hasattr(data, "columns")
+
+
+def how_to_make_tasks(data: object) -> str:
+    """Return a sentence with the call that makes tasks of data of this kind."""
+    of_table = 'target="COLUMN", every=300), or by="COLUMN" in place of every'
+    if is_frame(data):
+        columns = ", ".join(repr(str(name)) for name in data.columns[:8]) + (" …" if len(data.columns) > 8 else "")
+        return f"Make tasks of a data frame by imrc.tasks_from(df, {of_table}. Columns: {columns}."
+    if isinstance(data, str | os.PathLike):
+        named = 'imrc.datasets.load("NAME")'
+        return f"Make tasks of a file by imrc.tasks_from({str(data)!r}, {of_table}; {named} gives a dataset."
+    if isinstance(data, list | tuple):
+        return (
+            "Make tasks by imrc.tasks_from([(X, y), (X, y), ...]), one pair a task, or imrc.tasks_from((X, y, groups))."
+        )
+    return "Make tasks by imrc.tasks_from((X, y, groups)), where groups says which task each row belongs to."
+
+
+def checked_tasks(where: str, data: object) -> TaskSequence:
+    """Return a sequence of tasks; of anything else InputTypeError says how one is made of it.
+
+    >>> checked_tasks("imrc.evaluate", [[1, 2]])  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    InputTypeError: imrc.evaluate needs a TaskSequence, not a list. Make tasks by ...
+    """
+    if isinstance(data, TaskSequence):
+        return data
+    raise InputTypeError(f"{where} needs a TaskSequence, not {type(data).__name__}. {how_to_make_tasks(data)}")
 
 
 def sequence_from_blocks(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 RULES = {
@@ -174,6 +174,25 @@ def listed(parts: Sequence[str], most: int | None = None) -> str:
     if most is not None and len(shown) > most:
         shown = [*shown[:most], f"{len(shown) - most} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def unmarked(markdown: str) -> str:
+    """Return one of the library's own sentences without its emphasis, for a terminal."""
+    return markdown.replace("*", "")
+
+
+def in_columns(cells: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """Return rows of texts as aligned lines; the columns `left`, by number, begin at the left, the others end right.
+
+    >>> in_columns([["rule", "error"], ["alone", ".2"]])
+    ['rule   error', 'alone     .2']
+    """
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    signs = ["<" if number in left else ">" for number in range(len(widths))]
+    return [
+        "  ".join(f"{text:{sign}{width}}" for text, sign, width in zip(row, signs, widths, strict=True)).rstrip()
+        for row in cells
+    ]
 
 
 def versions(packages: Iterable[str]) -> str:

@@ -60,11 +60,12 @@ def add_sequence(
     )
     parser.add_argument("-k", "--k", type=int, help=tasks)
     own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")
-    own.add_argument("--label", metavar="COLUMN", help="column to predict")
+    own.add_argument("--target", "--label", dest="label", metavar="COLUMN", help="column to predict")
     cut = own.add_mutually_exclusive_group()
-    cut.add_argument("--task", metavar="COLUMN", help="column whose values are the tasks")
-    cut.add_argument("--block", type=int, metavar="ROWS", help="rows per task in file order, instead of --task")
-    own.add_argument("--period", help="one task per, if --task holds dates: value, day, week, month, quarter or year")
+    cut.add_argument("--by", "--task", dest="task", metavar="COLUMN", help="column whose values are the tasks")
+    rows = "rows per task in file order, instead of --by"
+    cut.add_argument("--every", "--block", dest="block", type=int, metavar="ROWS", help=rows)
+    own.add_argument("--period", help="one task per, if --by holds dates: value, day, week, month, quarter or year")
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
     own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns of numbers that are names, used as words")
     own.add_argument(
@@ -151,8 +152,8 @@ def _what_is_missing(path: Path) -> str:
     table = datasets.open_table(path)
     suggested = datasets.suggest(table)
     label = suggested.label or "COLUMN"
-    cut = f"--task {suggested.task!r}" if suggested.task else f"--block {suggested.block}"
+    cut = f"--by {suggested.task!r}" if suggested.task else f"--every {suggested.block}"
     return (
-        f"{path} needs --label and either --task or --block, for example --label {label!r} {cut}. "
+        f"{path} needs --target and either --by or --every, for example --target {label!r} {cut}. "
         f"Its columns: {', '.join(table.names[:30])}{' …' if len(table.names) > 30 else ''}."
     )

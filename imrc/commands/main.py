@@ -20,9 +20,8 @@ BAD_INPUT = 2
 FAILURE = 1
 COMMANDS = {
     "app": "start the explorer in the browser",
+    "check": "say whether tasks evolve, whether borrowing from the past pays, and what to do",
     "run": "learn a sequence and print errors, risks and effective sample sizes",
-    "assess": "judge whether the tasks of a sequence evolve, with the evidence",
-    "plan": "what n, k and b are worth, and which of them reach a wish",
     "datasets": "list, describe, download or verify datasets",
     "table": "the paper's tables measured here, beside the printed values",
     "sweep": "run many settings, on one machine or many, and keep every result",

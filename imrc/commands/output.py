@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from imrc.wording import plain
+from imrc.wording import in_columns, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +28,10 @@ def print_as(
 ) -> None:
     """Print a result as asked for: `told` as JSON, `rows` as CSV, and otherwise what `text` prints for people.
 
-    What was decided when a file was read is in JSON too.
+    What was decided when a file was read is in JSON too, with a `schema` and its `version`.
     """
     if options.json:
+        told = {"schema": f"imrc.{options.command}", "version": 1, **told} if isinstance(told, dict) else told
         print_json({**told, "notes": options.notes} if isinstance(told, dict) and "notes" in options else told)
     elif options.csv:
         print_csv(rows)
@@ -75,12 +76,8 @@ def print_csv(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> None
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int | Collection[str] = 1) -> None:
     """Print texts in columns; the first `left` columns, or those named, are left-aligned, the others right-aligned."""
-    cells = [list(header), *(list(row) for row in rows)]
-    signs = ["<" if (i < left if isinstance(left, int) else name in left) else ">" for i, name in enumerate(header)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        texts = (f"{text:{sign}{width}}" for text, sign, width in zip(row, signs, widths, strict=True))
-        print("  ".join(texts).rstrip())
+    sides = range(left) if isinstance(left, int) else [i for i, name in enumerate(header) if name in left]
+    print("\n".join(in_columns([header, *rows], sides)))
 
 
 class ProgressLine:

@@ -28,28 +28,47 @@ MAPPED = ("frequencies", "sigma2")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    add_settings(parser)
+    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
+    add_predictions(parser)
+
+
+def add_predictions(parser: argparse.ArgumentParser) -> None:
+    """Add where the predictions go."""
+    parser.add_argument(
+        "--predictions", metavar="FILE.csv", help="write answer and probabilities of each rule for each test row"
+    )
+
+
+def add_settings(parser: argparse.ArgumentParser, **usual: str) -> None:
+    """Add the sequence and all settings of a run; `usual` says what becomes of those that have no default here."""
     add_sequence(parser)
     for name in (*NUMBERS, "preset", "features"):
-        add_setting(parser, name)
+        own: dict[str, Any] = {"default": None, "said": usual[name]} if name in usual else {}
+        add_setting(parser, name, **own)
     scenarios = {name: scenario.sentence for name, scenario in SCENARIOS.items()}
     add_choice(parser, "--scenario", scenarios, "what is judged", default="continual")
     custom = parser.add_argument_group("overrides of the preset and the representation")
     for name in (*OVERRIDES, *MAPPED):
         add_setting(custom, name, default=None, said=SETTINGS[name].default)
-    parser.add_argument("--save", metavar="FILE.npz", help="save the whole result, for imrc.RunResult.load")
+
+
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings the arguments ask for, by the names of `RunSettings.of`."""
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    features = own_features(options.preset) if options.features is None else FeatureSpec(options.features)
+    return {
+        "preset": options.preset,
+        "features": replace(features, **{name: given[name] for name in MAPPED if name in given}),
+        "scenario": options.scenario,
+        **{name: getattr(options, name) for name in NUMBERS},
+        **{name: given[name] for name in OVERRIDES if name in given},
+    }
 
 
 def settings_of(options: argparse.Namespace) -> RunSettings:
     """Return the settings the arguments ask for; ValueError for a value out of range."""
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    features = own_features(options.preset) if options.features is None else FeatureSpec(options.features)
-    return RunSettings(
-        preset=options.preset,
-        features=replace(features, **{name: given[name] for name in MAPPED if name in given}),
-        overrides=tuple((name, given[name]) for name in OVERRIDES if name in given),
-        scenario=options.scenario,
-        **{name: getattr(options, name) for name in NUMBERS},
-    )
+    return RunSettings.of("imrc run", **given_settings(options))
 
 
 def _rows_of(result: RunResult, names: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -109,6 +128,8 @@ def run(options: argparse.Namespace) -> int:
     decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
     if options.save:
         result.save(options.save)
+    if options.predictions:
+        result.predictions(sequence).to_csv(options.predictions, index=False)
     rules, others = _rows_of(result, result.rules), _rows_of(references, REFERENCES)
     told = {
         "dataset": result.name,

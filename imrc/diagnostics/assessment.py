@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imrc._checks import InputError, check_int, check_real
+from imrc._checks import InputError, InputTypeError, check_int, check_real
 from imrc._types import Floats, Ints
 from imrc.diagnostics import evidence, pictures, samples
 from imrc.diagnostics.evidence import LEAST_TASKS, ChangeEstimate, Innovations, OrderTests, SameMethod
@@ -26,8 +26,8 @@ from imrc.diagnostics.words import (
     not_judged,
     word_verdict,
 )
-from imrc.tasks import TaskSequence
-from imrc.wording import plain
+from imrc.tasks import TaskSequence, how_to_make_tasks
+from imrc.wording import number, plain
 
 __all__ = ["NAMED", "Assessment", "assess", "find_returns", "judge"]
 
@@ -37,7 +37,7 @@ _RETURNS_UP_TO = 60
 _MANY_TASKS = 1000
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Assessment:
     """Verdict on the assumption of evolving tasks, with its evidence.
 
@@ -73,6 +73,14 @@ class Assessment:
     innovations: Innovations | None = None  #: Tests on the changes; None below 5 tasks.
     models: tuple[ModelFit, ...] = ()  #: Competing models, best first; empty below 5 tasks.
     moments: Moments  #: Sample averages and their mean squared errors, all components.
+
+    def __repr__(self) -> str:
+        found = f"{self.name}, {self.k} tasks: {self.verdict.title}. {self.verdict.sentence}"
+        if self.change is not None:
+            ratio, low, high = map(number, self.ratio_at())
+            found += f"\nn d² / σ² = {ratio} (95 % interval {low} to {high})"
+            found += "" if self.n is None else f" with n = {number(self.n)} samples per task"
+        return "\n".join([found, *self.verdict.notes])
 
     @property
     def gaps(self) -> dict[ChangeKind, float]:
@@ -207,7 +215,9 @@ def assess(
         moments, name, labels = reading.moments, data.name, data.labels
     else:
         if mse is None:
-            raise ValueError("Given means need mse, their mean squared errors (s = sigma^2 / n).")
+            means = "Given means need mse, their mean squared errors (s = sigma^2 / n). "
+            what = means if isinstance(data, np.ndarray) else "imrc.diagnostics.assess needs a TaskSequence. "
+            raise InputTypeError(what + how_to_make_tasks(data))
         moments, told, name = samples.given_moments(data, mse), "given means", "given means"
         labels = tuple(str(j + 1) for j in range(len(moments.tau)))
     k = len(moments.tau)

@@ -20,9 +20,9 @@ from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import run_all
 from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Headline, Interval, holm, mean_interval, paired_differences
+from imrc.evaluation.significance import Headline, Interval, holm, mean_interval, paired_differences, with_error
 from imrc.tasks import TaskSequence
-from imrc.wording import RULES, decimal, fewest
+from imrc.wording import RULES, decimal, fewest, in_columns, unmarked
 
 REFERENCES = ("majority", "pooled")
 """Strategies that are none of IMRC's rules: methods of `imrc.baselines.registry`."""
@@ -159,7 +159,7 @@ class Strategy:
         return float(np.minimum(mean_interval(np.array(self.errors)).high, 1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decision:
     """What a run says should be done."""
 
@@ -174,6 +174,15 @@ class Decision:
     def measure(self) -> str:
         """What the errors are: "error" or "balanced error"."""
         return "balanced error" if self.rare else "error"
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(unmarked, (self.sentence, self.action)), *(f"  {line}" for line in self.table())])
+
+    def table(self) -> list[str]:
+        """Return the strategies with their errors as aligned lines, the advised one marked."""
+        rows = [[one.title, with_error(one.error)] for one in self.strategies]
+        marks = ["  advised" * (one.name == self.advice.advised) for one in self.strategies]
+        return [line + mark for line, mark in zip(in_columns(rows), marks, strict=True)]
 
     def __getitem__(self, name: str) -> Strategy:
         """Return the strategy of a name."""

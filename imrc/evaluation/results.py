@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_choice
 from imrc._types import Floats
+from imrc.baselines import method_title
 from imrc.evaluation.columns import Columns, LagTable, StepResult, arrays_of, columns_of, over_steps
 from imrc.evaluation.measures import MeasureName, balanced_error, calibration_error, log_loss, measures_of_errors
-from imrc.evaluation.scenarios import SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
+from imrc.evaluation.scenarios import HEADLINES, SCENARIOS, HeadlineKind, Scenario, ScenarioName, planned
 from imrc.evaluation.settings import RunSettings
-from imrc.evaluation.significance import Difference, Headline, paired_differences
+from imrc.evaluation.significance import Difference, Headline, paired_differences, with_error
 from imrc.evaluation.splits import held_out
 from imrc.tasks import TaskSequence
+from imrc.wording import RULES, capital, in_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +39,7 @@ class _Dense(UserDict[str, Any]):
         return np.asarray(self.data[key].dense())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RunResult(Columns):
     """Result of a run.
 
@@ -104,6 +106,19 @@ class RunResult(Columns):
             labels=sequence.labels,
             rare_class=steps[0].rare_class,
             **columns_of(arrays),
+        )
+
+    def __repr__(self) -> str:
+        settings, many = self.settings, self.settings.repetitions
+        spread = f", mean ± standard error over {many} repetitions" if many > 1 else ", one repetition"
+        named = [[RULES.get(rule) or method_title(rule), with_error(found)] for rule, found in self.headline().items()]
+        return "\n".join(
+            [
+                f"{self.name}: {self.n_tasks} tasks, n = {settings.n}, b = {settings.reach(self.n_tasks)}, W = "
+                f"{settings.learner.W}, preset {settings.preset}, seed {settings.seed}",
+                f"{capital(self.measure())}{spread}: {HEADLINES[self.scenario.kind]}",
+                *(f"  {line}" for line in in_columns(named)),
+            ]
         )
 
     @property
@@ -331,6 +346,39 @@ class RunResult(Columns):
             )
             frames.append(frame[frame["error"].notna()])
         return pd.concat(frames, ignore_index=True)
+
+    def predictions(self, sequence: TaskSequence, repetition: int = 0) -> pd.DataFrame:
+        """Return what IMRC's rules answer for each test row; one repetition is run again for it.
+
+        Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
+        probability of each class. Each rule of the scenario with what it knows at the end, or, where the next task is
+        judged, before the task is learnt.
+
+        Parameters
+        ----------
+        sequence : TaskSequence
+            The tasks of the run, which a result does not hold.
+        repetition : int
+            Which, from 0: another one has other test rows.
+
+        Raises
+        ------
+        ValueError
+            If these are other tasks, or the run has none of IMRC's rules.
+        """
+        from imrc.evaluation.predictions import predictions
+
+        return predictions(self, sequence, repetition)
+
+    def to_latex(self) -> str:
+        """Return the errors of rules and methods as a table in LaTeX: mean ± standard error, caption with settings.
+
+        Bold: the lowest error, and those whose difference to it is not clear.
+        """
+        from imrc.evaluation.latex import caption, latex_table
+
+        errors = {RULES.get(rule) or method_title(rule): self.judged(rule) for rule in self.rules}
+        return latex_table({self.name: errors}, caption(self))
 
     def save(self, path: str | Path) -> None:
         """Write the result to an ``.npz`` file (arrays and one JSON text; nothing is pickled).

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imrc._checks import check_int, check_names
+from imrc._checks import check_int
 from imrc._types import Floats
 from imrc.core.learner import RULES, Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules import TaskEstimate
-from imrc.core.settings import OVERRIDES, Window
+from imrc.core.settings import Window
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted
@@ -29,7 +29,7 @@ from imrc.evaluation.splits import TaskDraw, draw_task, rare_class, repetition_s
 from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
 from imrc.solvers import cores
 from imrc.solvers.api import with_intercept
-from imrc.tasks import TaskSequence
+from imrc.tasks import TaskSequence, checked_tasks
 
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
@@ -100,7 +100,7 @@ _Numbers = dict[str, Any]
 Without vectors of the estimates, by far the largest thing a run makes: nothing reads them once rules are tested."""
 
 
-class _Repetition:
+class Repetition:
     """One repetition: its draws, its learner, the compared methods, and the test samples still needed."""
 
     def __init__(
@@ -136,6 +136,7 @@ class _Repetition:
         self._parts: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def draw(self, task: int) -> TaskDraw:
+        """Return the rows of a task that are learnt from and tested on."""
         seed = task_seed(self._seed, self._places[task])
         return draw_task(self._sequence.encoded(task), self._n, self._sequence.n_classes, seed)
 
@@ -306,7 +307,7 @@ def iter_run(
     # Cores left over by the repetitions solve the problems of a step side by side.
     keep = MAPPED_LIMIT // len(chosen)
     with single_thread():
-        repetitions = [_Repetition(settings, sequence, seeds[r], available // workers, keep, drawn) for r in chosen]
+        repetitions = [Repetition(settings, sequence, seeds[r], available // workers, keep, drawn) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
@@ -405,19 +406,18 @@ def evaluate(
     >>> result.errors["single"].shape
     (2, 6, 6)
     """
-    named = [one.name for one in fields(RunSettings) if one.name != "overrides"]
-    check_names("evaluate", overrides, (*named, *OVERRIDES))
-    settings = RunSettings(
+    settings = RunSettings.of(
+        "evaluate",
         n=n,
         k=k,
         b=b,
         W=W,
         preset=preset,
-        features=features,  # type: ignore[arg-type]  # becomes one
+        features=features,
         repetitions=repetitions,
         seed=seed,
-        methods=methods if isinstance(methods, str) else tuple(methods),  # type: ignore[arg-type]  # checked there
+        methods=methods,
         scenario=scenario,
-        overrides=tuple(sorted((name, value) for name, value in overrides.items() if value is not None)),
+        **overrides,
     )
-    return run_all(sequence, settings)
+    return run_all(checked_tasks("imrc.evaluate", sequence), settings)

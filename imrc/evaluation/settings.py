@@ -96,6 +96,33 @@ class RunSettings:
         object.__setattr__(self, "_learner", learner)
         object.__setattr__(self, "W", _stated(self.preset, learner.W))
 
+    @classmethod
+    def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
+        """Return settings from attributes and overrides by their names, those that are None left at the preset's.
+
+        Parameters
+        ----------
+        where : str
+            What the options were given to, for the message.
+        **options
+            Attributes of this class but `overrides`, and what can stand there.
+
+        Returns
+        -------
+        RunSettings
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an option that does not exist or a value out of range.
+        """
+        named = [one.name for one in fields(cls) if one.name != "overrides"]
+        check_names(where, options, (*named, *OVERRIDES))
+        given = {name: options.pop(name) for name in named if name in options}
+        if not isinstance(given.get("methods", ""), str):
+            given["methods"] = tuple(given["methods"])
+        return cls(**given, overrides=tuple((name, value) for name, value in options.items() if value is not None))
+
     @property
     def compared(self) -> tuple[str, ...]:
         """Methods besides IMRC."""

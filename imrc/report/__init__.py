@@ -1,7 +1,12 @@
-"""One HTML file that says and shows what a run gave, and opens without a network."""
+"""What a sequence of tasks shows, in one object and one HTML file that opens without a network.
+
+`Report` is where sentences and numbers are made; pages, commands and notebooks draw it.
+"""
 
 from __future__ import annotations
 
+from imrc.report._check import check, iter_check
+from imrc.report._report import Report, to_latex
 from imrc.report._write import to_html, write
 
-__all__ = ["to_html", "write"]
+__all__ = ["Report", "check", "iter_check", "to_html", "to_latex", "write"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,8 @@ import plotly.graph_objects as go
 
 from imrc import datasets
 from imrc.diagnostics import Assessment, assess, words
-from imrc.evaluation import (
-    Decision,
-    EffectiveSamples,
-    RunResult,
-    decide,
-    effective_samples,
-    run_references,
-    theorem_4,
-)
-from imrc.evaluation.budget import RANGE
-from imrc.evaluation.decision import usual_answer
-from imrc.evaluation.effective import borrowing_note, samples_text
+from imrc.evaluation import Decision, RunResult, effective_samples, run_references
+from imrc.evaluation.effective import samples_text
 from imrc.evaluation.measures import MEASURES, definitions
 from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import HEADLINES
@@ -34,14 +25,8 @@ from imrc.plots import compare, ess, evolving
 from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import QUANTITIES
 from imrc.report import _page
-from imrc.report.sentences import (
-    interval_words,
-    measured_sentence,
-    plain_errors_note,
-    reason_sentence,
-    theorem_4_sentence,
-    worth_sentence,
-)
+from imrc.report._report import Report
+from imrc.report.sentences import interval_words, plain_errors_note
 from imrc.tasks import TaskSequence
 from imrc.wording import RISKS, RULES, capital, decimal, number, p_text, versions, with_spread
 
@@ -84,21 +69,6 @@ def _data(result: RunResult, sequence: TaskSequence | None) -> dict[str, object]
     return {**rows, "Fingerprint of the tasks": result.fingerprint}
 
 
-def _worth(result: RunResult, found: EffectiveSamples, diagnosis: Assessment | None) -> list[str]:
-    """Say what errors showed, and beside it what the effective samples mean and what Theorem 4 gives."""
-    out = [
-        f"{measured_sentence(result)} {reason_sentence(result, diagnosis)}",
-        f"{worth_sentence(result)} {RANGE}",
-        borrowing_note(found),
-    ]
-    if diagnosis is not None and diagnosis.change is not None and result.scenario.main == "forward_backward":
-        settings, ratio = result.settings, diagnosis.ratio_at(result.settings.n)
-        reach = settings.reach(result.n_tasks)
-        limited, full = (theorem_4(settings.n, ratio, result.n_tasks, b) for b in (reach, None))
-        out.append(theorem_4_sentence(found, limited, full.mean, result))
-    return out
-
-
 def _strategies(decision: Decision) -> str:
     """Return what a practitioner could do, as a table."""
     rows = []
@@ -108,7 +78,8 @@ def _strategies(decision: Decision) -> str:
     return _page.grid(["What to do", capital(decision.measure), "95 % interval"], rows)
 
 
-def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
+def _headline(report: Report) -> str:
+    result = report.run
     # Minimax log loss is no bound on the error, and lowest where nothing is shared: it would mislead beside errors.
     promised = [RISKS["0-1"]] if result.loss == "0-1" else []
     kinds = {kind: capital(name) for kind, name in result.scenario.kinds.items()}
@@ -126,8 +97,7 @@ def _headline(result: RunResult, diagnosis: Assessment | None) -> str:
                 samples_text(effective_samples(result, rule)),
             ]
         )
-    found = effective_samples(result)
-    worth = "".join(_page.paragraph(text) for text in _worth(result, found, diagnosis) if text)
+    worth = "".join(map(_page.paragraph, report.worth))
     repetitions = result.settings.repetitions
     spread = f"{measure} ± one standard error over {repetitions} repetitions" if repetitions > 1 else "One repetition"
     if measure != "Error":
@@ -157,10 +127,11 @@ def _measures(result: RunResult) -> str:
     )
 
 
-def _verdict(diagnosis: Assessment, n: int) -> list[str]:
-    text = diagnosis.verdict.sentence
-    if diagnosis.change is not None:
-        text += " " + words.meaning_sentence(diagnosis, n)
+def _verdict(report: Report) -> list[str]:
+    diagnosis, n = report.diagnosis, report.n
+    if diagnosis is None:
+        return []
+    text = f"{diagnosis.verdict.sentence} {report.meaning}".rstrip()
     told = [
         f"<p><strong>Do the tasks evolve? {_page.sentence(diagnosis.verdict.title)}.</strong> "
         f"{_page.sentence(text)}</p>",
@@ -243,6 +214,8 @@ def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:
 
 
 def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
+    if not compared:
+        return
     from imrc.evaluation.comparison import comparison_table, curve_table, score_table
     from imrc.paper.printed import with_printed
 
@@ -255,21 +228,26 @@ def _compared(compared: Sequence[RunResult]) -> Iterator[tuple[str, go.Figure]]:
     yield "method-curves", compare.method_curves(by_step[by_step["method"].isin(best)])
 
 
-def sections(
-    result: RunResult,
-    diagnosis: Assessment | None,
-    compared: Sequence[RunResult],
-    decision: Decision,
-    references: RunResult | None,
-) -> dict[str, list[tuple[str, go.Figure]]]:
-    """Return the charts of a report by topic, each with the stem of the file it is saved as."""
-    found = {
-        "Errors": [*_errors(result, decision, references)],
-        "Effective sample size": [*_effective(result, diagnosis)],
-        "Do the tasks evolve?": [] if diagnosis is None else [*_evidence(diagnosis)],
-        "Comparison": [*_compared(compared)] if compared else [],
+def charts(report: Report, compared: Sequence[RunResult] = ()) -> Iterator[tuple[str, str, go.Figure]]:
+    """Yield topic, stem of a file, and figure of each chart of a report."""
+    diagnosis = report.diagnosis
+    found: dict[str, Iterator[tuple[str, go.Figure]]] = {
+        "Errors": _errors(report.run, report.decision, report.references),
+        "Effective sample size": _effective(report.run, diagnosis),
+        "Do the tasks evolve?": iter(()) if diagnosis is None else _evidence(diagnosis),
+        "Comparison": _compared(compared),
     }
-    return {topic: charts for topic, charts in found.items() if charts}
+    for topic, drawn in found.items():
+        for stem, figure in drawn:
+            yield topic, stem, figure
+
+
+def sections(report: Report, compared: Sequence[RunResult]) -> dict[str, list[tuple[str, go.Figure]]]:
+    """Return the charts of a report by topic."""
+    found: dict[str, list[tuple[str, go.Figure]]] = {}
+    for topic, stem, figure in charts(report, compared):
+        found.setdefault(topic, []).append((stem, figure))
+    return found
 
 
 def to_html(
@@ -277,76 +255,71 @@ def to_html(
     *,
     sequence: TaskSequence | None = None,
     diagnosis: Assessment | None = None,
-    compared: Sequence[RunResult] = (),
     references: RunResult | None = None,
     title: str | None = None,
-    commands: Mapping[str, str] | None = None,
-    date: datetime | None = None,
+    **options: Any,  # noqa: ANN401 - those of `page_of`
 ) -> str:
-    """Return a report of a run as one HTML text, 5 MB, that needs nothing else: charts, verdict, how to repeat it.
+    """Return a report of a run as one HTML text that needs nothing else, see `page_of`.
 
     `sequence`, of whose tasks the run may have used the first k, adds the facts of the data and, unless given,
-    `diagnosis` and `references` (`run_references`, same draws). `compared` are runs of methods on the same draws,
-    `commands` headings and texts of what repeats the run. Names are escaped, and the page forbids itself any request.
-    ValueError: another sequence.
+    `diagnosis` and `references` (`run_references`, same draws). InputError: another sequence.
     """
-    if sequence is not None:
-        sequence = _covered(sequence, result)
-    if diagnosis is None and sequence is not None and len(sequence) > 1:
+    report = Report(run=result, sequence=sequence, diagnosis=diagnosis, references=references, name=title or "")
+    sequence = report.sequence
+    if sequence is not None and diagnosis is None and len(sequence) > 1:
         features = result.settings.features.diagnosed
         diagnosis = assess(
             sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
         )
-    if references is None and sequence is not None:
+    if sequence is not None and references is None:
         references = run_references(sequence, result.settings)
-    name = title or result.name
-    decision = decide(
-        result,
-        name,
-        references=references,
-        usual=None if sequence is None else usual_answer(sequence),
-        as_text=lambda text: text.replace("*", "∗"),
-    )
+    return page_of(replace(report, diagnosis=diagnosis, references=references), **options)
+
+
+def page_of(
+    report: Report,
+    *,
+    compared: Sequence[RunResult] = (),
+    commands: Mapping[str, str] | None = None,
+    date: datetime | None = None,
+) -> str:
+    """Return a report as one HTML text that needs nothing else: charts, verdict, how to repeat it.
+
+    `compared` are runs of methods on the same draws, `commands` headings and texts of what repeats the run. Names are
+    escaped, and the page forbids itself any request.
+    """
+    result, decision = report.run, report.decision
     when = (date or datetime.now(UTC)).astimezone(UTC)
+    first = "a first look by imrc" if report.is_first_look else "a report by imrc"
+    labels = ["<h2>How many labels?</h2>", *map(_page.paragraph, report.labels)] if report.labels else []
     body = [
-        _page.note("Evolving tasks: a report by imrc"),
+        _page.note(f"Evolving tasks: {first}"),
         f"<h1>{_page.sentence(decision.sentence)}</h1>",
         *map(_page.paragraph, (decision.action, *decision.notes)),
-        f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · n = {result.settings.n}, k = {result.n_tasks}, '
-        f"b = {result.settings.b}, W = {result.settings.learner.W}, preset {_page.escape(result.settings.preset)}, "
-        f"seed {result.settings.seed}</p>",
-        *(_verdict(diagnosis, result.settings.n) if diagnosis is not None else []),
+        f'<p class="quiet">{when:%d %B %Y, %H:%M} UTC · {_page.escape(report.settings_in_words)}</p>',
+        *_verdict(report),
         "<h2>Numbers</h2>",
         _strategies(decision),
-        _headline(result, diagnosis),
+        _headline(report),
         "<h2>Measures of continual learning</h2>",
         _measures(result),
+        *labels,
     ]
-    for topic, charts in sections(result, diagnosis, compared, decision, references).items():
+    for topic, drawn in sections(report, compared).items():
         body.append(f"<h2>{_page.escape(topic)}</h2>")
-        body += [_page.chart(stem, figure) for stem, figure in charts]
+        body += [_page.chart(stem, figure) for stem, figure in drawn]
     body += [
         "<h2>Settings</h2>",
         _page.facts(_settings(result)),
         "<h2>Data</h2>",
-        _page.facts(_data(result, sequence)),
-        *_steps(sequence),
+        _page.facts(_data(result, report.sequence)),
+        *_steps(report.sequence),
         "<h2>Repeat it</h2>",
         _repeat(result, commands),
         f'<p class="quiet">Made with {_page.escape(versions(_PACKAGES))} on {_page.escape(platform.system())}, '
         f"{when:%Y-%m-%d %H:%M} UTC.</p>",
     ]
-    return _page.page(f"Evolving tasks: {name}", body)
-
-
-def _covered(sequence: TaskSequence, result: RunResult) -> TaskSequence:
-    """Return the tasks the run covers: all, the first k, or those reached before it was stopped."""
-    covered = sequence.head(min(result.n_tasks, len(sequence)))
-    if covered.fingerprint != result.fingerprint:
-        raise ValueError(
-            f"sequence is not the one the result was made from: the fingerprints of the {result.n_tasks} tasks differ."
-        )
-    return covered
+    return _page.page(f"Evolving tasks: {report.name}", body)
 
 
 def _steps(sequence: TaskSequence | None) -> list[str]:

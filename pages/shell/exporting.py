@@ -101,7 +101,7 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
         key="report",
         icon=":material/description:",
         on_click="ignore",
-        help="Verdict, numbers, all charts, settings, versions and how to repeat it; about 5 MB, opens without a "
+        help="Verdict, numbers, all charts, settings, versions and how to repeat it; about 1 MB, opens without a "
         "network. The comparison is in it once the page *Against others* has run with these settings.",
     )
 

@@ -72,7 +72,7 @@ def test_mistakes_end_with_status_2_and_a_message(capsys, arguments, message):
         (["run", "identical", "--preset", "recommnded"], "Did you mean 'recommended'?"),
         (["run", "identical", "--repetitons=3"], "Did you mean '--repetitions'?"),
         (["table", "--kind", "eror"], "Did you mean 'errors'?"),
-        (["asess", "identical"], "Did you mean 'assess'?"),
+        (["chek", "identical"], "Did you mean 'check'?"),
         (["datasets", "info", "grman"], "Did you mean 'german'?"),
     ],
 )
@@ -83,7 +83,7 @@ def test_unreadable_arguments_end_with_status_2_and_what_was_meant(capsys, argum
     assert meant in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["--help"], [], ["datasets"], ["assess", "--help"], ["watch", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], [], ["datasets"], ["watch", "--help"]])
 def test_help_and_lists_load_nothing_that_takes_long(words):
     code = (
         "import sys\nfrom imrc.cli import main\n"
@@ -104,7 +104,8 @@ def own_file(tmp_path):
 
 
 def test_own_file_in_blocks_is_assessed(capsys, own_file):
-    assert main(["assess", str(own_file), "--label", "state", "--block", "60", "--csv"]) == 0
+    given = ["--target", "state", "--every", "60", "-n", "5", "--repetitions", "1"]
+    assert main(["check", str(own_file), *given, "--evidence", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     sequence = imrc.datasets.read_table(own_file, label="state", block=60)
     result = imrc.diagnostics.assess(sequence)
@@ -117,15 +118,15 @@ def test_own_file_in_blocks_is_assessed(capsys, own_file):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["FILE"], "needs --label and either --task or --block, for example --label 'state' --task 'date'"),
-        (["FILE", "--label", "state"], "needs --label and either --task or --block"),
+        (["FILE"], "needs --target and either --by or --every, for example --target 'state' --by 'date'"),
+        (["FILE", "--label", "state"], "needs --target and either --by or --every"),
         (["FILE", "--label", "nothing", "--block", "60"], "nothing"),
         (["FILE", "--label", "state", "--block", "60", "-k", "99"], "k must be between 1 and 10"),
         (["there_is_none.csv", "--label", "a", "--block", "5"], "there_is_none.csv is not on this computer"),
         (["identical", "--label", "state"], "--label is for files of your own"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "assess"])
+@pytest.mark.parametrize("command", ["run", "check"])
 def test_mistakes_with_files(capsys, own_file, command, arguments, message):
     assert main([command, *(str(own_file) if word == "FILE" else word for word in arguments)]) == 2
     error = capsys.readouterr().err

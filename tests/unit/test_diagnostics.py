@@ -319,15 +319,16 @@ def test_band_holds_the_average_of_independent_tasks():
 def test_command_line_prints_verdict_and_json(capsys):
     from imrc.cli import main
 
-    assert main(["assess", "periodic", "-k", "20", "-n", "20", "--features", "identity"]) == 0
+    few = ["--repetitions", "1", "--features", "identity"]
+    assert main(["check", "periodic", "-k", "20", "-n", "20", *few, "--evidence"]) == 0
     text = capsys.readouterr().out
     sequence = imrc.datasets.load("periodic", tasks=20, seed=0)
     result = assess(sequence, features="identity")
-    assert text.startswith(f"periodic: {result.verdict.title}")
+    assert f"\nperiodic: {result.verdict.title}\n" in text
     assert f"n d2 / sigma2 at n = 20: {words_.number(result.ratio_at(20)[0])}" in text
-    assert main(["assess", "identical", "-k", "4", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["tasks"] == 4
-    assert main(["assess", "identical", "-k", "1"]) == 2
+    assert main(["check", "identical", "-k", "4", *few, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"]["tasks"] == 4
+    assert main(["check", "identical", "-k", "1"]) == 2
     assert "tasks" in capsys.readouterr().err
 
 

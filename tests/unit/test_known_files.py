@@ -146,15 +146,15 @@ def test_every_decision_is_said_by_commands_in_json_and_in_the_report(tmp_path, 
     path = tmp_path / "us.csv"
     rows = [f"{1 + i * 5 % 12:02d}/{1 + i * 7 % 12:02d}/2020,{i % 5},{'ab'[i * 5 % 7 % 2]}" for i in range(96)]
     path.write_text("\n".join(["day,x,y", *rows[:20], "day,x,y", *rows[20:]]))
-    options = [str(path), "--label", "y", "--task", "day", "--period", "quarter"]
-    assert main(["assess", *options, "--json"]) == 0
+    options = [str(path), "--target", "y", "--by", "day", "--period", "quarter", "--repetitions", "1"]
+    assert main(["check", *options, "--json"]) == 0
     said = capsys.readouterr()
     for words in ("dayfirst=False reads them as month/day/year", "the same as the first line"):
         assert said.err.count(words) == 1
         assert any(words in note for note in json.loads(said.out)["notes"])
     sequence = read_table(path, label="y", task="day", period="quarter", dayfirst=False)
     assert any("the same as the first line" in note for note in sequence.info["report"])
-    assert main(["assess", *options, "--no-dayfirst"]) == 0
+    assert main(["check", *options, "--no-dayfirst"]) == 0
     assert "month/day/year" in capsys.readouterr().err
 
 

@@ -224,10 +224,10 @@ def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
     rows = "".join(f"{i % 7},{i % 5},{'no' if i % 20 else 'yes'}\n" for i in range(130))
     path = tmp_path / "churn.csv"
     path.write_text("x,z,left\n" + rows)
-    for command in ("assess", "run"):
+    for command, n in (("check", []), ("run", ["-n", "1"])):
         for output in ([], ["--json"], ["--csv"]):
-            few = ["-n", "1", "--repetitions", "1"] if command == "run" else []
-            assert main([command, str(path), "--label", "3", "--block", "40", *few, *output]) == 0
+            few = [*n, "--repetitions", "1", *output]
+            assert main([command, str(path), "--label", "3", "--block", "40", *few]) == 0
             said = capsys.readouterr().err
             assert "10 rows left out: rows left over after the last full block." in said
             assert "of the rows are of class 'no': who always answers that is wrong in" in said

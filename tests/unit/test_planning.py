@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from imrc.core import theory
 from imrc.core.recursions import borrowed_samples
 from imrc.diagnostics import assess
 from imrc.evaluation.results import RunResult
-from imrc.features import FeatureSpec
 from imrc.planning import MOST_TASKS, PLACES, Rate, advice, ceiling, make_plan, needed, plan_table, way_sentence
 
 RATES = (0.0, 1e-3, 0.05, 0.1, 1.0, 20.0)
@@ -110,42 +110,38 @@ def test_errors_go_with_samples_and_back(runs):
 
 
 def test_the_command_gives_the_library_s_numbers(capsys):
-    assert main(["plan", "random_walk", "-n", "8", "-b", "1", "-k", "30", "--ess", "40", "--json"]) == 0
+    few = ["--repetitions", "1", "--features", "identity"]
+    assert main(["check", "random_walk", "-n", "8", "-b", "1", "-k", "10", *few, "--ess", "40", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    sequence = imrc.datasets.load("random_walk", seed=0)
-    rate = Rate(*assess(sequence, features=FeatureSpec()).ratio_at(1))
-    plan = make_plan(rate, 8, 30, 1, ess=40)
-    assert printed["rho"]["value"] == rate.value
-    assert printed["ess"]["mean"]["high"] == plan.promised["mean"].high
-    assert printed["ways"]["n"]["value"] == plan.ways[0].value
-    assert printed["advice"] == advice(plan)
-    assert main(["plan", "--rho", "0.1", "--csv"]) == 0
-    assert capsys.readouterr().out.startswith("vary,x,value,low,high\n")
+    sequence = imrc.datasets.load("random_walk", tasks=10, seed=0)
+    rate = Rate(*assess(sequence, features="identity").ratio_at(1))
+    plan = make_plan(rate, 8, 10, 1, ess=40)
+    assert printed["plan"]["rho"]["value"] == rate.value
+    assert printed["effective_samples"]["mean"]["high"] == plan.promised["mean"].high
+    assert printed["plan"]["ways"]["n"]["value"] == plan.ways[0].value
+    assert printed["plan"]["advice"] == advice(plan)
 
 
 def test_the_command_plans_for_an_error(capsys, tmp_path):
     generator, file = np.random.default_rng(0), tmp_path / "blocks.csv"
     x, y = generator.standard_normal(240), np.arange(240) % 2
     file.write_text("x,y\n" + "".join(f"{value + 2 * label:.4f},{label}\n" for value, label in zip(x, y, strict=True)))
-    command = ["plan", str(file), "--label", "y", "--block", "60", "-n", "5", "--features", "identity", "--error"]
-    assert main([*command, "0.3"]) == 0
+    command = ["check", str(file), "--target", "y", "--every", "60", "-n", "5", "--repetitions", "5"]
+    command += ["--features", "identity"]
+    assert main([*command, "--error", "0.3"]) == 0
     shown = capsys.readouterr().out
     assert "Wanted: an error of .300, that is" in shown
-    assert shown.splitlines()[1].split() == ["worth", "samples", "low", "high", "error"]
-    assert main([*command, "0.001"]) == 2
+    assert shown[shown.index("Wanted") :].splitlines()[1].split() == ["by", "takes"]
+    assert main([*command, "--error", "0.001"]) == 2
     assert "beyond the learning curve" in capsys.readouterr().err
+    assert main([*command, "--ess", "0"]) == 2
+    assert "ess must be above 0" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "needs DATA"),
-        (["--rho", "-1"], "rho must be at least 0"),
-        (["--rho", "0.1", "--error", "0.1"], "--error needs DATA"),
-        (["--rho", "0.1", "--ess", "0"], "ess must be above 0"),
-        (["--rho", "0.1", "-k", "0"], "k must be at least 1"),
-    ],
-)
-def test_mistakes_end_with_status_2(capsys, arguments, message):
-    assert main(["plan", *arguments]) == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_planned_is_told_how():
+    sequence = imrc.datasets.load("random_walk", tasks=6, samples=60)
+    report = imrc.check(sequence, 5, repetitions=1, features="identity")
+    with pytest.raises(ValueError, match="labels=True"):
+        report.planned(error=0.2)
+    with pytest.raises(ValueError, match=r"Rate.guess\(0.1\)"):
+        replace(report, diagnosis=None).planned(ess=20)

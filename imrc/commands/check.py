@@ -1,0 +1,89 @@
+"""The command ``imrc check``: whether tasks evolve, whether borrowing pays, what to do, and how many labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from imrc import planning
+from imrc.commands.arguments import add_choice, sequence_of
+from imrc.commands.output import ProgressLine, print_as, print_table, records, say
+from imrc.commands.run import add_predictions, add_settings, given_settings
+from imrc.planning import PLACES, Plan
+from imrc.wording import decimal
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.description = (
+        "Say in a few lines whether the tasks evolve, which strategy has the fewest errors, what to do, and what the "
+        "past is worth. What was decided while a file was read is said beside it."
+    )
+    add_settings(parser, n="the largest that leaves 100 rows, or half, of each task for testing")
+    parser.add_argument("--evidence", action="store_true", help="print the evidence on how tasks change, too")
+    labels = parser.add_argument_group("how many labels")
+    labels.add_argument("--labels", action="store_true", help="run other n, too (several times as long)")
+    wish = labels.add_mutually_exclusive_group()
+    wish.add_argument("--ess", type=float, help="effective samples wanted: which n, k or b reach them")
+    wish.add_argument("--error", type=float, help="error wanted; with --labels implied")
+    add_choice(labels, "--of", PLACES, "whose", default="mean")
+    add_predictions(parser)
+    parser.add_argument("--html", metavar="FILE.html", help="write the report with all charts, one file")
+    parser.add_argument("--latex", metavar="FILE.tex", help="write the table of errors for LaTeX")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check a sequence and print the report."""
+    # Loaded here: nobody waits for it who asks for help or mistypes an option.
+    from imrc.diagnostics import tracks, words
+    from imrc.report import check
+
+    with ProgressLine() as line:
+        line.show("reading")
+        sequence = sequence_of(options)
+        report = check(
+            sequence,
+            labels=options.labels or options.error is not None,
+            progress=lambda share, what: line.write(f"{sequence.name}: {share:.0%}, {what}"),
+            **given_settings(options),
+        )
+    for note in report.notes:
+        say(f"imrc: {note}")
+    is_wish = options.ess is not None or options.error is not None
+    plan = report.planned(ess=options.ess, error=options.error, of=options.of) if is_wish else None
+    if options.html:
+        report.save(options.html)
+    if options.latex:
+        Path(options.latex).write_text(report.to_latex() + "\n", encoding="utf-8")
+    if options.predictions:
+        report.predictions().to_csv(options.predictions, index=False)
+
+    def text() -> None:
+        # Notes stand on stderr.
+        print("\n".join(one for one in str(report).splitlines() if not one.endswith("report.notes")))
+        if options.evidence and report.diagnosis is not None:
+            print(words.report(report.diagnosis, report.n))
+        if plan is not None:
+            _print(plan, options.error)
+
+    rows = tracks.lag_rows(report.diagnosis) if options.evidence and report.diagnosis else records(report.errors)
+    print_as(options, rows, report.to_dict() | ({} if plan is None else {"plan": _as_json(plan, options.error)}), text)
+    return 0
+
+
+def _as_json(plan: Plan, error: float | None) -> dict[str, Any]:
+    return {
+        "of": plan.of,
+        "rho": plan.rate._asdict(),
+        "wish": {"ess": plan.wish, "error": error},
+        "ways": {way.vary: {**vars(way), "sentence": planning.way_sentence(plan, way)} for way in plan.ways},
+        "advice": planning.advice(plan),
+    }
+
+
+def _print(plan: Plan, error: float | None) -> None:
+    wanted = f"{plan.wish:,.1f} effective samples"
+    print(f"Wanted: {wanted if error is None else f'an error of {decimal(error)}, that is {wanted}'}")
+    print_table(["by", "takes"], [[way.vary, planning.way_sentence(plan, way)] for way in plan.ways], left=2)
+    print(planning.advice(plan))

@@ -1,0 +1,86 @@
+"""Tables of errors in LaTeX, with the rule for what is more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from imrc._types import Floats
+from imrc.evaluation.scenarios import HEADLINES
+from imrc.evaluation.significance import Headline, paired_differences
+from imrc.wording import capital, decimal
+
+if TYPE_CHECKING:
+    from imrc.evaluation.results import RunResult
+
+_SPECIAL = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
+    | {"²": "$^2$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''"}
+)
+
+
+def as_latex(text: str) -> str:
+    r"""Return a text as LaTeX shows it literally.
+
+    >>> print(as_latex("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return text.translate(_SPECIAL)
+
+
+def caption(result: RunResult) -> str:
+    """Return what a table of a run needs to say: which error, settings, and what is bold."""
+    settings, many = result.settings, result.settings.repetitions
+    spread = f"mean ± one standard error over {many} repetitions. Bold: lowest, and not clearly worse than the lowest "
+    spread += "(paired 95 % t intervals, corrected by Holm's method)" if many > 1 else ""
+    return (
+        f"{capital(result.measure())}, {HEADLINES[result.scenario.kind]}; {spread if many > 1 else 'one repetition'}. "
+        f"n = {settings.n}, k = {result.n_tasks}, b = {settings.reach(result.n_tasks)}, W = {settings.learner.W}, "
+        f"preset {settings.preset}, representation {settings.features.kind}, seed {settings.seed}."
+    )
+
+
+def latex_table(columns: Mapping[str, Mapping[str, Floats]], told: str) -> str:
+    r"""Return errors by column and row, (repetitions,) each, as a table for the package booktabs.
+
+    In each column the lowest is bold, and all whose paired difference to it is not clear; rows that a column has not
+    are left empty there.
+
+    >>> import numpy as np
+    >>> errors = {"alone": np.array([0.4, 0.5, 0.4]), "forward": np.array([0.2, 0.3, 0.2])}
+    >>> print(latex_table({"digits": errors}, "Errors").splitlines()[-4])
+    forward & \textbf{.233} $\pm$ .033 \\
+    """
+    rows = list(dict.fromkeys(row for errors in columns.values() for row in errors))
+    cells = {column: _cells(errors) for column, errors in columns.items()}
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{as_latex(told)}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+            r"\toprule",
+            " & ".join(["", *map(as_latex, columns)]) + r" \\",
+            r"\midrule",
+            *(" & ".join([as_latex(row), *(cells[one].get(row, "") for one in columns)]) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _cells(errors: Mapping[str, Floats]) -> dict[str, str]:
+    best = min(errors, key=lambda row: float(errors[row].mean()))
+    worse = paired_differences(errors, best)
+    cells = {}
+    for row, values in errors.items():
+        found = Headline.of(values)
+        mean = decimal(found.mean)
+        # One repetition cannot tell: only the lowest is bold then.
+        bold = row == best or (len(values) > 1 and not worse[row].clear)
+        cells[row] = (rf"\textbf{{{mean}}}" if bold else mean) + (
+            rf" $\pm$ {decimal(found.stderr)}" if len(values) > 1 else ""
+        )
+    return cells

@@ -1,0 +1,65 @@
+"""What the rules of a run answered for each test row: a repetition is run again, and its probabilities are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imrc._checks import InputError, check_int
+from imrc._types import Floats, Ints
+from imrc.core.prediction import probabilities, scores
+from imrc.core.rules import TaskEstimate
+from imrc.evaluation._threads import single_thread
+from imrc.evaluation.results import RunResult
+from imrc.evaluation.run import MAPPED_LIMIT, Repetition
+from imrc.evaluation.splits import repetition_seeds
+from imrc.solvers import cores
+from imrc.tasks import TaskSequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Remembering(Repetition):
+    """A repetition that keeps the probabilities of the last test of each rule on each task."""
+
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of a repetition
+        super().__init__(*arguments)
+        self.kept: dict[tuple[str, int], tuple[Ints, Floats]] = {}
+
+    def _wrong(self, task: int, estimate: TaskEstimate, *rules: str) -> NDArray[np.bool_]:
+        values = scores(self._tests[task][0](), estimate.coef, self._sequence.n_classes)
+        # Without a rule it is a test before the task is learnt, of the single rule if that is of a task alone.
+        before = ("before single",) if estimate is self._last_alone else ("before forward",)
+        for rule in rules or before:
+            self.kept[rule, task] = values.argmax(axis=1), probabilities(values, self._loss, estimate.nu)
+        return super()._wrong(task, estimate, *rules)
+
+
+def predictions(result: RunResult, sequence: TaskSequence, repetition: int) -> pd.DataFrame:
+    """Return the table of `RunResult.predictions`."""
+    import pandas as pd
+
+    sequence = sequence.head(result.n_tasks)
+    if sequence.fingerprint != result.fingerprint:
+        raise InputError("These are not the tasks of the run: the fingerprints differ.")
+    if "imrc" not in result.settings.methods:
+        raise InputError("Only IMRC's rules keep probabilities, and this run has none of them.")
+    settings = result.settings.computed
+    seed = repetition_seeds(settings.seed, check_int("repetition", repetition, 0, settings.repetitions - 1) + 1)[-1]
+    with single_thread():
+        again = _Remembering(settings, sequence, seed, cores(), MAPPED_LIMIT, range(len(sequence)))
+        for task in range(len(sequence)):
+            again.step(task)
+    before = result.scenario.kind == "before"
+    names, frames = np.array(sequence.class_names, dtype=object), []
+    for rule in result.scenario.rules:
+        for task in range(before, len(sequence)):
+            rows = again.draw(task).test
+            answers, found = again.kept[f"before {rule}" if before else rule, task]
+            told = {"task": task + 1, "label": sequence.labels[task], "row": rows, "rule": rule}
+            told |= {"class": names[answers], "true": names[sequence.encoded(task)[rows]]}
+            frames.append(pd.DataFrame(told | {f"p({name})": found[:, c] for c, name in enumerate(names)}))
+    return pd.concat(frames, ignore_index=True)

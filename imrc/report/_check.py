@@ -1,0 +1,205 @@
+"""From tasks to a `Report`: diagnosis, run, references and learning curve, with one progress bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from imrc._checks import InputTypeError
+from imrc.diagnostics import assess
+from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
+from imrc.evaluation.comparison import sample_sizes
+from imrc.evaluation.decision import reference_settings
+from imrc.evaluation.run import run_all
+from imrc.features._spec import TITLES
+from imrc.report._report import Report
+from imrc.tasks import TaskSequence, checked_tasks
+
+Progress = Callable[[float, str], object]
+FIRST_LOOK = 3
+"""Repetitions after which there is a first look."""
+_BAR = 24
+
+
+class _Bar:
+    """A bar on stderr, where somebody sees it."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def __call__(self, share: float, what: str) -> None:
+        text = f"imrc {'█' * round(_BAR * share):·<{_BAR}} {share:4.0%}  {what}"
+        if text != self._shown:
+            print(f"\r{text:<{len(self._shown)}}", end="", file=sys.stderr, flush=True)  # noqa: T201 - a bar
+            self._shown = text
+
+    def clear(self) -> None:
+        """Erase the bar."""
+        if self._shown:
+            print(f"\r{'':{len(self._shown)}}\r", end="", file=sys.stderr, flush=True)  # noqa: T201 - a bar
+
+
+class _Work:
+    """Runs with one progress over all of them."""
+
+    def __init__(self, sequence: TaskSequence, settings: RunSettings, progress: Progress, steps: int) -> None:
+        self.sequence, self.settings = sequence, settings
+        self._progress, self._steps, self._done = progress, steps, 0
+
+    def show(self, what: str, done: int = 0) -> None:
+        """Count what is done, and tell."""
+        self._done += done
+        self._progress(min(self._done / self._steps, 1.0), what)
+
+    def diagnosed(self) -> Any:  # noqa: ANN401 - an assessment
+        """Return the diagnosis of the tasks in the representation of the run."""
+        spec = self.settings.features.diagnosed
+        self.show("do the tasks evolve?")
+        found = assess(self.sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=self.settings.seed)
+        self.show("do the tasks evolve?", len(self.sequence))
+        return found
+
+    def run(self, settings: RunSettings, only: Sequence[int], what: str) -> RunResult:
+        """Return the result of some repetitions."""
+        return run_all(
+            self.sequence,
+            settings,
+            only=only,
+            show=lambda step: self.show(f"{what}, task {step.number} of {step.total}", len(only)),
+            tick=lambda: self.show(what),
+        )
+
+
+def iter_check(
+    tasks: TaskSequence,
+    n: int | None = None,
+    *,
+    labels: bool = False,
+    first_look: bool = True,
+    progress: bool | Progress | None = None,
+    **settings: Any,  # noqa: ANN401 - checked by RunSettings
+) -> Iterator[Report]:
+    """Yield a first look at the tasks after three repetitions, then the whole report.
+
+    Parameters
+    ----------
+    tasks : TaskSequence
+        From `imrc.tasks_from`, or a dataset.
+    n : int or None
+        Training samples per task; None: the largest that leaves 100 rows, or half, of each task for testing.
+    labels : bool
+        Whether to run other n, too, for how many labels are needed: takes several times as long.
+    first_look : bool
+        Whether to yield the first look; numbers of the whole report do not depend on it.
+    progress : bool, callable or None
+        True: a bar on stderr; None: only in a terminal or a notebook. Or what is called with the share done and words,
+        several times a second; what it raises ends the work.
+    **settings
+        Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
+        values that replace the preset's.
+
+    Yields
+    ------
+    Report
+        A first look says so and gives no advice.
+
+    Raises
+    ------
+    InputError
+        For a value out of range, an option that does not exist, or tasks that are too small; the message says what to
+        change.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> tasks = imrc.datasets.load("identical", tasks=4, samples=60)
+    >>> [report.is_first_look for report in iter_check(tasks, n=5, repetitions=5)]
+    [True, False]
+    """
+    sequence = checked_tasks("imrc.check", tasks)
+    if "methods" in settings:
+        raise InputTypeError("check compares strategies of one learner. Compare methods by imrc.evaluate(methods=...).")
+    k = settings.get("k")
+    largest = largest_n(sequence if k is None else sequence.head(k))
+    chosen = RunSettings.of("check", n=largest if n is None else n, **settings)
+    sequence = chosen.fit_to(sequence)
+    many = chosen.repetitions
+    sizes = [size for size in sample_sizes(largest, chosen.n) if size != chosen.n] if labels else []
+    bar = None if callable(progress) else _Bar()
+    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    silent = progress is False or (progress is None and not seen)
+    told: Progress = progress if callable(progress) else (lambda *_: None) if silent or bar is None else bar
+    work = _Work(sequence, chosen, told, len(sequence) * (1 + many * (2 + len(sizes))))
+    try:
+        diagnosis = work.diagnosed()
+        ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
+        jobs = {"errors": chosen, "references": reference_settings(chosen)}
+        runs: dict[str, list[RunResult]] = {what: [] for what in jobs}
+        for begin, end in zip([0, *ends], ends, strict=False):
+            found = []
+            for what, job in jobs.items():
+                parts = runs[what]
+                parts.append(work.run(job, range(begin, end), what))
+                found.append(parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end)))
+            whole = end == many
+            curve = [work.run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
+            yield Report(
+                run=found[0],
+                sequence=sequence,
+                diagnosis=diagnosis,
+                references=found[1],
+                curve=tuple(sorted([*curve, found[0]], key=lambda run: run.settings.n)) if curve else (),
+                is_first_look=not whole,
+            )
+    finally:
+        if bar is not None:
+            bar.clear()
+
+
+def check(
+    tasks: TaskSequence,
+    n: int | None = None,
+    *,
+    labels: bool = False,
+    progress: bool | Progress | None = None,
+    **settings: Any,  # noqa: ANN401 - checked by RunSettings
+) -> Report:
+    """Say whether tasks evolve, whether borrowing from the past pays, what to do, and how many labels that takes.
+
+    Parameters
+    ----------
+    tasks : TaskSequence
+        From `imrc.tasks_from`, or a dataset.
+    n : int or None
+        Training samples per task; None: the largest that leaves 100 rows, or half, of each task for testing.
+    labels : bool
+        Whether to run other n, too, for how many labels are needed: takes several times as long.
+    progress : bool, callable or None
+        True: a bar on stderr; None: only in a terminal or a notebook. Or what is called with the share done and words,
+        several times a second; what it raises ends the work.
+    **settings
+        Of `imrc.evaluate`, except `methods`: `k`, `b`, `W`, `preset`, `features`, `repetitions`, `seed`, `scenario` and
+        values that replace the preset's.
+
+    Returns
+    -------
+    Report
+        With verdict, run, strategies on the same draws and decision.
+
+    Raises
+    ------
+    InputError
+        For a value out of range, an option that does not exist, or tasks that are too small; the message says what to
+        change.
+
+    Examples
+    --------
+    >>> import imrc
+    >>> report = check(imrc.datasets.load("identical", tasks=6, samples=60), n=10, repetitions=5)
+    >>> report.n, len(report.errors), len(str(report).splitlines()) <= 12
+    (10, 5, True)
+    """
+    (report,) = iter_check(tasks, n, labels=labels, first_look=False, progress=progress, **settings)
+    return report

@@ -1,0 +1,467 @@
+"""`Report`: everything that is said and shown of a sequence, in one place."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from imrc._checks import InputError, check_choice
+from imrc.diagnostics import Assessment, Verdict, words
+from imrc.evaluation import Decision, RunResult, decide, effective_samples, realised_samples, theorem_4
+from imrc.evaluation.budget import RANGE, budget_sentence, budget_table, realised_sentence
+from imrc.evaluation.decision import Advice, usual_answer
+from imrc.evaluation.effective import borrowing_note
+from imrc.evaluation.latex import caption, latex_table
+from imrc.evaluation.scenarios import BORROWING
+from imrc.evaluation.significance import with_error
+from imrc.planning import (
+    Place,
+    Plan,
+    Rate,
+    advice,
+    learning_curve,
+    make_plan,
+    out_of_reach,
+    promise_sentence,
+    samples_for,
+)
+from imrc.report.sentences import measured_sentence, reason_sentence, theorem_4_sentence, worth_sentence
+from imrc.tasks import TaskSequence
+from imrc.wording import capital, decimal, number, plain, unmarked
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from imrc.model import Model
+
+SCHEMA, VERSION = "imrc.report", 1
+"""What `Report.to_dict` and ``imrc check --json`` hold; the version changes where a name or a meaning does."""
+
+LEARNT = ("single", "pooled", "forward", "forward_backward")
+"""Strategies a model can be learnt by."""
+Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
+
+
+def _readable(text: str) -> str:
+    """Return a name from the data as a sentence in Markdown shows it."""
+    return text.replace("*", "∗")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Report:
+    """What a sequence of tasks shows: whether it evolves, whether the past helps, what to do, and how sure that is.
+
+    `imrc.check` makes it. Everything that pages, commands, notebooks and the HTML file say is computed here, for one
+    scenario, one measure and one set of settings. `print` gives at most twelve lines; a notebook shows a table with a
+    chart.
+
+    Attributes
+    ----------
+    run : RunResult
+        Errors of IMRC's rules.
+    sequence : TaskSequence or None
+        The tasks; None: only what the run knows can be said.
+    diagnosis : Assessment or None
+        Evidence on how the tasks change.
+    references : RunResult or None
+        The most frequent class, and one rule for all tasks, on the draws of the run.
+    curve : tuple of RunResult
+        Runs at several n, the run among them, for how many labels are worth how much; empty if not asked for.
+    compared : mapping of str to RunResult
+        Compared methods by title on the same draws; the best is among the strategies.
+    name : str
+        What sentences call the tasks; empty: the name of the sequence.
+    is_first_look : bool
+        Whether only the first repetitions are done: means and charts, no advice yet.
+    as_text : callable
+        Makes names from the data fit for sentences in Markdown.
+
+    Raises
+    ------
+    InputError
+        If the run was made from another sequence.
+    """
+
+    run: RunResult
+    sequence: TaskSequence | None = None
+    diagnosis: Assessment | None = None
+    references: RunResult | None = None
+    curve: tuple[RunResult, ...] = ()
+    compared: Mapping[str, RunResult] = field(default_factory=dict)
+    name: str = ""
+    is_first_look: bool = False
+    as_text: Callable[[str], str] = field(default_factory=lambda: _readable)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.run.name)
+        if self.sequence is None:
+            return
+        # All tasks, the first k, or those reached before the run was stopped.
+        covered = self.sequence.head(min(self.run.n_tasks, len(self.sequence)))
+        if covered.fingerprint != self.run.fingerprint:
+            raise InputError(
+                "sequence is not the one the result was made from: the fingerprints of the "
+                f"{self.run.n_tasks} tasks differ."
+            )
+        object.__setattr__(self, "sequence", covered)
+
+    @property
+    def n(self) -> int:
+        """Samples per task at which everything was measured; `fit` learns from all rows."""
+        return self.run.settings.n
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Strategies with their errors, the finding, what to do, and notes."""
+        usual = None if self.sequence is None else usual_answer(self.sequence)
+        told = {"references": self.references, "compared": self.compared, "usual": usual, "as_text": self.as_text}
+        return decide(self.run, self.name, **told)  # type: ignore[arg-type]  # as named
+
+    @property
+    def advice(self) -> Advice:
+        """Which strategy to choose, and why: ``advice.advised`` is None where none can be advised."""
+        return self.decision.advice
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How the tasks change; None if that was not diagnosed."""
+        return None if self.diagnosis is None else self.diagnosis.verdict
+
+    @property
+    def evolving(self) -> bool | None:
+        """Whether the tasks evolve as the paper assumes; None where that cannot be told."""
+        if self.verdict is None or self.verdict.assumption == "supported":
+            return None if self.verdict is None else True
+        known = self.verdict.assumption == "contradicted" or self.verdict.name == "no_change"
+        return False if known else None
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether following the change pays: a rule is advised that does; None where there is no telling."""
+        if self.advice.verdict in ("nothing tested", "too few repetitions"):
+            return None
+        return self.advice.advised in BORROWING
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """Errors of the strategies, the simplest first.
+
+        Columns: strategy, title, error (or balanced error, see ``decision.measure``), standard error, low and high (95
+        % interval), recall (where a class is rare) and advised.
+        """
+        import pandas as pd
+
+        rows = []
+        for one in self.decision.strategies:
+            row = {"strategy": one.name, "title": one.title, "error": one.error.mean}
+            row |= {"standard error": one.error.stderr, "low": one.low, "high": one.high}
+            row |= {} if one.recall is None else {"recall": one.recall}
+            rows.append(row | {"advised": one.name == self.advice.advised})
+        return pd.DataFrame(rows)
+
+    @property
+    def meaning(self) -> str:
+        """What the theorems promise at this size of the change, and on which condition; empty where it is not known."""
+        if self.diagnosis is None or self.diagnosis.change is None:
+            return ""
+        return words.meaning_sentence(self.diagnosis, self.n)
+
+    @property
+    def measured(self) -> str:
+        """How much lower the error of the main rule is than without other tasks; a first look does not say it."""
+        return "" if self.is_first_look else measured_sentence(self.run)
+
+    @cached_property
+    def worth(self) -> tuple[str, ...]:
+        """What the past is worth, in Markdown: what errors show first, then what the theorems promise."""
+        run, diagnosis = self.run, self.diagnosis
+        if self.is_first_look:
+            return ()
+        found = effective_samples(run)
+        said = [f"{self.measured} {reason_sentence(run, diagnosis)}", f"{worth_sentence(run)} {RANGE}"]
+        if len(self.curve) > 1:
+            said.append(realised_sentence(realised_samples(self.curve, self.n), self.n))
+        said.append(borrowing_note(found))
+        if diagnosis is not None and diagnosis.change is not None and run.scenario.main == "forward_backward":
+            ratio, reach = diagnosis.ratio_at(self.n), run.settings.reach(run.n_tasks)
+            limited, full = (theorem_4(self.n, ratio, run.n_tasks, b) for b in (reach, None))
+            said.append(theorem_4_sentence(found, limited, full.mean, run))
+        return tuple(text.strip() for text in said if text)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """What n, k and b are worth at the measured rate of change; None where that was not measured."""
+        found = self.diagnosis
+        if found is None or found.change is None:
+            return None
+        rate = Rate(*found.ratio_at(1))
+        return make_plan(rate, self.n, self.run.n_tasks, self.run.settings.b) if math.isfinite(rate.value) else None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How many labels: what the plan promises, from where on nothing is gained, and what errors at other n say."""
+        # Where the verdict says that the gain cannot be predicted, nothing is promised.
+        unknown = self.verdict is None or self.verdict.name in ("dependent", "too_few")
+        said = [] if self.plan is None or unknown else [promise_sentence(self.plan), advice(self.plan)]
+        if said and self.verdict is not None and self.verdict.assumption != "supported":
+            said[0] = f"If the tasks evolve as the theorems assume: {said[0]}"
+        if len(self.curve) > 1:
+            said.insert(0, budget_sentence(budget_table(self.curve), self.n))
+        return tuple(said)
+
+    def planned(self, *, ess: float | None = None, error: float | None = None, of: Place = "mean") -> Plan:
+        """Return which samples, tasks or backward steps would reach a wish.
+
+        Parameters
+        ----------
+        ess : float or None
+            Effective samples wanted.
+        error : float or None
+            Error wanted in place of them; needs ``imrc.check(..., labels=True)``.
+        of : {"mean", "newest", "next"}
+            Of which task: an average one, the newest, or the one to come.
+
+        Returns
+        -------
+        Plan
+            `imrc.planning.way_sentence` puts each of its ``ways`` in words.
+
+        Raises
+        ------
+        InputError
+            If the rate of change is not known, or the error is beyond what was tried.
+        """
+        if self.plan is None:
+            guess = "imrc.planning.make_plan(imrc.planning.Rate.guess(0.1), n, k, b)"
+            raise InputError(f"The rate of change of these tasks was not measured. Plan by a guess: {guess}.")
+        if error is not None:
+            if len(self.curve) < 2:
+                raise InputError("A wanted error takes runs at other n: imrc.check(..., labels=True).")
+            curve = learning_curve(self.curve)
+            ess = samples_for(curve, error)
+            if math.isnan(ess):
+                raise InputError(out_of_reach(curve, error))
+        return make_plan(self.plan.rate, self.n, self.plan.k, self.plan.b, ess=ess, of=of)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided when the data were read, and what limits the numbers."""
+        said: list[str] = [] if self.sequence is None else [*self.sequence.info.get("warnings", ())]
+        if self.sequence is not None and self.n < self.sequence.n_classes:
+            said.append(f"With n = {self.n} samples a task cannot hold all {self.sequence.n_classes} classes.")
+        return tuple(said)
+
+    @property
+    def settings_in_words(self) -> str:
+        """The settings, as every report begins with them."""
+        settings, many = self.run.settings, self.run.settings.repetitions
+        first = "first look, " if self.is_first_look else ""
+        return (
+            f"{self.run.n_tasks} tasks, n = {settings.n}, b = {settings.reach(self.run.n_tasks)}, W = "
+            f"{settings.learner.W}, preset {settings.preset}, seed {settings.seed}; {first}{many} "
+            f"repetition{'s' * (many > 1)}"
+        )
+
+    def __repr__(self) -> str:
+        spread = " ± standard error" if self.run.settings.repetitions > 1 else ""
+        lines = [f"{self.name}: {self.settings_in_words}. {capital(self.decision.measure)}{spread}:"]
+        lines += [f"  {line}" for line in self.decision.table()]
+        lines += [self.decision.sentence, f"What to do: {self.decision.action}"]
+        if self.verdict is not None:
+            lines.append(f"Do the tasks evolve? {capital(self.verdict.title)}. {self.meaning}".rstrip())
+        lines += [text for text in (self.measured, *self.labels[:1]) if text]
+        if self.notes:
+            many = f"{len(self.notes)} note{'s' * (len(self.notes) > 1)}"
+            lines.append(f"{many} on the data: report.notes")
+        return "\n".join(map(unmarked, lines))
+
+    def _repr_html_(self) -> str:
+        top = max(0.05, 1.05 * float(np.nanmax([max(one.error.mean, one.high) for one in self.decision.strategies])))
+        rows = ""
+        for one in self.decision.strategies:
+            low, high = (f"{260 * end / top:.1f}" for end in np.nan_to_num([one.low, one.high], nan=one.error.mean))
+            drawn = (
+                f'<svg width="264" height="16" role="img" aria-label="{decimal(one.low)} to {decimal(one.high)}">'
+                f'<line x1="{low}" x2="{high}" y1="8" y2="8" stroke="currentColor" stroke-width="5" opacity=".3"/>'
+                f'<circle cx="{260 * one.error.mean / top:.1f}" cy="8" r="5" fill="currentColor"/></svg>'
+            )
+            name, mark = html.escape(one.title), " ✓" * (one.name == self.advice.advised)
+            cells = f"<td>{with_error(one.error)}{mark}</td><td>{drawn}</td>"
+            rows += f'<tr><th style="text-align: left">{name}</th>{cells}</tr>'
+        said = [self.decision.sentence, self.decision.action]
+        said += [] if self.verdict is None else [f"{capital(self.verdict.title)}. {self.meaning}", self.measured]
+        told = "".join(f"<p>{html.escape(unmarked(text))}</p>" for text in said)
+        head = f"<th></th><th>{capital(self.decision.measure)}</th><th>0 to {number(top)}, with 95 % intervals</th>"
+        return (
+            f"<div><p><strong>{html.escape(self.name)}</strong>: {html.escape(self.settings_in_words)}</p>{told}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+
+    def plot(self, name: str = "decision") -> go.Figure:
+        """Return one of the charts of the report.
+
+        Parameters
+        ----------
+        name : str
+            "decision": what one could do, with intervals; "ladder", "error-curves", "heatmaps-error", "ess-parts",
+            "partial-autocorrelation", "variogram" and others, which the message for a wrong name lists.
+
+        Returns
+        -------
+        Figure
+
+        Raises
+        ------
+        InputError
+            If the report has no such chart.
+        """
+        from imrc.report._write import charts
+
+        there = []
+        for _, stem, figure in charts(self):
+            if stem == name:
+                return figure
+            there.append(stem)
+        check_choice("name", name, there)
+        raise AssertionError(name)
+
+    def save(self, path: str | Path, **options: Any) -> Path:  # noqa: ANN401 - those of `imrc.report.to_html`
+        """Write the report as one HTML file with all charts, which opens without a network.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file there is replaced.
+        **options
+            `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
+
+        Returns
+        -------
+        Path
+        """
+        from imrc.report._write import page_of
+
+        file = Path(path)
+        file.write_text(page_of(self, **options), encoding="utf-8")
+        return file
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON, with `schema` and `version`; missing numbers are None."""
+        decision, settings = self.decision, self.run.settings
+        plan = None if self.plan is None else {place: found._asdict() for place, found in self.plan.promised.items()}
+        told: dict[str, Any] = plain(
+            {
+                "schema": SCHEMA,
+                "version": VERSION,
+                "name": self.name,
+                "first_look": self.is_first_look,
+                "n": self.n,
+                "k": self.run.n_tasks,
+                "settings": settings.to_json() | {"W": settings.learner.W},
+                "fingerprint": self.run.fingerprint,
+                "evolving": self.evolving,
+                "pays": self.pays,
+                "measure": decision.measure,
+                "errors": self.errors.to_dict("records"),
+                "advice": {
+                    "verdict": self.advice.verdict,
+                    "best": self.advice.best,
+                    "advised": self.advice.advised,
+                    "sentence": unmarked(decision.sentence),
+                    "action": unmarked(decision.action),
+                    "notes": [*map(unmarked, decision.notes)],
+                },
+                "verdict": None if self.diagnosis is None else self.diagnosis.summary(self.n),
+                "meaning": self.meaning,
+                "worth": [*map(unmarked, self.worth)],
+                "effective_samples": plan,
+                "labels": [*map(unmarked, self.labels)],
+                "notes": self.notes,
+            }
+        )
+        return told
+
+    def to_latex(self) -> str:
+        """Return the errors of the strategies as a table in LaTeX, caption with settings.
+
+        Bold: the lowest error, and those whose difference to it is not clear.
+
+        Returns
+        -------
+        str
+            For the package booktabs.
+        """
+        return to_latex([self])
+
+    def predictions(self, repetition: int = 0) -> pd.DataFrame:
+        """Return what IMRC's rules answered for each test row, see `imrc.RunResult.predictions`.
+
+        Parameters
+        ----------
+        repetition : int
+            Which repetition, from 0.
+
+        Raises
+        ------
+        InputError
+            If the report does not hold the tasks.
+        """
+        return self.run.predictions(self._tasks(), repetition)
+
+    def _tasks(self) -> TaskSequence:
+        if self.sequence is None:
+            raise InputError("This report does not hold the tasks: make it by imrc.check.")
+        return self.sequence
+
+    def fit(self, strategy: Fitted | None = None) -> Model:
+        """Return a model learnt from all rows by the advised strategy.
+
+        Parameters
+        ----------
+        strategy : {"alone", "pooled", "forward", "forward_backward"}, optional
+            What to learn by in place of the advice: alone is the rule of the newest task, pooled one rule for all, the
+            others give the rule of the task to come.
+
+        Returns
+        -------
+        Model
+            With the reading of the file and the representation inside.
+
+        Raises
+        ------
+        InputError
+            If nothing is advised and no strategy is given, or it is none of these.
+        """
+        chosen = self.advice.advised if strategy is None else "single" if strategy == "alone" else strategy
+        if chosen is None:
+            raise InputError(
+                f"No strategy is advised, so none is learnt: {unmarked(self.decision.action)} To learn one all the "
+                f"same, name it: report.fit(strategy={self._best_learnt()!r})."
+            )
+        check_choice("strategy", chosen, LEARNT)
+        from imrc.model import fit_model
+
+        return fit_model(self._tasks(), strategy=chosen, settings=self.run.settings, n_measured=self.n)
+
+    def _best_learnt(self) -> str:
+        """Return the strategy with the lowest error among those that can be learnt."""
+        there = [one for one in self.decision.strategies if one.name in LEARNT]
+        name = min(there, key=lambda one: one.error.mean).name
+        return "alone" if name == "single" else name
+
+
+def to_latex(reports: Iterable[Report]) -> str:
+    """Return the errors of strategies in several reports as one table, a column each."""
+    reports = list(reports)
+    columns = {
+        one.name: {strategy.title: np.array(strategy.errors) for strategy in one.decision.strategies} for one in reports
+    }
+    return latex_table(columns, " ".join(dict.fromkeys(caption(one.run) for one in reports)))

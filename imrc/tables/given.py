@@ -1,0 +1,205 @@
+"""Whatever somebody has, as a sequence of tasks: a data frame, a file, arrays with groups, or one pair a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from imrc._checks import InputError, InputTypeError, check_int, check_matrix, check_names
+from imrc._types import Ints
+from imrc.tables import Source, open_table, read_table
+from imrc.tables.sample import suggest
+from imrc.tasks import Task, TaskSequence, how_to_make_tasks, is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_READING = ("dayfirst", "decimal", "header", "sheet")
+OPTIONS = (
+    *("exclude", "include", "words", "threshold", "max_categories", "max_missing", "min_samples", "newest"),
+    *_READING,
+)
+"""Options of `read_table` that are handed on."""
+
+
+def tasks_from(
+    data: object,
+    *,
+    target: str | int | None = None,
+    every: int | None = None,
+    by: str | int | None = None,
+    period: str | None = None,
+    name: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by read_table
+) -> TaskSequence:
+    """Return tasks made of a data frame, a file, arrays with groups, or a list with one pair of X and y a task.
+
+    Parameters
+    ----------
+    data : DataFrame, path, bytes, open binary file, (X, y, groups), (X, y), list of (X, y) or of (name, X, y)
+        A table needs `target`, and `every` or `by`; ``(X, y)`` needs `every`. Rows of one group are a task: groups of
+        numbers or dates come in increasing order, groups of words in the order in which they first appear. X is an
+        array or a data frame, whose columns keep their names. Values may be missing.
+    target : str or int, optional
+        Column to predict.
+    every : int, optional
+        Rows per task, in the order of the rows.
+    by : str or int, optional
+        Column whose values are the tasks.
+    period : {"auto", "value", "day", "week", "month", "quarter", "year"}, optional
+        What makes one task where `by` holds dates; None: "auto".
+    name : str, optional
+        Name of the sequence.
+    **options
+        Of a table those of `imrc.datasets.read_table`: `exclude`, `include`, `words`, `threshold`, `max_categories`,
+        `max_missing`, `min_samples`, `newest`, `dayfirst`, `decimal`, `header` and `sheet`.
+
+    Returns
+    -------
+    TaskSequence
+        Of a table with ``info["recipe"]``, which reads the next file or frame in the same way.
+
+    Raises
+    ------
+    InputError
+        If it does not make tasks; the message says what to do. Of the wrong kind of data it is a TypeError too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sun": range(12), "rain": ["no", "yes", "no"] * 4})
+    >>> tasks_from(frame, target="rain", every=4, name="weather")
+    TaskSequence('weather', 3 tasks, 12 samples, 1 features, 2 classes)
+    >>> X, y = frame[["sun"]].to_numpy(), frame["rain"].to_numpy()
+    >>> tasks_from((X, y, [2021] * 6 + [2020] * 6)).labels
+    ('2020', '2021')
+    """
+    check_names("tasks_from", options, OPTIONS)
+    if hasattr(data, "to_pandas"):
+        data = data.to_pandas()
+    if is_frame(data) or isinstance(data, str | Path | bytes) or hasattr(data, "read"):
+        return _of_table(data, target, every, by, period, name, options)
+    table_only = {"target": target, "by": by, "period": period, **options}
+    unused = [option for option, value in table_only.items() if value is not None]
+    if unused:
+        raise InputError(f"tasks_from: {unused[0]} is for a data frame or a file. {how_to_make_tasks(data)}")
+    if isinstance(data, TaskSequence):
+        return data
+    if isinstance(data, tuple) and len(data) in (2, 3) and not isinstance(data[0], tuple | Task | str):
+        X, y, groups = (*data, None)[:3]
+        if (groups is None) == (every is None):
+            raise InputError("tasks_from((X, y)) needs every=, the rows per task; or give (X, y, groups).")
+        return _grouped(X, y, groups, every, name)
+    if not isinstance(data, list | tuple) or not len(data):
+        raise InputTypeError(f"tasks_from cannot make tasks of {type(data).__name__}. {how_to_make_tasks(data)}")
+    if every is not None:
+        raise InputError("tasks_from: every is not for a list, whose entries are the tasks.")
+    return _of_parts([_part(number, one) for number, one in enumerate(data)], name)
+
+
+def _of_table(
+    data: Source,
+    target: str | int | None,
+    every: int | None,
+    by: str | int | None,
+    period: str | None,
+    name: str | None,
+    options: dict[str, Any],
+) -> TaskSequence:
+    reading = {option: options.pop(option) for option in _READING if option in options}
+    if is_frame(data) and by is not None and by == data.index.name and by not in data.columns:
+        data = data.reset_index()
+    if target is None or (every is None) == (by is None):
+        table = open_table(data, name=name, **reading)
+        found = suggest(table)
+        cut = f"by={found.task!r}" if found.task else f"every={found.block}"
+        shown = ", ".join(map(repr, table.names[:20])) + (" …" if len(table.names) > 20 else "")
+        raise InputError(
+            "Say which column to predict, and either the rows per task (every=) or the column whose values are the "
+            f"tasks (by=), for example imrc.tasks_from(..., target={found.label or 'COLUMN'!r}, {cut}). Columns: "
+            f"{shown}."
+        )
+    if period is not None:
+        options["period"] = period
+    return read_table(data, label=target, task=by, block=every, name=name, **reading, **options)
+
+
+def _part(number: int, one: object) -> tuple[str, Any, Any]:
+    """Return name, X and y of an entry of a list."""
+    if isinstance(one, Task):
+        return one.label, one.X, one.y
+    if isinstance(one, list | tuple) and len(one) in (2, 3):
+        return (str(one[0]), one[1], one[2]) if len(one) == 3 else ("", one[0], one[1])
+    kind = f"{len(one)} parts" if isinstance(one, list | tuple) else type(one).__name__
+    raise InputTypeError(f"Entry {number + 1} of the list must be (X, y) or (name, X, y), got {kind}.")
+
+
+def _of_parts(parts: Sequence[tuple[str, Any, Any]], name: str | None) -> TaskSequence:
+    """Return one task for each name, X and y."""
+    import pandas as pd
+
+    if is_frame(parts[0][1]):
+        for number, (_, X, _) in enumerate(parts):
+            if not is_frame(X) or list(X.columns) != list(parts[0][1].columns):
+                raise InputError(f"Entry {number + 1} of the list has not the columns of the first.")
+        lengths = [len(X) for _, X, _ in parts]
+        y = np.concatenate([np.ravel(one) for _, _, one in parts])
+        found = _of_frame(pd.concat([X for _, X, _ in parts]), y, np.repeat(np.arange(len(parts)), lengths), name)
+        # The order is that of the list: the cutter was given numbers in place of names.
+        return replace(found, tasks=tuple(replace(task, label=parts[int(task.label)][0]) for task in found))
+    for number, (_, _, y) in enumerate(parts):
+        if pd.isna(np.ravel(y)).any():
+            raise InputError(f"y of task {number + 1} has a row without a label. Leave such rows out.")
+    # Whether values may be missing is a property of all tasks: a later one may have a gap where the first has none.
+    missing = any(bool(np.isnan(check_matrix("X", X, allow_missing=True)).any()) for _, X, _ in parts)
+    made = TaskSequence(tuple(Task(X, np.ravel(y), label, missing) for label, X, y in parts), name=name or "tasks")
+    if made.n_classes < 2:
+        raise InputError("All labels are the same. Two or more classes are needed.")
+    return made
+
+
+def _grouped(X: Any, y: Any, groups: Any, every: int | None, name: str | None) -> TaskSequence:  # noqa: ANN401
+    """Return tasks of rows with one group, or of so many rows each."""
+    labels = np.ravel(y)
+    if every is None:
+        codes, names = _groups(np.ravel(groups))
+    else:
+        size = check_int("every", every, 2, max(len(labels), 2))
+        codes = np.arange(len(labels)) // size
+        names = [""] * (len(labels) // size)
+    if not len(X) == len(labels) == len(codes):
+        raise InputError(f"X has {len(X)} rows, y {len(labels)} and groups {len(codes)}; they must be as many.")
+    if is_frame(X):
+        return _of_frame(X, labels, np.ravel(groups), name) if every is None else _of_frame(X, labels, every, name)
+    rows = check_matrix("X", X, allow_missing=True)
+    return _of_parts([(label, rows[codes == j], labels[codes == j]) for j, label in enumerate(names)], name)
+
+
+def _groups(groups: Any) -> tuple[Ints, list[str]]:  # noqa: ANN401 - an array of any kind
+    """Return the task of each row and the names of the tasks, in order."""
+    if groups.dtype.kind == "O":
+        groups = groups.astype(str)
+    found, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(first) if groups.dtype.kind in "US" else np.arange(len(found))
+    return np.argsort(order)[codes].astype(np.int64), [str(found[j]) for j in order]
+
+
+def _of_frame(X: pd.DataFrame, y: Any, tasks: Any, name: str | None) -> TaskSequence:  # noqa: ANN401
+    """Return tasks of a frame of inputs, by the cutter of tables; `tasks` are groups or rows per task."""
+    frame = X.reset_index(drop=True)
+    label, task = _new("label", frame), _new("task", frame)
+    frame[label] = y
+    if isinstance(tasks, int):
+        return read_table(frame, label=label, block=tasks, name=name or "tasks")
+    frame[task] = tasks
+    return read_table(frame, label=label, task=task, period="value", name=name or "tasks")
+
+
+def _new(name: str, frame: pd.DataFrame) -> str:
+    while name in frame.columns:
+        name += "_"
+    return name

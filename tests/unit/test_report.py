@@ -1,0 +1,355 @@
+"""From whatever somebody has to a report: tasks, numbers, advice, files, and what is refused with which words."""
+
+import base64
+import gzip
+import html
+import json
+import re
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import imrc
+from imrc.cli import main
+from imrc.diagnostics import assess
+from imrc.evaluation import decide, run_references
+from imrc.evaluation.columns import arrays_of
+from imrc.evaluation.decision import advise, usual_answer
+from imrc.evaluation.significance import with_error
+from imrc.planning import Rate, effective_samples_of
+from imrc.report import to_latex
+from imrc.report._write import charts
+
+SETTINGS = {"n": 8, "b": 2, "repetitions": 5, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return imrc.datasets.load("random_walk", tasks=6, samples=80, seed=3)
+
+
+@pytest.fixture(scope="module")
+def reports(tasks):
+    """The first look and the whole report."""
+    return list(imrc.iter_check(tasks, **SETTINGS))
+
+
+@pytest.fixture(scope="module")
+def report(reports):
+    return reports[1]
+
+
+@pytest.fixture(scope="module")
+def weather():
+    """A made-up frame with dates, words and gaps."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=240), "wind": random.choice(["N", "S"], 240)})
+    frame["sun"] = random.normal(size=240)
+    frame["rain"] = np.where(frame["sun"] + random.normal(size=240) > 0, "no", "yes")
+    frame.loc[3, "sun"] = np.nan
+    return frame
+
+
+def test_numbers_are_those_of_evaluate_and_assess(report, tasks):
+    run = imrc.evaluate(tasks, **SETTINGS)
+    references = run_references(tasks, run.settings)
+    found = arrays_of(report.run)
+    for key, values in arrays_of(run).items():
+        # A first look takes nothing away: all numbers but times are equal to the last bit.
+        if "time" not in key[0]:
+            np.testing.assert_array_equal(found[key], values)
+    expected = {rule: run.per_repetition(rule) for rule in run.rules}
+    expected |= {rule: references.per_repetition(rule) for rule in ("majority", "pooled")}
+    table = report.errors.set_index("strategy")
+    assert list(table.index) == ["majority", "single", "pooled", "forward", "forward_backward"]
+    for name, values in expected.items():
+        assert table.loc[name, "error"] == values.mean()
+        assert table.loc[name, "standard error"] == pytest.approx(values.std(ddof=1) / np.sqrt(5))
+    decision = decide(run, tasks.name, references=references, usual=usual_answer(tasks))
+    assert (report.decision.sentence, report.decision.action) == (decision.sentence, decision.action)
+    assert report.advice == advise({name: expected[name] for name in table.index})
+    assert table["advised"].tolist() == [name == report.advice.advised for name in table.index]
+    # The diagnosis is that of the pages: in the representation of the run, with its seed.
+    diagnosis = assess(tasks, features=run.settings.features.diagnosed, seed=3)
+    assert report.verdict.title == diagnosis.verdict.title
+    assert report.diagnosis.ratio_at(8) == diagnosis.ratio_at(8)
+    worth = effective_samples_of(8, 6, 2, Rate(*diagnosis.ratio_at(1)).value)
+    assert report.plan.promised["mean"].value == worth
+    assert f"{worth:,.1f}" in report.labels[0]
+
+
+def test_it_prints_in_twelve_lines_and_says_each_number_once_computed(report):
+    text = str(report)
+    assert len(text.splitlines()) <= 12
+    assert "*" not in text
+    for one in report.decision.strategies:
+        assert f"{with_error(one.error)}{'  advised' * (one.name == report.advice.advised)}\n" in text
+    run = report.run
+    headline = run.headline()
+    assert f"({with_error(headline['forward_backward'])} against {with_error(headline['single'])})" in report.measured
+    gain = run.difference("forward_backward")
+    if gain.clear:
+        assert f"{100 * abs(gain.mean) / headline['single'].mean:.0f}\u00a0% fewer" in report.measured
+    assert report.measured in text
+    for part in (report.run, report.decision, report.diagnosis):
+        assert 1 < len(repr(part).splitlines()) < 10
+        assert "array(" not in repr(part)
+
+
+def test_a_first_look_is_marked_and_gives_no_advice(reports, report):
+    look = reports[0]
+    assert (look.is_first_look, report.is_first_look) == (True, False)
+    np.testing.assert_array_equal(look.run.errors["forward"], report.run.errors["forward"][:3])
+    assert look.advice.verdict == "too few repetitions"
+    assert (look.pays, look.worth, look.measured) == (None, (), "")
+    assert "first look, 3 repetitions" in str(look)
+    assert len(list(charts(look))) >= 8
+    assert look.to_dict()["first_look"] is True
+    with pytest.raises(imrc._checks.InputError, match=r"at least 5 repetitions.*report.fit\(strategy='"):
+        look.fit()
+
+
+def test_n_is_the_largest_that_leaves_rows_to_test_on():
+    for samples, largest in ((80, 40), (230, 130)):
+        found = imrc.check(imrc.datasets.load("identical", tasks=3, samples=samples), repetitions=1)
+        assert found.n == largest
+        assert found.run.test_samples.tolist() == [samples - largest] * 3
+        assert (found.pays, found.advice.advised) == (None, None)
+
+
+_T4 = 2.7764451051977987  # 97.5 % point of t with four degrees of freedom
+_GAPS = np.array([0.0, 0.01, 0.02, 0.03, 0.04])  # mean .02, standard error .01 / sqrt(2): .0004 to .0396
+_EVEN = np.full(5, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("errors", "verdict", "advised", "pays"),
+    [
+        # A loss of .004 every time is surely below .01.
+        ({"majority": _EVEN + 0.3, "single": _EVEN + 0.004, "forward": _EVEN}, "simpler", "single", False),
+        # The loss may be .0396, and its interval leaves out 0.
+        ({"majority": _EVEN + 0.3, "pooled": _EVEN + _GAPS, "forward": _EVEN}, "best", "forward", True),
+        # Its interval holds 0.
+        ({"majority": _EVEN + 0.3, "pooled": _EVEN + _GAPS - 0.001, "forward": _EVEN}, "close", "forward", True),
+        ({"majority": _EVEN + 0.3, "pooled": _EVEN, "forward": _EVEN + 0.05}, "best", "pooled", False),
+        # Guessing is worse by .019 only, or by .02 with an interval that holds 0.
+        ({"majority": _EVEN + 0.019, "forward": _EVEN}, "none of these", None, False),
+        ({"majority": _EVEN + 2 * _GAPS - 0.019, "forward": _EVEN}, "none of these", None, False),
+        ({"majority": _EVEN[:4] + 0.3, "forward": _EVEN[:4]}, "too few repetitions", None, None),
+    ],
+)
+def test_advice(report, errors, verdict, advised, pays):
+    found = advise(errors)
+    assert (found.verdict, found.advised) == (verdict, advised)
+    if verdict in ("best", "close") and "pooled" in errors and found.best == "forward":
+        low, high = (errors["pooled"] - _EVEN).mean() + np.array([-1, 1]) * _T4 * 0.01 / np.sqrt(2)
+        assert (low > 0) == (verdict == "best")
+        assert high > 0.01
+        if found.loss is not None:
+            np.testing.assert_allclose(found.loss[:3], [0.019, low, high], rtol=1e-9)
+    judged = replace(report)
+    judged.__dict__["decision"] = replace(report.decision, advice=found)
+    assert judged.pays is pays
+    assert judged.errors["advised"].sum() == (advised is not None)
+
+
+def test_fit_learns_what_is_advised(report, monkeypatch):
+    asked = []
+    stand_in = SimpleNamespace(fit_model=lambda *tasks, **options: asked.append((*tasks, options)))
+    monkeypatch.setitem(sys.modules, "imrc.model", stand_in)
+    told = {"settings": report.run.settings, "n_measured": 8}
+    advised = replace(report)
+    advised.__dict__["decision"] = replace(report.decision, advice=replace(report.advice, advised="pooled"))
+    advised.fit()
+    advised.fit(strategy="alone")
+    advised.fit("forward_backward")
+    names = ["pooled", "single", "forward_backward"]
+    assert asked == [(report.sequence, {"strategy": name, **told}) for name in names]
+    with pytest.raises(ValueError, match="strategy must be one of 'forward', 'forward_backward', 'pooled', 'single'"):
+        advised.fit("majority")
+    nothing = replace(report)
+    nothing.__dict__["decision"] = replace(report.decision, advice=replace(report.advice, advised=None))
+    with pytest.raises(ValueError, match="No strategy is advised"):
+        nothing.fit()
+    with pytest.raises(ValueError, match="does not hold the tasks"):
+        replace(report, sequence=None).fit("forward")
+    assert len(asked) == 3
+
+
+def test_how_many_labels_takes_runs_at_other_n(tasks):
+    found = imrc.check(tasks, 10, repetitions=2, labels=True, k=4)
+    assert [run.settings.n for run in found.curve] == [5, 10, 20, 40]
+    np.testing.assert_array_equal(found.curve[0].errors["single"], imrc.evaluate(tasks, n=5, repetitions=2, k=4).errors["single"])  # fmt: skip  # noqa: E501
+    assert "labels" in found.labels[0]
+    assert any("it would take" in text or "No number of samples" in text for text in found.worth)
+
+
+def test_progress_is_one_bar_and_can_stop_the_work(tasks, capsys):
+    shares = []
+    imrc.check(tasks, 5, repetitions=1, progress=lambda share, what: shares.append(share))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+
+    def stop(share, what):
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        imrc.check(tasks, 5, repetitions=1, progress=stop)
+    assert capsys.readouterr().err == ""
+    imrc.check(tasks, 5, repetitions=1, progress=True)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_predictions_have_the_errors_of_the_run(report, tasks):
+    run = report.run
+    together = imrc.evaluate(tasks, **SETTINGS, scenario="multi_task")
+    for result, final in ((run, True), (run.seen_as("next_task"), False), (together, True)):
+        table = result.predictions(tasks, 2)
+        wrong = (table["class"] != table["true"]).groupby([table["rule"], table["task"]]).mean()
+        for rule in result.rules:
+            expected = result.error_tables[rule].final()[2] if final else result.before_of(rule)[2, 1:]
+            np.testing.assert_allclose(wrong[rule], expected)
+    table = report.predictions()
+    assert list(table.columns) == ["task", "label", "row", "rule", "class", "true", "p(0)", "p(1)"]
+    np.testing.assert_allclose(table[["p(0)", "p(1)"]].sum(axis=1), 1.0)
+    for task, part in table.groupby("task"):
+        assert (tasks[task - 1].y[part["row"]].astype(str) == part["true"]).all()
+    with pytest.raises(ValueError, match="fingerprints differ"):
+        run.predictions(imrc.datasets.load("random_walk", tasks=6, samples=80, seed=4))
+
+
+def unpacked(text, name):
+    packed = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', text)[1]
+    return gzip.decompress(base64.b64decode(packed)).decode()
+
+
+def test_the_file_is_small_and_asks_for_nothing(report, tmp_path):
+    file = report.save(tmp_path / "report.html")
+    assert file.stat().st_size < 1_500_000
+    text = file.read_text(encoding="utf-8")
+    body = re.sub(r'<script type="text/plain".*?</script>', "", text)
+    assert "default-src 'none'" in html.unescape(body)
+    assert not re.search(r"(src|href)=|https?://", body)
+    library = unpacked(text, "plotly")
+    assert "MIT License" in library[:2000]
+    drawn = {trace.type for _, _, figure in charts(report) for trace in figure.data}
+    # The build holds these kinds of traces.
+    assert drawn <= {"scatter", "bar", "heatmap"}
+    drawn = json.loads(unpacked(text, "decision-data"))[-1]["x"]
+    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["bdata"])), report.errors["error"])
+    assert report.plot().layout.title.text == "What could one do?"
+    assert report.plot("ladder").data
+    with pytest.raises(ValueError, match="Did you mean 'ladder'"):
+        report.plot("lader")
+
+
+def test_json_has_schema_and_version_and_a_notebook_a_table(report):
+    told = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert (told["schema"], told["version"]) == ("imrc.report", 1)
+    assert [row["error"] for row in told["errors"]] == report.errors["error"].tolist()
+    assert told["advice"]["advised"] == report.advice.advised
+    assert told["verdict"]["title"] == report.verdict.title
+    shown = replace(report, name="<b>mine</b>")._repr_html_()
+    assert "<b>mine" not in shown
+    assert shown.count("<svg") == len(report.errors)
+    assert all(with_error(one.error) in shown for one in report.decision.strategies)
+
+
+def test_latex_is_bold_where_nothing_is_clearly_worse(report):
+    text = to_latex([replace(report, name="50 % of a_b"), replace(report, name="again")])
+    assert text.count("{") == text.count("}")
+    assert r"50 \% of a\_b & again \\" in text
+    body = text[text.index(r"\midrule") : text.index(r"\bottomrule")].strip().splitlines()[1:]
+    assert [line.count("&") for line in body] == [2] * 5
+    assert all(line.endswith(r"\\") for line in body)
+    best = report.errors.loc[report.errors["error"].idxmin(), "title"]
+    bold = [line.split(" & ")[0] for line in body if line.count(r"\textbf") == 2]
+    assert best in bold
+    assert "Always the most frequent class" not in bold
+    assert f"n = 8, k = 6, b = 2, W = all, preset recommended, representation blended, seed 3" in text  # noqa: F541
+    lines = report.run.to_latex().splitlines()
+    assert sum(r"$\pm$" in line for line in lines if line.endswith(r"\\")) == 3
+
+
+def test_a_frame_a_file_arrays_and_lists_make_the_same_tasks(weather, tmp_path):
+    found = imrc.tasks_from(weather, target="rain", every=60)
+    assert (len(found), found.feature_names) == (4, ("day", "wind", "sun"))
+    assert imrc.tables.Recipe.from_dict(found.info["recipe"]).label["name"] == "rain"
+    assert np.isnan(found[0].X).sum() == 1
+    months = imrc.tasks_from(weather.set_index("day"), target="rain", by="day", period="month")
+    assert months.labels == tuple(f"2020-0{month}" for month in range(1, 9))[: len(months)]
+    path = tmp_path / "weather.csv"
+    weather.to_csv(path, index=False)
+    assert imrc.tasks_from(path, target="rain", by="day", period="month").fingerprint == months.fingerprint
+    assert imrc.tasks_from(pa.Table.from_pandas(weather), target="rain", every=60).fingerprint == found.fingerprint
+    X, y, groups = weather[["wind", "sun"]], weather["rain"], np.repeat(["b", "a", "d", "c"], 60)
+    grouped = imrc.tasks_from((X, y, groups))
+    assert (grouped.labels, grouped.feature_names) == (("b", "a", "d", "c"), ("wind", "sun"))
+    listed = imrc.tasks_from([(name, X[groups == name], y[groups == name]) for name in "badc"], name="mine")
+    assert (listed.fingerprint, listed.name) == (grouped.fingerprint, "mine")
+    # Arrays keep all of their columns, and numbers come in increasing order.
+    values = np.column_stack([weather["sun"], np.ones(240)])
+    arrays = imrc.tasks_from((values, y.to_numpy(), np.repeat([3, 1, 2, 10], 60)))
+    assert (arrays.labels, arrays.n_features, arrays.feature_names) == (("1", "2", "3", "10"), 2, ())
+    np.testing.assert_array_equal(arrays[2].X, values[:60])
+    assert imrc.tasks_from((values, y), every=100).sizes.tolist() == [100, 100]
+    assert imrc.tasks_from(found) is found
+    for one in (found, grouped, arrays):
+        assert imrc.evaluate(one, n=20, repetitions=1).n_tasks == len(one)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda X: imrc.evaluate(X), r"needs a TaskSequence, not DataFrame.*imrc.tasks_from\(df, target=.*'sun'"),
+        (lambda X: imrc.check(X), r"imrc.check needs .*imrc.tasks_from\(df, target="),
+        (lambda X: imrc.diagnostics.assess(X), r"assess needs a TaskSequence.*imrc.tasks_from\(df, target="),
+        (lambda X: imrc.diagnostics.assess(np.eye(3)), r"need mse.*imrc.tasks_from\(\(X, y, groups\)\)"),
+        (lambda X: imrc.evaluate([(np.eye(2), [0, 1])]), r"not list. Make tasks by imrc.tasks_from\(\[\(X, y\)"),
+        (lambda X: imrc.check("weather.csv"), r"not str.*imrc.tasks_from\('weather.csv', target="),
+        (lambda X: imrc.tasks_from(X), "target='rain', by='day'.*Columns: 'day', 'wind', 'sun', 'rain'"),
+        (lambda X: imrc.tasks_from(X, target="rain", every=9, evry=3), "unknown option 'evry'"),
+        (lambda X: imrc.tasks_from(np.eye(3)), r"imrc.tasks_from\(\(X, y, groups\)\)"),
+        (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0])), "needs every="),
+        (lambda X: imrc.tasks_from((np.eye(3), [0, 1, 0], [1, 2])), "X has 3 rows, y 3 and groups 2"),
+        (lambda X: imrc.tasks_from([(np.eye(2), [0, 1]), 7]), r"Entry 2 .* must be \(X, y\) or \(name, X, y\)"),
+        (lambda X: imrc.tasks_from([(np.eye(2), [1, 1])]), "Two or more classes"),
+        (lambda X: imrc.tasks_from([(np.eye(2), pd.array(["a", None]))]), "y of task 1 has a row without a label"),
+        (lambda X: imrc.tasks_from([(np.eye(2), [0, 1])], by="day"), "by is for a data frame or a file"),
+        (lambda X: imrc.check(imrc.datasets.load("identical", tasks=2), repetition=3), "Did you mean 'repetitions'"),
+        (lambda X: imrc.check(imrc.datasets.load("identical", tasks=2), methods=["gem"]), "imrc.evaluate"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_told_the_right_call(weather, call, said):
+    with pytest.raises(ValueError, match=said):
+        call(weather)
+
+
+def test_the_command_prints_the_report(weather, tmp_path, capsys):
+    path = tmp_path / "weather.csv"
+    weather.to_csv(path, index=False)
+    given = ["check", str(path), "--target", "rain", "--every", "60", "-n", "10", "--repetitions", "2"]
+    files = {name: tmp_path / f"report.{name}" for name in ("html", "latex", "predictions")}
+    assert main([*given, *(word for name, file in files.items() for word in (f"--{name}", str(file)))]) == 0
+    shown = capsys.readouterr()
+    tasks = imrc.tasks_from(path, target="rain", every=60)
+    found = imrc.check(tasks, 10, repetitions=2)
+    assert shown.out.splitlines() == [line for line in str(found).splitlines() if "report.notes" not in line]
+    assert all(f"imrc: {note}" in shown.err for note in found.notes)
+    assert found.notes
+    assert found.decision.action in files["html"].read_text(encoding="utf-8")
+    assert files["latex"].read_text(encoding="utf-8") == found.to_latex() + "\n"
+    written = pd.read_csv(files["predictions"], dtype={"label": str})
+    pd.testing.assert_frame_equal(written, found.predictions(), check_dtype=False)
+    assert main([*given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_dict()))
+    assert main(["run", *given[1:], "--predictions", str(files["predictions"])]) == 0
+    assert len(pd.read_csv(files["predictions"])) == len(found.predictions())
+    for wrong in (["check", str(path)], [*given[:4], "--every", "9999"], ["check", "nowhere.csv", "--target", "a"]):
+        assert main(wrong) == 2
