@@ -155,6 +155,7 @@ PACKAGES = {
     "imrc.diagnostics": "Is it evolving?",
     "imrc.baselines": "Compared methods",
     "imrc.evaluation": "Runs, results, decisions, comparisons",
+    "imrc.model": "A model for the next file",
     "imrc.planning": "What past data are worth, before they are collected",
     "imrc.watch": "An alarm for tasks as they arrive",
     "imrc.sweeps": "Sweeps and the results store",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from imrc.core.estimator import IMRC
     from imrc.core.settings import IMRCSettings
     from imrc.evaluation import RunResult, RunSettings, StepResult, evaluate, iter_run
+    from imrc.model import Model, load
     from imrc.report import Report, check, iter_check
     from imrc.tables.given import tasks_from
     from imrc.tasks import Task, TaskSequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HOME = {
     "IMRC": "imrc.core.estimator",
     "IMRCSettings": "imrc.core.settings",
+    "Model": "imrc.model",
     "Report": "imrc.report",
     "RunResult": "imrc.evaluation",
     "RunSettings": "imrc.evaluation",
@@ -36,10 +38,11 @@ _HOME = {
     "evaluate": "imrc.evaluation",
     "iter_check": "imrc.report",
     "iter_run": "imrc.evaluation",
+    "load": "imrc.model",
     "tasks_from": "imrc.tables.given",
 }
 _MODULES = (
-    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "paper"),
+    *("baselines", "cli", "commands", "core", "datasets", "diagnostics", "evaluation", "features", "model", "paper"),
     *("planning", "plots", "report", "solvers", "sweeps", "tables", "tasks", "watch", "wording"),
 )
 
@@ -57,6 +60,8 @@ __all__ = [
     "RunResult",
     "RunSettings",
     "StepResult",
+    "Model",
+    "load",
 ]
 
 

@@ -120,6 +120,11 @@ class MajorityClass(Baseline):
         return self.n_classes
 
 
+def pooled_learner(n_classes: int) -> LogLossLearner:
+    """Return the recommended learner with a rate of change of 0."""
+    return LogLossLearner(resolve_settings("recommended", b=0), n_classes, (POOLED,))
+
+
 class Pooled(Baseline):
     """The recommended learner with a rate of change of 0: one rule from the samples of all stored tasks alike."""
 
@@ -130,13 +135,20 @@ class Pooled(Baseline):
     keeps = "The last samples, 2,000 at least."
 
     def _start(self) -> None:
-        self._learner = LogLossLearner(resolve_settings("recommended", b=0), self.n_classes, (POOLED,))
+        self._own = self._learner = pooled_learner(self.n_classes)
+
+    def share(self, learner: LogLossLearner) -> None:
+        """Take the rule from what compares pooling, once it has learnt the same samples."""
+        self._learner = learner
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        self.rule = self._learner.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
+        if self._learner is self._own:
+            self.rule = self._own.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
+        else:
+            self.rule = self._learner.pooled()
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return np.asarray((with_intercept(X) @ self.rule.T).argmax(axis=1), dtype=np.int64)
+        return np.asarray((X @ self.rule[:, 1:].T + self.rule[:, 0]).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
         """Return the numbers of the rule and of the stored samples."""

@@ -22,6 +22,8 @@ COMMANDS = {
     "app": "start the explorer in the browser",
     "check": "say whether tasks evolve, whether borrowing from the past pays, and what to do",
     "run": "learn a sequence and print errors, risks and effective sample sizes",
+    "fit": "learn a model from all rows, by the strategy that is advised",
+    "predict": "answer the rows of a file with a model: class and probabilities",
     "datasets": "list, describe, download or verify datasets",
     "table": "the paper's tables measured here, beside the printed values",
     "sweep": "run many settings, on one machine or many, and keep every result",

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from imrc._checks import check_choice, check_int, check_names, check_real
 from imrc._types import Floats
@@ -134,8 +134,8 @@ class IMRC(ClassifierMixin, BaseEstimator):
         for name in OVERRIDES:
             setattr(self, name, overrides.get(name))
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> IMRC:
-        """Forget everything and learn one task.
+    def fit(self, X: ArrayLike, y: ArrayLike, tasks: ArrayLike | None = None) -> IMRC:
+        """Forget everything and learn one task, or a whole sequence of tasks.
 
         Parameters
         ----------
@@ -143,6 +143,9 @@ class IMRC(ClassifierMixin, BaseEstimator):
             Instances.
         y : array-like of shape (n_samples,)
             Labels.
+        tasks : array-like of shape (n_samples,), optional
+            Which task each row belongs to; None: all are one task. Tasks come in sorted order, of numbers, dates or
+            text, whatever the order of the rows: a split that shuffles them leaves the sequence as it is.
 
         Returns
         -------
@@ -150,7 +153,14 @@ class IMRC(ClassifierMixin, BaseEstimator):
         """
         for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_learner")]:
             delattr(self, name)
-        return self.partial_fit(X, y)
+        if tasks is None:
+            return self.partial_fit(X, y)
+        check_consistent_length(X, y, tasks)
+        names, place = np.unique(column_or_1d(tasks), return_inverse=True)
+        for task in range(len(names)):
+            rows = np.flatnonzero(place == task)
+            self.partial_fit(_safe_indexing(X, rows), _safe_indexing(y, rows), classes=unique_labels(y))
+        return self
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike | None = None, classes: ArrayLike | None = None, gap: float = 1.0

@@ -5,17 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imrc._types import Floats, Ints
 from imrc.tasks import LEAST_FREQUENT
-
-if TYPE_CHECKING:
-    from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import OneHotEncoder
 
 
 class FeatureMap(ABC):
@@ -152,9 +147,9 @@ class Prepared(FeatureMap):
     numbers: Ints  # columns of numbers that are used
     words: Ints  # columns of words
     kinds: tuple[str, ...]  # "numeric", "binary" or "pixel" for each output; those of words come last
-    _start: Floats
-    _imputer: SimpleImputer
-    _encoder: OneHotEncoder | None
+    start: Floats  # first day of a date, 0 of other numbers
+    median: Floats  # in place of missing values, counted from the start
+    tables: tuple[tuple[Floats, Floats], ...]  # of each column of words its codes, and the 0/1 row of each; last: "new"
 
     @classmethod
     def learn(cls, X: Floats, kinds: Sequence[str], *, max_categories: int, max_missing: float) -> Prepared:
@@ -179,11 +174,12 @@ class Prepared(FeatureMap):
             numbers = np.arange(len(told))
         first = np.nanmin(X[:, numbers], axis=0, initial=np.inf)
         start = np.where((told[numbers] == "date") & np.isfinite(first), first, 0.0)
-        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        median = np.zeros(0)
         if numbers.size:
-            imputer.fit(X[:, numbers] - start)
-        encoder = None
-        if words.size:
+            imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+            median = imputer.fit(X[:, numbers] - start).statistics_
+        tables = []
+        for column in X[:, words].T:
             # Rare words and words first met later share a column; where no word is rare, the latter have none.
             encoder = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
@@ -191,10 +187,13 @@ class Prepared(FeatureMap):
                 max_categories=max_categories + 1,
                 sparse_output=False,
                 dtype=np.float64,
-            ).fit(X[:, words])
+            ).fit(column[:, None])
+            codes = encoder.categories_[0]
+            new = np.nan_to_num(codes).max() + 1.0
+            tables.append((codes, encoder.transform(np.append(codes, new)[:, None])))
         outputs = ["numeric" if kind == "date" else str(kind) for kind in told[numbers]]
-        columns = 0 if encoder is None else len(encoder.get_feature_names_out())
-        return cls(numbers, words, (*outputs, *("binary",) * columns), start, imputer, encoder)
+        columns = sum(rows.shape[1] for _, rows in tables)
+        return cls(numbers, words, (*outputs, *("binary",) * columns), start, median, tuple(tables))
 
     @property
     def n_outputs(self) -> int:
@@ -203,26 +202,24 @@ class Prepared(FeatureMap):
 
     def transform(self, X: Floats) -> Floats:
         """Return complete numbers of instances as they were read."""
-        blocks = [np.empty((len(X), 0))]
-        if self.numbers.size:
-            blocks.append(self._imputer.transform(X[:, self.numbers] - self._start))
-        if self._encoder is not None:
-            blocks.append(self._encoder.transform(X[:, self.words]))
+        values = X[:, self.numbers] - self.start
+        blocks = [np.where(np.isnan(values), self.median, values)]
+        for column, (codes, rows) in zip(X[:, self.words].T, self.tables, strict=True):
+            place = np.minimum(np.searchsorted(codes, column), len(codes) - 1)  # NaN stands last in both
+            known = (codes[place] == column) | (np.isnan(codes[place]) & np.isnan(column))
+            blocks.append(rows[np.where(known, place, len(codes))])
         return np.concatenate(blocks, axis=1)
 
     def names(self, inputs: Sequence[str], categories: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
         """Return the names of the outputs, for people."""
         names = [inputs[column] for column in self.numbers]
-        if self._encoder is not None:
-            rare = self._encoder.infrequent_categories_
-            for column, codes, seldom in zip(self.words, self._encoder.categories_, rare, strict=True):
-                known = categories.get(int(column), ())
-                missed = np.array([] if seldom is None else seldom, dtype=np.float64)
-                for code in codes[~(np.isin(codes, missed) | (np.isnan(codes) & np.isnan(missed).any()))]:
-                    word = "(missing)" if np.isnan(code) else (*known, *("?",))[min(int(code), len(known))]
-                    names.append(f"{inputs[column]} = {word}")
-                if seldom is not None:
-                    names.append(f"{inputs[column]} = other")
+        for column, (codes, rows) in zip(self.words, self.tables, strict=True):
+            known = categories.get(int(column), ())
+            for code in codes[(rows[:-1] != rows[-1]).any(axis=1)]:
+                word = "(missing)" if np.isnan(code) else (*known, *("?",))[min(int(code), len(known))]
+                names.append(f"{inputs[column]} = {word}")
+            if rows[-1].any():
+                names.append(f"{inputs[column]} = other")
         return tuple(names)
 
 

@@ -7,6 +7,7 @@
 `apart`    all of that in a process of its own, so that no file can end the program
 `cut`      tasks: which rows belong together, and what each column is used as
 `recipe`   what was decided, for the next file
+`write`    rows as a file for a spreadsheet
 =========  ===============================================================================================
 """
 
@@ -32,6 +33,7 @@ from imrc.tables.cut import (
 from imrc.tables.read import LIMITS_IN_WORDS, MAX_FILE_BYTES, Table, read_frame
 from imrc.tables.recipe import Recipe
 from imrc.tables.sample import Suggestion, sample_csv, suggest
+from imrc.tables.write import csv_text
 from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ __all__ = [
     "Recipe",
     "Suggestion",
     "Table",
+    "csv_text",
     "cut_table",
     "looks_like_identifier",
     "open_table",

@@ -573,6 +573,8 @@ def _days(parts: _Parts, order: str, codes: Ints, text: _Cells) -> tuple[Ints, F
             f" ({text.seen(~text.missing, 1)}), which is not the only way; dayfirst={taken[0] != 'd'} reads them as "
         )
         note += f"{'month/day/year' if taken[0] == 'd' else 'day/month/year'}"
+    if not text.mostly and text.dayfirst == (taken == "day/month/year"):
+        note = ""  # as a recipe says: it was noted when the first file was read
     return *ways[taken], taken == "day/month/year", note
 
 
@@ -745,6 +747,8 @@ def understand(
     if not is_readable(cells.type):
         return None
     told = reading.columns.get(name, {})
+    if reading.columns and not told:
+        return _carried(name, cells)
     kind, wanted = cells.type, str(told.get("kind", ""))
     dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
     mark = reading.decimal or str(told.get("decimal", "")) or mark
@@ -774,6 +778,21 @@ def understand(
             return found
     text.cells = pc.fill_null(pc.cast(cells, pa.string()), "")
     return _of_text(text, wanted, marked)
+
+
+def _carried(name: str, cells: pa.Array) -> Column:
+    """Return a column that nothing is learnt from: all of its cells as they are written."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        text = pc.cast(cells, pa.string())
+    except pa.ArrowException:
+        text = pa.array([None if one is None else str(one) for one in cells.to_pylist()], pa.string())
+    encoded = pc.dictionary_encode(pc.fill_null(text, ""))
+    words = encoded.dictionary.to_pylist()
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    return Column(name, "category", codes, tuple(words), len(words))
 
 
 def _timestamps(text: _Cells) -> Column:

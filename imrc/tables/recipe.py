@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from imrc._checks import DataError
 from imrc._types import Floats
-from imrc.tables.cells import Column, plain_number
+from imrc.tables.cells import Column, plain_number, unique_names
+from imrc.tables.read import Table
+from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import imrc.tables
-    from imrc.tables.read import Table
 
 DAY = 86_400
 _READ = ("kind", "decimal", "dayfirst")
@@ -46,9 +47,36 @@ class Recipe:
             raise DataError("This is no recipe for reading files that this version knows.")
         return cls(told["label"], told.get("task"), told["features"], told.get("reading", {}))
 
+    @classmethod
+    def of(cls, sequence: TaskSequence) -> Recipe:
+        """Return the recipe a sequence was made with, or of one that was not made of a table, by names and kinds."""
+        if "recipe" in sequence.info:
+            return cls.from_dict(sequence.info["recipe"])
+        names, _ = unique_names(sequence.feature_names or [""] * sequence.n_features)
+        kinds = sequence.column_kinds or ("undeclared",) * len(names)
+        told: dict[str, Any] = {"decimal": "", "dayfirst": None, "fill": 0.0}
+        features = []
+        for column, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+            words = list(sequence.categories.get(column, ())) if kind == "category" else []
+            read = "category" if words else "date" if kind == "date" else "number"
+            features.append({"name": name, "kind": read, "categories": words, **told})
+        return cls({"name": "", "kind": "", "classes": sequence.classes.tolist(), **told}, None, features)
+
+    def read(self, source: imrc.tables.Source, *, name: str | None = None, **reading: Any) -> Table:  # noqa: ANN401
+        """Read the next file as the first one was; columns that nothing is learnt from are kept as they are written."""
+        from imrc.tables import open_table
+
+        known = [column for column in (self.label, self.task, *self.features) if column is not None]
+        return open_table(
+            source,
+            name=name,
+            **{**self.reading, **reading},
+            columns={told["name"]: {part: told[part] for part in _READ} for told in known},
+        )
+
     def apply(
         self,
-        source: imrc.tables.Source,
+        source: imrc.tables.Source | Table,
         *,
         name: str | None = None,
         fill: bool = False,
@@ -60,17 +88,9 @@ class Recipe:
         where a cell is missing (with `fill` the median of the first task), for a word that is new the number after the
         last one, which a representation takes for "other". Labels and tasks are "" where a row has none. A column that
         is not there is refused by name. `reading` are options of `open_table` where they differ from the recipe's, such
-        as another `sheet`.
+        as another `sheet`; a table of `read` is taken as it is.
         """
-        from imrc.tables import open_table
-
-        known = [column for column in (self.label, self.task, *self.features) if column is not None]
-        table = open_table(
-            source,
-            name=name,
-            **{**self.reading, **reading},
-            columns={told["name"]: {part: told[part] for part in _READ} for told in known},
-        )
+        table = source if isinstance(source, Table) else self.read(source, name=name, **reading)
         there, notes = set(table.names), list(table.notes)
         gone = [repr(column["name"]) for column in self.features if column["name"] not in there]
         if gone:
@@ -90,10 +110,16 @@ class Recipe:
         column = table.column(told["name"])
         values = np.where(column.present, column.values, np.nan).astype(np.float64)
         if told["kind"] == "category" and column.present.any():
-            place = {word: code for code, word in enumerate(told["categories"])}
+            place = places(told["categories"])
             words, codes = np.unique(column.words().astype(str), return_inverse=True)
-            found = np.array([place.get(word, place.get(_plain(word), len(place))) for word in words], dtype=np.float64)
-            new = [word for word, code in zip(words.tolist(), found, strict=True) if word and code == len(place)]
+            found = np.array(
+                [place.get(word, place.get(_plain(word), len(told["categories"]))) for word in words], dtype=np.float64
+            )
+            new = [
+                word
+                for word, code in zip(words.tolist(), found, strict=True)
+                if word and code == len(told["categories"])
+            ]
             if new:
                 shown = ", ".join(map(repr, new[:3])) + (" …" if len(new) > 3 else "")
                 notes.append(f"Column {column.name!r}: {len(new):,} words are new ({shown}); they count as other.")
@@ -115,12 +141,26 @@ class Recipe:
         if self.label.get("threshold") is not None:
             above = column.values > self.label["threshold"]
             return np.where(column.present, np.where(above, classes[0], classes[1]), "")
-        words = column.words()
+        place = places([str(one) for one in classes])
+        words = np.array([str(classes[place[one]]) if one in place else one for one in column.words()], dtype=object)
         new = sorted(set(words.tolist()) - set(map(str, classes)) - {""})
         if new:
             notes.append(f"The label {column.name!r} has classes that are new: {', '.join(map(repr, new[:5]))}.")
         whole = not new and all(isinstance(c, int) for c in classes) and column.present.all()
         return words.astype(np.int64) if whole else words
+
+
+def places(words: Sequence[Any]) -> dict[Any, int]:
+    """Return the place of each word; true and false may be written with capitals: Python and files do so.
+
+    >>> places(["false", "true", "x"])
+    {'false': 0, 'true': 1, 'x': 2, 'False': 0, 'FALSE': 0, 'True': 1, 'TRUE': 1}
+    """
+    found = {word: place for place, word in enumerate(words)}
+    for word in [one for one in found if str(one).lower() in ("false", "true")]:
+        for way in (str(word).lower(), str(word).title(), str(word).upper()):
+            found.setdefault(way, found[word])
+    return found
 
 
 def _plain(word: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from imrc.tables import csv_text
 from pages.shell import drawings, screen
 from pages.shell.words import plain
 
 IMAGE_FORMATS = ("png", "svg")
-_BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def show(  # noqa: ANN201 - Streamlit's own state object
@@ -81,32 +80,3 @@ def csv(frame: pd.DataFrame, *, name: str, label: str = "Download as CSV") -> No
         on_click="ignore",
         help="The numbers as comma-separated values, in full precision.",
     )
-
-
-def harmless(value: Any) -> Any:  # noqa: ANN401 - a cell of a table
-    """Return a cell as it is, but a text that a spreadsheet would take for a formula behind an apostrophe.
-
-    Names of tasks and classes come from files of anybody. Numbers stay numbers, also negative ones written as text.
-
-    >>> harmless("=HYPERLINK(1)"), harmless("-2"), harmless(-2), harmless("May"), harmless("-x")
-    ("'=HYPERLINK(1)", '-2', -2, 'May', "'-x")
-    """
-    if not isinstance(value, str) or not value.startswith(_BEGINS_A_FORMULA):
-        return value
-    with contextlib.suppress(ValueError):
-        float(value)
-        return value
-    return f"'{value}"
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    r"""Return a table as comma-separated values in which no text of a file is a formula.
-
-    >>> csv_text(pd.DataFrame({"=a": [-1.5], "task": ["@SUM(A1)"]}))
-    "'=a,task\n-1.5,'@SUM(A1)\n"
-    """
-    safe = frame.rename(columns=harmless)
-    for position, kind in enumerate(frame.dtypes):
-        if not pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_datetime64_any_dtype(kind):
-            safe.isetitem(position, frame.iloc[:, position].astype(object).map(harmless))
-    return safe.to_csv(index=False, lineterminator="\n")

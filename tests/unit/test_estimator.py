@@ -6,6 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import TimeSeriesSplit, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import imrc
@@ -69,6 +72,28 @@ def test_no_backward_steps_is_forward_only(sequence, preset):
     model = learn(sequence, b=0, preset=preset)
     for values in (model.mean_, model.coef_, model.risk_):
         np.testing.assert_array_equal(values["forward_backward"], values["forward"])
+
+
+def test_a_whole_sequence_is_learnt_in_one_call_whatever_the_order_of_its_rows(sequence):
+    X, y = (np.concatenate([getattr(task, one) for task in sequence]) for one in "Xy")
+    tasks = np.repeat(np.arange(6), 20)
+    expected = learn(sequence, b=2).coef_
+    order = np.random.default_rng(0).permutation(6).repeat(20) * 20 + np.tile(np.arange(20), 6)
+    named = pd.Series([f"2023-{task:02d}" for task in tasks])
+    for model in (
+        IMRC(b=2).fit(X, y, tasks=tasks),
+        clone(IMRC(b=2)).fit(X[order], y[order], tasks=named[order]),
+        make_pipeline("passthrough", IMRC(b=2)).fit(X.tolist(), y.tolist(), imrc__tasks=tasks.tolist())[-1],
+    ):
+        for rule, coef in expected.items():
+            np.testing.assert_array_equal(model.coef_[rule], coef)
+    assert IMRC().fit(X, y, tasks=tasks).fit(X, y).n_tasks_ == 1
+    later = TimeSeriesSplit(5, test_size=20)
+    errors = cross_val_score(IMRC(), X, y, cv=later, params={"tasks": tasks})
+    one = learn(sequence.head(5)).score(sequence[5].X, sequence[5].y)
+    assert errors[-1] == one
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        IMRC().fit(X, y, tasks=tasks[:-1])
 
 
 def test_string_labels_give_the_same_rules(sequence):

@@ -1,0 +1,177 @@
+"""Models as files: arrays and one JSON text, with the names of the classes known here that are made of them again.
+
+Nothing in a file is executed. Its members are not packed, so that no file takes more memory than it is long.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+import imrc
+from imrc._checks import InputError
+from imrc.core import change, learner, presets, rules_01, rules_log, settings, tracking
+from imrc.features import _maps
+from imrc.model._model import Model
+from imrc.solvers import api
+from imrc.tables import Recipe
+
+SCHEMA, LAYOUT = "imrc.model", 1
+"""The layout is raised with every change of what the classes below hold: a model of another one is refused."""
+
+KNOWN: dict[str, Any] = {
+    one.__name__: one
+    for one in (
+        *(Model, Recipe, learner.Learner, settings.IMRCSettings, presets.Candidate, api.InstanceSet, api.Solution),
+        *(rules_01.ZeroOneRules, rules_log.LogLossLearner, rules_log._Store, rules_log._Account),
+        *(tracking.ComponentTracker, tracking._Stored, change.backward_change, change.printed_change),
+        *(tracking.RateWeights, tracking._TaskWeights, tracking.RateOfChange),
+        *(_maps.Identity, _maps.Clipped, _maps.Standardised, _maps.PulledIn, _maps.RandomFourier),
+        *(_maps.Composite, _maps.Prepared),
+    )
+}
+"""What a model can consist of, besides numbers, words, arrays and collections of them."""
+
+
+def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - anything a model holds
+    """Return a value as JSON can hold it; arrays go to the list, and their places stand for them."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        place = next((place for place, one in enumerate(arrays) if one is value), len(arrays))
+        arrays += [value] if place == len(arrays) else []
+        return {"array": place}
+    if isinstance(value, np.generic):
+        return value.item()
+    if getattr(value, "__name__", "") in KNOWN:
+        return {"known": value.__name__}
+    if type(value).__name__ in KNOWN:
+        held = value._asdict() if hasattr(value, "_asdict") else vars(value)
+        names = [one.name for one in fields(value)] if is_dataclass(value) else list(held)
+        return {"made": type(value).__name__, "of": {name: pack(held[name], arrays) for name in names}}
+    if isinstance(value, Mapping):
+        return {"mapping": [[pack(key, arrays), pack(one, arrays)] for key, one in value.items()]}
+    parts = [pack(one, arrays) for one in value]
+    return {"many": type(value).__name__, "of": parts, "most": getattr(value, "maxlen", None)}
+
+
+def unpack(value: Any, arrays: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - as above
+    """Return what `pack` was given; ValueError, or what classes raise, if it was something else."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case {"array": int(place)}:
+            return arrays[place]
+        case {"known": str(name)}:
+            return KNOWN[name]
+        case {"made": str(name), "of": dict(of)}:
+            held = {key: unpack(one, arrays) for key, one in of.items()}
+            kind = KNOWN[name]
+            if is_dataclass(kind) or issubclass(kind, tuple):
+                return kind(**held)
+            if any(hasattr(kind, key) for key in held):
+                raise ValueError(f"{name} holds what it cannot hold")
+            thing = object.__new__(kind)
+            vars(thing).update(held)
+            return thing
+        case {"mapping": list(pairs)}:
+            return {unpack(key, arrays): unpack(one, arrays) for key, one in pairs}
+        case {"many": str(name), "of": list(held), "most": most}:
+            parts = [unpack(one, arrays) for one in held]
+            return deque(parts, most) if name == "deque" else tuple(parts) if name == "tuple" else parts
+    raise ValueError("something unknown")
+
+
+def write(model: Model, target: str | Path | BinaryIO) -> None:
+    """Write a model to a file, replaced at once, or to an open one."""
+    arrays: list[NDArray[Any]] = []
+    told = {"schema": SCHEMA, "layout": LAYOUT, "version": imrc.__version__, "model": pack(model, arrays)}
+    header, file = np.frombuffer(json.dumps(told).encode(), np.uint8), io.BytesIO()
+    np.savez(file, allow_pickle=False, header=header, **{f"{place}": one for place, one in enumerate(arrays)})
+    if not isinstance(target, str | Path):
+        target.write(file.getvalue())
+        return
+    unfinished = Path(f"{target}.{os.getpid()}")
+    unfinished.write_bytes(file.getvalue())
+    unfinished.replace(target)
+
+
+def load(path: str | Path | BinaryIO) -> Model:
+    """Read a model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : str, Path or open binary file
+        The file.
+
+    Returns
+    -------
+    Model
+        It predicts, and learns the next task, as the one that was saved, to the last bit on the same kind of computer.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, no model, or from another major version of imrc.
+    OSError
+        If it cannot be opened.
+    """
+    content = Path(path).read_bytes() if isinstance(path, str | Path) else path.read()
+    shown = path if isinstance(path, str | Path) else "The file"
+    try:
+        told, arrays = _read(content)
+        major, ours = (str(one).split(".")[0] for one in (told["version"], imrc.__version__))
+        if (major, told["layout"]) != (ours, LAYOUT):
+            raise InputError(
+                f"{shown} was saved by imrc {told['version']}; this is imrc {imrc.__version__}, which keeps models in "
+                "another way. Open it with that version, or learn the model again."
+            )
+        model: Model = unpack(told["model"], arrays)
+        _try(model)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{shown} is no model saved by imrc, or it is damaged. Learn the model again.") from error
+    return model
+
+
+def _read(content: bytes) -> tuple[Any, list[NDArray[Any]]]:
+    """Return what a file says and its arrays."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+    if sum(one.file_size for one in members) > len(content) or any(one.compress_type for one in members):
+        raise ValueError("larger than it is")
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        told = json.loads(file["header"].tobytes())
+        if told["schema"] != SCHEMA:
+            raise ValueError("another schema")
+        return told, [file[f"{place}"] for place in range(len(file.files) - 1)]
+
+
+def _try(model: Any) -> None:  # noqa: ANN401 - whatever a file held
+    """Raise an error of any kind unless parts of a model fit each other, and it answers a row."""
+    import pandas as pd
+
+    size = len(model.classes) * (model._map.n_outputs + 1)
+    rules, pooled = [model._coming, *model._rules], model.strategy == "pooled"
+    if (
+        type(model) is not Model
+        or any(coef.shape != (size,) or not isinstance(nu, float) for coef, nu in rules)
+        or len(rules) != (2 if pooled else len(model.tasks) + 1)
+        or type(model._learner) not in (type(None), rules_log.LogLossLearner if pooled else learner.Learner)
+    ):
+        raise ValueError("parts that do not fit")
+    cells = {one["name"]: ["x" if one["kind"] == "category" else None] for one in model.recipe.features}
+    X = model.recipe.apply(pd.DataFrame(cells))[0]
+    model._scores(X if model._gaps else np.zeros_like(X), "next")
+    repr(model)

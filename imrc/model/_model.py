@@ -1,0 +1,315 @@
+"""`Model`: one strategy, learnt from all rows, with the reading of files and the representation inside."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imrc._checks import InputError, check_choice, check_int, check_matrix
+from imrc._types import Floats, Ints
+from imrc.baselines.references import pooled_learner
+from imrc.core.learner import RULES, Learner
+from imrc.core.prediction import probabilities, scores
+from imrc.core.rules_log import LogLossLearner
+from imrc.evaluation._threads import single_thread
+from imrc.evaluation.decision import STRATEGIES as TITLES
+from imrc.evaluation.settings import RunSettings
+from imrc.features import FeatureMap, Representation, repetition_draw
+from imrc.solvers.api import with_intercept
+from imrc.tables import Recipe, Source, Table
+from imrc.tables.recipe import places
+from imrc.tasks import TaskSequence
+from imrc.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STRATEGIES = ("single", "pooled", "forward", "forward_backward")
+"""What a model can be learnt by, the simplest first; titles are in `imrc.evaluation.decision`."""
+
+Rows: TypeAlias = "Source | Table | ArrayLike"
+_Rule = tuple[Floats, float]  # parameters, and the max term of (3), which probabilities of the 0-1 rule need
+_rule = attrgetter("coef", "nu")  # of what is known of a task
+
+_BATCH = 2048  # rows mapped at a time: features of all rows together could take gigabytes
+
+
+class ReadingWarning(UserWarning):
+    """What had to be decided when rows were read: new words, cells that count as missing."""
+
+
+@dataclass(eq=False, repr=False)
+class Model:
+    """One rule for each task and for the task to come, for raw rows by the names of their columns.
+
+    `Report.fit` and the command ``imrc fit`` make it, by the strategy advised: *alone*, the rule of the newest task;
+    *pooled*, one rule for all tasks; *forward* and *forward and backward*, the rule of the task to come. It is the
+    learner of `imrc.evaluate` on all rows of each task, with the representation learnt from the first one.
+
+    Rows are read as the first file was: words it had, dates and gaps mean the same, a word it did not have counts as
+    other, and columns that nothing is learnt from, the label too, may be there or not. What had to be decided is in
+    `notes`, and given as a warning. An array of numbers is taken as tasks hold them (``task.X``): days for dates, and
+    for words their places in the list of words. To be updated, a model remembers the newest rows: those of six tasks,
+    or of as many as hold 2,000 rows (b + 1 tasks if these are more).
+
+    Attributes
+    ----------
+    strategy : {"single", "pooled", "forward", "forward_backward"}
+        What it was learnt by; "single" is each task alone.
+    classes : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    recipe : Recipe
+        How rows are read.
+    tasks : list of str
+        Names of the tasks learnt.
+    rows : list of int
+        How many rows each task had.
+    n_measured : int or None
+        Samples per task with which the strategy was measured, where it was.
+    notes : tuple of str
+        What had to be decided when rows were last read.
+    """
+
+    strategy: str
+    classes: NDArray[Any]
+    recipe: Recipe
+    _named: bool  # whether columns have names of their own
+    _gaps: bool  # whether values may be missing
+    _loss: str
+    _map: FeatureMap
+    _learner: Learner | LogLossLearner | None
+    n_measured: int | None = None
+    tasks: list[str] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+    _rules: list[_Rule] = field(default_factory=list)  # of each task; of "pooled" one
+    _coming: _Rule = (np.empty(0), np.nan)  # of the task to come
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it was learnt from, and needs."""
+        return tuple(one["name"] for one in self.recipe.features)
+
+    @property
+    def label(self) -> str:
+        """Name of the column that it predicts; empty where it was learnt from arrays."""
+        return str(self.recipe.label["name"])
+
+    @property
+    def updatable(self) -> bool:
+        """Whether it remembers rows, so that it can learn the next task."""
+        return self._learner is not None
+
+    def __repr__(self) -> str:
+        few, many = f"{min(self.rows):,}", f"{max(self.rows):,}"
+        size = few if few == many else f"{few} to {many}"
+        measured = "" if self.n_measured is None else f"advice measured at n = {self.n_measured:,}, "
+        classes = listed([str(one) for one in self.classes], 6)
+        return (
+            f"Model: {TITLES[self.strategy]}; predicts {self.label or 'the label'}: {classes}\n"
+            f"  from {len(self.columns)} columns: {listed(self.columns, 3 if len(self.columns) > 5 else 5)}\n"
+            f"  learnt from {len(self.tasks)} tasks, {self.tasks[0]} to {self.tasks[-1]}, {sum(self.rows):,} rows\n"
+            f"  {measured}model learnt from {size} a task{'' if self.updatable else '; cannot be updated'}"
+        )
+
+    def predict(self, rows: Rows, task: int | str = "next") -> NDArray[Any]:
+        """Return the most probable class of each row, ties to the first.
+
+        Parameters
+        ----------
+        rows : DataFrame, path, bytes, open binary file, Table, or array-like of shape (n_rows, n_columns)
+            Rows with the columns of the first file: in any order where they have names.
+        task : "next", str or int
+            Whose rule: that of the task to come, of a task by its name, or by its number from 0, negative from the
+            newest. A model that is pooled has one rule for all.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        InputError
+            If a column is missing, rows cannot be read, or the task is not known; the message says what to do.
+        """
+        return np.asarray(self.classes[self._scores(self._understood(rows)[0], task)[0].argmax(axis=1)])
+
+    def predict_proba(self, rows: Rows, task: int | str = "next") -> Floats:
+        """Return the probability of each class, shape (n_rows, n_classes).
+
+        Parameters
+        ----------
+        rows, task : see `predict`
+            What to answer, and by whose rule.
+        """
+        return probabilities(*self._scores(self._understood(rows)[0], task))
+
+    def predict_frame(self, rows: Rows, task: int | str = "next") -> pd.DataFrame:
+        """Return the rows given with the class predicted and the probability of each class beside them.
+
+        Parameters
+        ----------
+        rows, task : see `predict`
+            Of a file, cells that are learnt from come back as they were understood, all others as they are written.
+        """
+        import pandas as pd
+
+        rows = self._opened(rows)
+        values, loss, nu = self._scores(self._understood(rows)[0], task)
+        shares = probabilities(values, loss, nu)
+        if isinstance(rows, Table):
+            rows = {column.name: column.words() for column in rows.columns}
+        found = pd.DataFrame(rows).copy()
+        new = {f"predicted {self.label}".rstrip(): self.classes[values.argmax(axis=1)]}
+        new |= {f"probability of {name}": shares[:, c] for c, name in enumerate(self.classes)}
+        for name, column in new.items():
+            while name in found.columns:
+                name += " (new)"
+            found[name] = column
+        return found
+
+    def update(self, rows: Rows, labels: ArrayLike | None = None, *, name: str = "") -> Model:
+        """Learn the next task, now that its labels are there.
+
+        Parameters
+        ----------
+        rows : DataFrame, path, bytes, open binary file, Table, or array-like of shape (n_rows, n_columns)
+            All rows of the new task, as in `predict`.
+        labels : array-like of shape (n_rows,), optional
+            Their classes. None: those in the column `label` of the rows.
+        name : str, optional
+            Name of the task; by default what the rows say, or its number.
+
+        Returns
+        -------
+        Model
+            The same, changed.
+
+        Raises
+        ------
+        InputError
+            If it was saved without its rows, a class is unknown or missing, or rows belong to several tasks.
+        """
+        if self._learner is None:
+            raise InputError("This model was saved without the rows that updates need (updatable=False).")
+        X, known, named = self._understood(rows)
+        if len(named) > 1:
+            raise InputError(f"The rows belong to {len(named)} tasks ({listed(named, 3)}): update with one at a time.")
+        codes = self._encoded(known if labels is None else labels, len(X))
+        with single_thread():
+            self._learn(X, codes, name or (named[0] if named else str(len(self.tasks) + 1)))
+        return self
+
+    def save(self, path: str | Path | BinaryIO, *, updatable: bool = True) -> None:
+        """Write the model to a file: arrays and JSON in one ``.npz``, nothing is pickled.
+
+        Parameters
+        ----------
+        path : str, Path or open binary file
+            Where to; a file there is replaced.
+        updatable : bool
+            Whether the rows it remembers are kept, which `update` needs. They are some of the rows learnt from, turned
+            into features, with their labels: leave them out where nobody else may have them.
+        """
+        from imrc.model._file import write
+
+        write(self if updatable else replace(self, _learner=None), path)
+
+    def _learn(self, X: Floats, codes: Ints, name: str, *, ahead: bool = True) -> None:
+        """Take in the next task, and learn the rule of the task to come unless one more follows at once."""
+        X1 = with_intercept(self._map.transform(X))
+        if isinstance(self._learner, LogLossLearner):
+            self._rules = [_rule(self._learner.step(X1, codes).forward)]
+        elif self._learner is not None:
+            step = self._learner.step(X1, codes)
+            self._rules.append(_rule(step.single if self.strategy == "single" else step.forward))
+            for task, estimate in step.revised.items():
+                self._rules[task] = _rule(estimate)
+        predicts = ahead and isinstance(self._learner, Learner) and self.strategy != "single"
+        self._coming = _rule(self._learner.predicted()) if predicts else self._rules[-1]  # type: ignore[union-attr]
+        self.tasks.append(name)
+        self.rows.append(len(codes))
+
+    def _scores(self, X: Floats, task: int | str) -> tuple[Floats, str, float]:
+        """Return the score of each row for each class, and what makes probabilities of them."""
+        rule = self._coming
+        if isinstance(task, str) and check_choice("task", task, ("next", *self.tasks)) != "next":
+            task = len(self.tasks) - 1 - self.tasks[::-1].index(task)
+        if not isinstance(task, str):
+            place = check_int("task", task, -len(self.tasks), len(self.tasks) - 1)
+            rule = self._rules[0 if self.strategy == "pooled" else place]
+        parts = [X[start : start + _BATCH] for start in range(0, len(X), _BATCH)] or [X]
+        values = [scores(with_intercept(self._map.transform(part)), rule[0], len(self.classes)) for part in parts]
+        return np.concatenate(values), self._loss, rule[1]
+
+    def _encoded(self, labels: ArrayLike | None, rows: int) -> Ints:
+        given = np.asarray(labels)
+        if given.shape != (rows,):
+            raise InputError(f"Give one label per row: there are {rows} rows, and labels have shape {given.shape}.")
+        place = places(self.classes.tolist())
+        codes = np.array([place.get(one, place.get(str(one), -1)) for one in given.tolist()], dtype=np.int64)
+        if (codes < 0).any():
+            unknown, known = dict.fromkeys(given[codes < 0].tolist()), ", ".join(map(repr, self.classes.tolist()))
+            raise InputError(f"The model does not know {listed(list(map(repr, unknown)), 5)}: its classes are {known}.")
+        return codes
+
+    def _opened(self, rows: Any) -> Any:  # noqa: ANN401 - of any kind
+        """Return a frame or a table as it is, that of a file, or an array; words in an array make it a frame."""
+        if isinstance(rows, Table) or (hasattr(rows, "iloc") and self._named):
+            return rows
+        if isinstance(rows, str | Path | bytes) or hasattr(rows, "read"):
+            return self.recipe.read(rows)
+        values = np.asarray(rows)
+        if values.ndim != 2 or values.shape[1] != len(self.columns):
+            raise InputError(f"An array needs the columns {listed(self.columns, 10)}; got shape {values.shape}.")
+        if values.dtype.kind in "fiub":
+            return values
+        import pandas as pd
+
+        return pd.DataFrame(rows if isinstance(rows, list | tuple) else values, columns=list(self.columns))
+
+    def _understood(self, rows: Rows) -> tuple[Floats, NDArray[Any] | None, list[str]]:
+        """Return numbers as tasks hold them, labels where there are some, and the names of the tasks; say the notes."""
+        X, labels, named, notes = self._opened(rows), None, list[str](), list[str]()
+        if not isinstance(X, np.ndarray):
+            X, labels, tasks, notes = self.recipe.apply(X)
+            named = [str(one) for one in dict.fromkeys(tasks.tolist()) if one]
+        self.notes = tuple(notes)
+        if notes:
+            warnings.warn(" ".join(notes), ReadingWarning, stacklevel=3)
+        return check_matrix("rows", X, allow_missing=self._gaps), labels, named
+
+
+def fit_model(sequence: TaskSequence, *, strategy: str, settings: RunSettings, n_measured: int | None = None) -> Model:
+    """Return the model of a strategy, learnt from all rows of each task with the settings of a run.
+
+    `n_measured` is n of the run by which the strategy was chosen. Random frequencies are those of the run's first
+    repetition, and the representation is learnt from all rows of the first task.
+    """
+    check_choice("strategy", strategy, STRATEGIES)
+    sequence = sequence if settings.k is None else sequence.head(settings.k)
+    learner: Learner | LogLossLearner = pooled_learner(sequence.n_classes)
+    if strategy != "pooled":
+        rules = RULES if strategy == "forward_backward" else (strategy,)
+        learner = Learner(replace(settings.learner, b=settings.reach(len(sequence))), sequence.n_classes, rules)
+    with single_thread():
+        model = Model(
+            strategy=strategy,
+            classes=sequence.classes,
+            recipe=Recipe.of(sequence),
+            _named=bool(sequence.feature_names),
+            _gaps=sequence.is_raw,
+            _loss="log" if strategy == "pooled" else settings.learner.loss,
+            _map=Representation.of(settings.features, sequence).learn(sequence[0].X, repetition_draw(settings.seed)),
+            _learner=learner,
+            n_measured=n_measured,
+        )
+        for task, name in enumerate(sequence.labels):
+            model._learn(sequence[task].X, sequence.encoded(task), name, ahead=task == len(sequence) - 1)
+    return model
