@@ -135,20 +135,13 @@ class Pooled(Baseline):
     keeps = "The last samples, 2,000 at least."
 
     def _start(self) -> None:
-        self._own = self._learner = pooled_learner(self.n_classes)
-
-    def share(self, learner: LogLossLearner) -> None:
-        """Take the rule from what compares pooling, once it has learnt the same samples."""
-        self._learner = learner
+        self._learner = pooled_learner(self.n_classes)
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        if self._learner is self._own:
-            self.rule = self._own.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
-        else:
-            self.rule = self._learner.pooled()
+        self.rule = self._learner.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return np.asarray((X @ self.rule[:, 1:].T + self.rule[:, 0]).argmax(axis=1), dtype=np.int64)
+        return np.asarray((with_intercept(X) @ self.rule.T).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
         """Return the numbers of the rule and of the stored samples."""

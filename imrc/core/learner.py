@@ -103,12 +103,6 @@ class Learner:
         assert isinstance(task, TaskEstimate)  # noqa: S101 - log loss has rules of its own
         return task
 
-    @property
-    def pooling(self) -> LogLossLearner | None:
-        """What compares one rule for all tasks with others, as the recommended preset does; None: nothing does."""
-        tracker = self._tracker
-        return tracker if isinstance(tracker, LogLossLearner) and tracker.compares_pooling else None
-
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
         if not self.steps:

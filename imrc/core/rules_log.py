@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments, smoothed_variance
 from imrc.core.prediction import softmax
-from imrc.core.presets import ALONE, CANDIDATES, POOLED, VALUES, Candidate
+from imrc.core.presets import ALONE, CANDIDATES, POOLED, Candidate
 from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import RateOfChange, RateWeights, borrowed
@@ -181,8 +181,6 @@ class LogLossLearner:
         # Where candidates are not compared, the last of two is the reference, and has no share.
         self._compared = len(candidates) > 1
         self.candidates = tuple(candidates) if self._compared else (*candidates, ALONE)
-        # With the penalty of the recommended preset, one rule for all tasks is here what it is by itself.
-        self.compares_pooling = POOLED in self.candidates and settings.lambda0 == VALUES["recommended"]["lambda0"]
         self._still = [c for c, one in enumerate(self.candidates) if not one.moving]
         self._alone = self.candidates.index(ALONE)
         self._solves = settings.loss == "log"
@@ -218,14 +216,6 @@ class LogLossLearner:
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
         worth = max(borrowed(worth, self._change.rate, gap), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
-
-    def pooled(self) -> Floats:
-        """Return the parameters (C, D + 1) of one rule for all stored samples alike, learnt from here on."""
-        weights, ess = self._weights.forward()
-        pooled = self.candidates.index(POOLED)
-        self._store.solutions["pooled"] = self._store.solutions[pooled]
-        self._solve("pooled", weights[pooled], ess[pooled], self._penalties[pooled])
-        return primal_parameters(self._store.parameters("pooled")).reshape(self.n_classes, -1)
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""

@@ -7,7 +7,6 @@ from imrc.evaluation.columns import Columns, LagTable, StepResult
 from imrc.evaluation.decision import Decision, decide, run_references
 from imrc.evaluation.effective import EffectiveSamples, effective_samples, theorem_4
 from imrc.evaluation.measures import ErrorMatrix, error_matrix
-from imrc.evaluation.reproduce import fit_model
 from imrc.evaluation.results import RunResult, join_repetitions
 from imrc.evaluation.run import evaluate, iter_run
 from imrc.evaluation.scenarios import HEADLINES, SCENARIOS
@@ -33,7 +32,6 @@ __all__ = [
     "effective_samples",
     "error_matrix",
     "evaluate",
-    "fit_model",
     "iter_run",
     "join_repetitions",
     "largest_n",

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines import Baseline, OwnMethod, parse_method, registry
-from imrc.baselines.references import Pooled
-from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
 
@@ -59,10 +57,7 @@ def _warm_up(name: str) -> None:
 
 
 class ComparedMethods:
-    """The compared methods of one repetition; `n_features` counts mapped features without intercept.
-
-    `pooling` is what has learnt a task already when `step` is called, for one rule for all tasks.
-    """
+    """The compared methods of one repetition; `n_features` counts mapped features without intercept."""
 
     def __init__(
         self,
@@ -71,15 +66,11 @@ class ComparedMethods:
         n_features: int,
         repetition: np.random.SeedSequence,
         rare: int | None = None,
-        pooling: LogLossLearner | None = None,
     ) -> None:
         self._rare = rare
         self._learners = {
             name: make_method(name, settings, n_classes, n_features, repetition) for name in settings.compared
         }
-        for learner in self._learners.values():
-            if pooling is not None and isinstance(learner, Pooled):
-                learner.share(pooling)
         # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
         self._again = any(not learner.fixed_old_rules for learner in self._learners.values())
         self._tests: list[NDArray[np.int64]] = []

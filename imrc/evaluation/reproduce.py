@@ -1,4 +1,4 @@
-"""The code that repeats a run, as a script and as a command, and the model that is learnt from all its samples."""
+"""The code that repeats a run, as a script and as a command, and the script that learns a model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from imrc.core.estimator import IMRC
 from imrc.core.presets import own_features
-from imrc.evaluation._threads import single_thread
 from imrc.evaluation.settings import RunSettings
-from imrc.features import FeatureSpec, Representation
-from imrc.tasks import TaskSequence
+from imrc.features import FeatureSpec
 
 
 def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None) -> str:
@@ -26,6 +23,21 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
     for rule, error in result.headline().items():
         print(f"{rule:16s} {error.mean:.3f} ± {error.stderr:.3f}")
     """
+    imports, arguments = _call(settings)
+    load = _load(dataset, tasks, settings, file_options)
+    # One repetition has no standard error.
+    spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
+    return (
+        f"{imports}\n"
+        f"sequence = {load}\n"
+        f"result = imrc.evaluate(sequence, {arguments})\n"
+        "for rule, error in result.headline().items():\n"
+        f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
+    )
+
+
+def _call(settings: RunSettings) -> tuple[str, str]:
+    """Return the imports of a script and the arguments of a run."""
     arguments = [f"{name}={value!r}".replace("'", '"') for name, value in _numbers(settings).items()]
     if settings.scenario != "continual":
         arguments.append(f'scenario="{settings.scenario}"')
@@ -36,16 +48,7 @@ def as_python(dataset: str, tasks: int, settings: RunSettings, file_options: Map
         if settings.features != FeatureSpec(settings.features.kind):
             imports += "from imrc.features import FeatureSpec\n"
     arguments += [f"{name}={value!r}".replace("'", '"') for name, value in settings.overrides]
-    load = _load(dataset, tasks, settings, file_options)
-    # One repetition has no standard error.
-    spread = " ± {error.stderr:.3f}" if settings.repetitions > 1 else ""
-    return (
-        f"{imports}\n"
-        f"sequence = {load}\n"
-        f"result = imrc.evaluate(sequence, {', '.join(arguments)})\n"
-        "for rule, error in result.headline().items():\n"
-        f'    print(f"{{rule:16s}} {{error.mean:.3f}}{spread}")'
-    )
+    return imports, ", ".join(arguments)
 
 
 def _load(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None) -> str:
@@ -56,39 +59,30 @@ def _load(dataset: str, tasks: int, settings: RunSettings, file_options: Mapping
 
 
 def model_as_python(
-    dataset: str, tasks: int, settings: RunSettings, file_options: Mapping[str, Any] | None = None
+    dataset: str, tasks: int, settings: RunSettings, strategy: str, file_options: Mapping[str, Any] | None = None
 ) -> str:
-    """Return a script that fits a model on all samples, keeps it and predicts, with the parameters of `as_python`.
+    """Return a script that checks the tasks, learns a model by a strategy, keeps it and predicts.
 
-    >>> print(model_as_python("identical", 5, RunSettings(b=2)))
+    >>> print(model_as_python("identical", 5, RunSettings(n=4), "pooled"))
     import imrc
-    import joblib
-    from imrc.evaluation import RunSettings, fit_model
-    from imrc.features import FeatureSpec
     <BLANKLINE>
     sequence = imrc.datasets.load("identical", tasks=5, seed=0)
-    features = FeatureSpec(kind="blended")
-    settings = RunSettings(b=2, W=None, preset="recommended", seed=0, features=features, overrides={})
-    model = fit_model(sequence, settings)  # all samples, one task after the other
-    joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back
-    newest = sequence[-1]
-    print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")
+    report = imrc.check(sequence, n=4, b=3, W="all", preset="recommended", repetitions=10, seed=0)
+    print(report)
+    model = report.fit("pooled")  # from all rows; without a name by the strategy advised
+    model.save("model.imrc")  # imrc.load("model.imrc") brings it back
+    print(model.predict(sequence[-1].X[:10]), "predicted")
     """
-    spec, usual = asdict(settings.features), asdict(FeatureSpec())
-    spec = {name: value for name, value in spec.items() if name == "kind" or value != usual[name]}
-    features = ", ".join(f"{name}={value!r}" for name, value in spec.items())
-    arguments = ", ".join(f"{name}={getattr(settings, name)!r}" for name in ("b", "W", "preset", "seed"))
-    made = f"RunSettings({arguments}, features=features, overrides={dict(settings.overrides)!r})"
-    made = f"features = FeatureSpec({features})\nsettings = {made}".replace("'", '"')
+    imports, arguments = _call(settings)
     return (
-        "import imrc\nimport joblib\nfrom imrc.evaluation import RunSettings, fit_model\n"
-        "from imrc.features import FeatureSpec\n\n"
+        f"{imports}\n"
         f"sequence = {_load(dataset, tasks, settings, file_options)}\n"
-        f"{made}\n"
-        "model = fit_model(sequence, settings)  # all samples, one task after the other\n"
-        'joblib.dump(model, "imrc-model.joblib")  # model = joblib.load("imrc-model.joblib") brings it back\n'
-        "newest = sequence[-1]\n"
-        'print(model.predict(newest.X[:10]), "predicted;", newest.y[:10], "true")'
+        f"report = imrc.check(sequence, {arguments})\n"
+        "print(report)\n"
+        f'model = report.fit("{"alone" if strategy == "single" else strategy}")  '
+        "# from all rows; without a name by the strategy advised\n"
+        'model.save("model.imrc")  # imrc.load("model.imrc") brings it back\n'
+        'print(model.predict(sequence[-1].X[:10]), "predicted")'
     )
 
 
@@ -128,23 +122,3 @@ def _feature_code(spec: FeatureSpec) -> str:
         return f'"{spec.kind}"'
     values = ", ".join(f"{name}={value!r}" for name, value in asdict(spec).items())
     return f"FeatureSpec({values})".replace("'", '"')
-
-
-def fit_model(sequence: TaskSequence, settings: RunSettings) -> IMRC:
-    """Learn all samples of a sequence with the settings of a run: preset, b, W, representation, seed, custom values.
-
-    A run draws n samples per task and tests on others; here nothing is kept for a test. Random frequencies are those of
-    the first repetition. The model takes arrays, or data frames by the names of the sequence's columns.
-    """
-    model = IMRC(
-        b=settings.b,
-        W=settings.W,
-        preset=settings.learner.preset,
-        features=Representation.of(settings.features, sequence),
-        random_state=settings.seed,
-        **dict(settings.overrides),
-    )
-    with single_thread():
-        for task in sequence:
-            model.partial_fit(task.X, task.y, classes=sequence.classes)
-    return model

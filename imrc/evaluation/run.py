@@ -128,10 +128,7 @@ class Repetition:
         self._learner = Learner(learner, sequence.n_classes, threads=threads) if imrc else None
         self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
-        pooling = None if self._learner is None else self._learner.pooling
-        self._compared = ComparedMethods(
-            settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare, pooling
-        )
+        self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
         self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
         # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
@@ -147,10 +144,6 @@ class Repetition:
         """Learn a task with every method, and test what was learnt."""
         draw, y = self.draw(task), self._sequence.encoded(task)
         train, test = y[draw.train], y[draw.test]
-        mine: _Numbers = {}
-        if self._learner is not None:
-            self._tests[task] = self._mapped.again(task, draw.test), test
-            mine = self._learn(self._learner, task, self._mapped.rows(task, draw.train), train)
         theirs = self._compared.step(task, draw, y, self._mapped.rows)
         unprepared = self._most_frequent_wrong(test) if task > 0 else math.nan
         self._counts += np.bincount(train, minlength=len(self._counts))
@@ -159,9 +152,12 @@ class Repetition:
         done["before"] = {"majority": unprepared, **theirs["before"]}
         if self._rare is not None:
             done["rare"] = int((test == self._rare).sum())
-        for name, numbers in mine.items():
-            # Tables list rules before methods.
-            done[name] = numbers | done[name] if name in TABLES.values() else done[name] | numbers
+        if self._learner is not None:
+            self._tests[task] = self._mapped.again(task, draw.test), test
+            mine = self._learn(self._learner, task, self._mapped.rows(task, draw.train), train)
+            for name, numbers in mine.items():
+                # Tables list rules before methods.
+                done[name] = numbers | done[name] if name in TABLES.values() else done[name] | numbers
         return done
 
     def _most_frequent_wrong(self, test: NDArray[np.int64]) -> float:

@@ -22,7 +22,7 @@ decision = overview.decision_of(result, sequence, title, references)
 with headline_slot:
     st.markdown(f"# {decision.sentence}")
 with overview.decision_box(decision, result):
-    exporting.model_buttons(choice, sequence)
+    exporting.model_buttons(choice, sequence, decision)
     exporting.report_button(choice, sequence, result, references)
     overview.scenario_switch()
 st.divider()

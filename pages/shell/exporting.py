@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from joblib import dump
 
 import imrc
 from imrc import report
-from imrc.evaluation import RunResult, RunSettings, fit_model
+from imrc._checks import InputError
+from imrc.evaluation import RunResult
+from imrc.evaluation.decision import STRATEGIES, Decision
 from imrc.evaluation.reproduce import as_command, as_python, model_as_python
+from imrc.model import STRATEGIES as LEARNT
+from imrc.model import Model, fit_model
+from imrc.tables.write import csv_text
 from pages.shell import comparing, data, state
 from pages.shell.charts import IMAGE_FORMATS
 from pages.shell.choice import OWN, Choice
+from pages.shell.words import plain
 
 # Streamlit's own button of a code block appears only under a mouse, and needs a second click to open the block.
 _HTML = '<button type="button"><span aria-live="polite"></span></button>'
@@ -106,36 +112,83 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
     )
 
 
-def model_buttons(choice: Choice, sequence: imrc.TaskSequence) -> None:
-    """Offer the model: a script that fits and predicts, and the fitted model itself, made when somebody asks."""
+def model_buttons(choice: Choice, sequence: imrc.TaskSequence, decision: Decision) -> None:
+    """Offer the model by a strategy, the advised one first: the file, the script that learns it, and its answers."""
     name, file_options = _source(choice)
-    with st.popover("Model", icon=":material/model_training:", help="Take the fitted rule away."):
-        st.caption("Learnt from all samples of every task, with these settings.")
+    advised = decision.advice.advised
+    with st.popover("Model", icon=":material/model_training:", help="Take the rule away, or score a file with it."):
+        chosen = st.selectbox(
+            "Learn by",
+            ("advice", *LEARNT),
+            format_func=lambda one: STRATEGIES.get(one, "As advised"),
+            key="model_by",
+            bind="query-params",
+            help="From all rows of every task, with these settings.",
+        )
+        strategy = advised if chosen == "advice" else chosen
+        if strategy not in LEARNT:
+            st.caption("No strategy is advised that could be learnt. To learn one all the same, choose it.")
+            return
+        st.caption(f"{STRATEGIES[strategy]}, from all rows of every task.")
+        made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         st.download_button(
-            "Script that fits and predicts",
-            model_as_python(name, choice.k, choice.settings, file_options),
+            "Model",
+            partial(_model_bytes, made),
+            f"{sequence.name}.imrc",
+            "application/octet-stream",
+            key="model_file",
+            icon=":material/download:",
+            on_click="ignore",
+            help="For imrc.load in Python and the command imrc predict. It remembers rows, so that it can be updated.",
+        )
+        st.download_button(
+            "Script",
+            model_as_python(name, choice.k, choice.settings, strategy, file_options),
             "imrc_model.py",
             "text/x-python",
             key="model_script",
             icon=":material/code:",
             on_click="ignore",
-            help="Runs where imrc is installed, on the same data.",
+            help="Checks the same data, learns the model and predicts, where imrc is installed.",
         )
-        st.download_button(
-            "Fitted model (joblib)",
-            partial(_model_bytes, sequence, choice.settings),
-            f"imrc-model-{sequence.name}.joblib",
-            "application/octet-stream",
-            key="model_file",
-            icon=":material/download:",
-            on_click="ignore",
-            help="For joblib.load in Python, with this version of imrc. Open such files only from people you trust.",
-        )
+        if choice.dataset == OWN:
+            _score(made, sequence.name)
 
 
-def _model_bytes(sequence: imrc.TaskSequence, settings: RunSettings) -> bytes:
+def _score(made: Callable[[], Model], name: str) -> None:
+    """Let the visitor drop the next file, and give its rows back with class and probabilities."""
+    next_file = st.file_uploader(
+        "Score the next file",
+        key="score_file",
+        help="A file with the columns of the first one; its rows come back with class and probabilities beside them.",
+    )
+    if next_file is None:
+        return
+    try:
+        with st.spinner("Reading and scoring"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the notes below
+            model = made()
+            scored = csv_text(model.predict_frame(next_file))
+    except InputError as error:
+        st.error(plain(str(error)))
+        return
+    for note in model.notes[:5]:
+        st.caption(plain(note))
+    st.download_button(
+        "Scored rows (CSV)",
+        scored,
+        f"{name}-scored.csv",
+        "text/csv",
+        key="scored",
+        icon=":material/download:",
+        on_click="ignore",
+        type="primary",
+    )
+
+
+def _model_bytes(made: Callable[[], Model]) -> bytes:
     buffer = io.BytesIO()
-    dump(fit_model(sequence, settings), buffer)
+    made().save(buffer)
     return buffer.getvalue()
 
 

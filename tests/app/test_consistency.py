@@ -1,8 +1,7 @@
 """One truth per quantity: what a visitor reads twice is the same number, and the same statement, on every page.
 
-Pages are read as they are written, without their charts, for sixteen settings and a file with a rare class; so are the
-report, the command line and the page a link opens. What a page says about a quantity is found by how it says it, so a
-page that says something else, or in other numbers, is found out.
+Pages, the report, the command line and the page a link opens are read as they are written, without their charts. What
+is said of a quantity is found by how it is said: a page that says something else, or in other numbers, is found out.
 """
 
 import html
@@ -83,7 +82,6 @@ def facts(pages: Mapping[str, str]) -> dict[str, dict[str, set[str]]]:
 
 
 def contradictions(pages: Mapping[str, str]) -> list[str]:
-    """Return each quantity of which two values are said."""
     return [
         f"{quantity}: { ({page: sorted(values) for page, values in said.items()}) }"
         for quantity, said in facts(pages).items()
@@ -198,14 +196,10 @@ def agree(test: AppTest, capsys: pytest.CaptureFixture, *, everywhere: bool) -> 
     return visited
 
 
-def present(case: Mapping[str, str]) -> bool:
-    return case["dataset"] in KINDS or datasets.status(case["dataset"]).loadable
-
-
 @pytest.mark.parametrize("case", CASES + REAL, ids=lambda case: "-".join(case.values()))
 @pytest.mark.usefixtures("without_charts")
 def test_pages_agree(app, case, capsys):
-    if not present(case):
+    if case["dataset"] not in KINDS and not datasets.status(case["dataset"]).loadable:
         pytest.skip(f"{case['dataset']} is not on this computer")
     # Reports, commands and links are long to read.
     everywhere = case["dataset"] in EVERYWHERE
@@ -241,15 +235,10 @@ def test_pages_agree_on_a_rare_class(app, capsys, preset):
         test = test.switch_page(VIEWS["explore"]).run()
         if scenario != "continual":
             test = test.button(key=f"scenario_{scenario}").click().run()
-        run = page_result_of(test, scenario)
+        run = page_result(test)
+        assert run.settings.scenario == scenario
         assert run.measure() == ("error" if scenario == "next_task" else "balanced error")
         agree(test, capsys, everywhere=True)
-
-
-def page_result_of(test: AppTest, scenario: str) -> RunResult:
-    run = page_result(test)
-    assert run.settings.scenario == scenario
-    return run
 
 
 @pytest.mark.usefixtures("without_charts")

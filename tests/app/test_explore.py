@@ -142,6 +142,7 @@ def test_custom_values_reach_the_run_and_the_link(app, values):
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; rotated_digits is used"),
         ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
         ({"preset": "custom", "solver": "simplex"}, "solver = 'simplex' is not known; subgradient is used"),
+        ({"scenario": "<b>yesterday</b>"}, "is not known; continual is used"),
     ],
 )
 def test_bad_values_in_the_link_are_corrected_and_said(app, query, said):

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from imrc.datasets import DEFAULT
 from imrc.evaluation import largest_n
 from pages.shell.choice import OWN
 from pages.shell.registry import PAGES
@@ -14,23 +15,10 @@ FILES = {entry.url_path: entry.file for entry in PAGES}
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
 # Another value for every control of the sidebar; the order, which custom values do not have: test_order.py.
 CHANGED = {
-    "dataset": "trend",
-    "n": 7,
-    "k": 9,
-    "b": 1,
-    "W": 4,
-    "repetitions": 3,
-    "seed": 11,
-    "features": "rff",
-    "preset": "custom",
-    "frequencies": 30,
-    "sigma2": 2.5,
-    "lambda0": 0.5,
-    "instances": "reach",
-    "solver": "exact",
-    "max_iter": 300,
-    "scenario": "adaptation",
-}
+    "dataset": "trend", "n": 7, "k": 9, "b": 1, "W": 4, "repetitions": 3, "seed": 11, "features": "rff",
+    "preset": "custom", "frequencies": 30, "sigma2": 2.5, "lambda0": 0.5, "instances": "reach", "solver": "exact",
+    "max_iter": 300, "scenario": "adaptation",
+}  # fmt: skip
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
 CONTROLS = [
     ("explore", "quantity", "Difference to each task alone", "difference"),
@@ -39,6 +27,7 @@ CONTROLS = [
     ("explore", "uses", "true", True),
     ("explore", "uses_rule", "Forward", "forward"),
     ("explore", "image_format", "SVG", "svg"),
+    ("explore", "model_by", "Forward", "forward"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
     ("effective-sample-size", "ess_paper", "true", True),
@@ -168,7 +157,7 @@ def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
     # No other dataset is shown under its settings: they wait for the file.
     visit = test.session_state["visit"]
     settings = visit.choice.settings
-    assert visit.choice.dataset != OWN
+    assert visit.choice.dataset == DEFAULT
     assert (settings.n, settings.b, settings.seed) != (7, 2, 5)
     assert visit.own_wanted["b"] == "2"
     test.switch_page(FILES["evolving"]).run()

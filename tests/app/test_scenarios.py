@@ -38,6 +38,8 @@ def test_every_view_follows_the_scenario(app, name):
             assert test.radio(key="compare_kind").value == kind
             if name != "multi_task":
                 assert with_error(expected.headline()[main]) in texts(test)
+            if kind == "before":
+                assert "imrc:recommended:forward" not in test.selectbox(key="compare_reference").options
 
 
 def test_three_scenarios_share_one_run(app, monkeypatch):
@@ -53,22 +55,3 @@ def test_three_scenarios_share_one_run(app, monkeypatch):
     test.button(key="scenario_multi_task").click().run()
     assert [settings.scenario for settings in computed] == ["multi_task"]
     assert link(test)["scenario"] == "multi_task"
-
-
-def test_a_scenario_nobody_knows_is_said(app):
-    test = app(**SMALL, scenario="<b>yesterday</b>")
-    assert not test.exception
-    assert "is not known; continual is used" in " ".join(warning.value for warning in test.warning)
-
-
-def test_errors_before_learning_beside_other_methods(app):
-    test = app(**SMALL)
-    test.session_state["compare_methods"] = ["majority", "logistic_seen"]
-    test = test.switch_page("pages/against_others/page.py").run()
-    test.radio(key="compare_kind").set_value("before").run()
-    assert not test.exception
-    assert "imrc:recommended:forward" not in test.selectbox(key="compare_reference").options
-    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=6), n=5, repetitions=3)
-    table = next(frame.value for frame in test.dataframe if "Method" in frame.value)
-    row = table.set_index("Method").loc["IMRC (recommended)"]
-    assert row["Error"] == with_error(expected.seen_as("next_task").headline()["forward"])

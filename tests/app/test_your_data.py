@@ -91,11 +91,6 @@ def test_two_visitors_do_not_share_a_file(page, app):
     second = app()
     assert second.session_state["visit"].own_sequence is None
     assert "your_file" not in second.selectbox(key="dataset").options
-    # A link to someone's file asks for it.
-    third = app(dataset="your_file")
-    assert not third.exception
-    assert "Choose yours again" in texts(third)
-    assert third.session_state["visit"].choice.dataset == datasets.DEFAULT
 
 
 def test_two_visitors_with_one_file_hold_it_once_and_choose_for_themselves(page, monkeypatch):
@@ -111,14 +106,17 @@ def test_two_visitors_with_one_file_hold_it_once_and_choose_for_themselves(page,
     assert len(read) == 2
 
 
-def test_a_new_file_replaces_the_choices_of_the_old_one(page):
+def test_a_new_file_replaces_the_choices_of_the_old_one_and_its_identifiers_are_off(page):
     test = page(table(40).encode())
     test.radio(key="own_how").set_value("blocks").run()
-    other = "a,b,kind\n" + "".join(f"{i % 5},{i % 3},{'uvw'[i % 3]}\n" for i in range(60))
+    other = "customer_id,a,kind\n" + "".join(f"{1000 + i * 37 % 97},{i % 5},{'uvw'[i % 3]}\n" for i in range(60))
     test.file_uploader(key="own_upload").set_value(("other.csv", other.encode(), "text/csv"))
     test.run()
     assert not test.exception
     assert test.selectbox(key="own_label").value == "kind"
+    assert test.multiselect(key="own_exclude").value == ["customer_id"]
+    test.multiselect(key="own_exclude").set_value([]).run()
+    assert metrics(test)["Features"] == "2"
 
 
 def test_coming_back_shows_the_choices_and_they_can_be_changed(page):
@@ -175,14 +173,6 @@ def test_a_file_that_can_be_read_in_two_ways_has_a_control_and_its_choice_stays(
     assert test.session_state["visit"].own_source[1]["dayfirst"] is False
 
 
-def test_identifiers_are_off_and_can_be_taken_back(page):
-    rows = "".join(f"{1000 + i * 37 % 97},{i % 5},{'ab'[i % 2]}\n" for i in range(60))
-    test = page(f"customer_id,x,y\n{rows}".encode())
-    assert test.multiselect(key="own_exclude").value == ["customer_id"]
-    test.multiselect(key="own_exclude").set_value([]).run()
-    assert metrics(test)["Features"] == "2"
-
-
 def test_a_reload_asks_for_the_file_and_restores_its_settings(app, page):
     test = app(dataset="your_file", n="7", k="4", b="2", repetitions="1")
     assert not test.exception
@@ -221,25 +211,13 @@ def nothing_here(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def test_a_dataset_that_is_not_here_offers_its_download(app, nothing_here, monkeypatch):
-    test = app(dataset="identical", k="3", n="4", repetitions="1")
-    test.selectbox(key="dataset").set_value("power_supply").run()
-    assert not test.exception
-    assert test.button(key="download_power_supply").label == "Download (0.4 MB)"
-
-    def refuse(name, progress=None):
-        raise datasets.DownloadError("Power Supply could not be downloaded: x.org cannot be reached.", "By hand: …")
-
-    monkeypatch.setattr(datasets, "download", refuse)
-    test.button(key="download_power_supply").click().run()
-    assert not test.exception
-    assert "cannot be reached" in " ".join(error.value for error in test.error)
-
-
-def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch):
+def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app, nothing_here, monkeypatch):
     rows = "".join(f"{i % 7}.5,{i % 5},{i % 24}\n" for i in range(29928))
     arff = b"@relation p\n@attribute a numeric\n@attribute b numeric\n@attribute h {0,1}\n@data\n" + rows.encode()
     seen = []
+
+    def refuse(name, progress=None):
+        raise datasets.DownloadError("Power Supply could not be downloaded: x.org cannot be reached.", "By hand: …")
 
     def put(name, progress=None):
         for done in (len(arff) // 2, len(arff)):
@@ -248,10 +226,14 @@ def test_after_a_download_the_dataset_can_be_run(app, nothing_here, monkeypatch)
         (nothing_here / "power_supply").mkdir(parents=True)
         (nothing_here / "power_supply" / "powersupply.arff").write_bytes(arff)
 
-    monkeypatch.setattr(datasets, "download", put)
     monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
     test = app(dataset="identical", k="3", n="4", repetitions="1")
     test.selectbox(key="dataset").set_value("power_supply").run()
+    monkeypatch.setattr(datasets, "download", refuse)
+    test.button(key="download_power_supply").click().run()
+    assert not test.exception
+    assert "cannot be reached" in " ".join(error.value for error in test.error)
+    monkeypatch.setattr(datasets, "download", put)
     test.button(key="download_power_supply").click().run()
     assert len(seen) == 2
     assert not test.exception

@@ -30,19 +30,9 @@ from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT
 from tests.benchmarks.common import RESULTS, Cells, parser, share_error, write
 
 SCENARIOS = (
-    "identical",
-    "iid",
-    "walk",
-    "walk_1_direction",
-    "ar_0.6",
-    "walk_drift",
-    "straight_trend",
-    "period_5",
-    "jump",
-    "three_concepts",
-    "three_jumps",
-    "two_come_and_go",
-)
+    "identical", "iid", "walk", "walk_1_direction", "ar_0.6", "walk_drift", "straight_trend", "period_5", "jump",
+    "three_concepts", "three_jumps", "two_come_and_go",
+)  # fmt: skip
 TASKS = (5, 10, 20, 60)
 
 
@@ -121,21 +111,10 @@ def run_study(runs: int, others: int, seed: int, kept: Path) -> pd.DataFrame:
                     continue
                 sequence, features, drawn = simulate(scenario, k, run, seed)
                 result = assess(sequence, features=features, seed=run)
-                tests = result.innovations
-                row = {
-                    "scenario": scenario,
-                    "k": k,
-                    "run": run,
-                    **drawn,
-                    "verdict": result.verdict.name,
-                    "second": result.verdict.second or "",
-                    "p_same": result.p_same,
-                    "p_order": result.p_order,
-                    "lr": result.change.lr,
-                    "z_mean": tests.z_mean,
-                    "z_lag": tests.largest,
-                }
-                store.add([row])
+                verdict, tests = result.verdict, result.innovations
+                row = {"scenario": scenario, "k": k, "run": run, **drawn, "verdict": verdict.name}
+                row |= {"second": verdict.second or "", "p_same": result.p_same, "p_order": result.p_order}
+                store.add([row | {"lr": result.change.lr, "z_mean": tests.z_mean, "z_lag": tests.largest}])
     return pd.read_csv(kept, keep_default_na=False, na_values=["nan"])
 
 
@@ -153,7 +132,6 @@ def confusion(table: pd.DataFrame) -> pd.DataFrame:
 
 def rates(table: pd.DataFrame) -> pd.DataFrame:
     """Error rates on sequences without change or without order, with standard errors."""
-    order_names = [*NAMED]
     is_evolving = (table["verdict"] == "evolving") | (table["second"] == "evolving")
     rows = []
 
@@ -161,22 +139,13 @@ def rates(table: pd.DataFrame) -> pd.DataFrame:
         for k in (*TASKS, "all"):
             part = chosen if k == "all" else chosen & (table["k"] == k)
             count, share = int(part.sum()), float(event[part].mean())
-            if count == 0:
-                continue
-            rows.append(
-                {
-                    "rate": what,
-                    "k": k,
-                    "runs": count,
-                    "percent": round(100 * share, 2),
-                    "standard_error": round(100 * share_error(share, count), 2),
-                    "limit": limit,
-                }
-            )
+            if count:
+                row = {"rate": what, "k": k, "runs": count, "percent": round(100 * share, 2)}
+                rows.append(row | {"standard_error": round(100 * share_error(share, count), 2), "limit": limit})
 
     identical, iid = table["scenario"] == "identical", table["scenario"] == "iid"
     add("any change claimed on identical tasks", identical, ~table["verdict"].isin(["no_change", "too_few"]), 7.0)
-    add("an order claimed on independent tasks", iid, table["verdict"].isin(order_names), 7.0)
+    add("an order claimed on independent tasks", iid, table["verdict"].isin([*NAMED]), 7.0)
     add("evolving claimed on identical tasks", identical, is_evolving, 4.0)
     add("evolving claimed on independent tasks", iid, is_evolving, 4.0)
     add("p_same <= .05 on identical tasks", identical, table["p_same"] <= 0.05, np.nan)

@@ -17,11 +17,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.datasets import make_moons
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -35,20 +40,9 @@ from tests.benchmarks.sequences import SEQUENCES
 
 B = 3
 SEEN = (
-    "weather",
-    "rotated_digits",
-    "independent",
-    "identical",
-    "periodic",
-    "movingsquares",
-    "chess",
-    "sea",
-    "luxembourg",
-    "usenet1",
-    "usenet2",
-    "spam",
-    "covertype_excerpt",
-)
+    "weather", "rotated_digits", "independent", "identical", "periodic", "movingsquares", "chess", "sea",
+    "luxembourg", "usenet1", "usenet2", "spam", "covertype_excerpt",
+)  # fmt: skip
 """Sequences on which choices were made; all others are untouched."""
 
 
@@ -72,8 +66,6 @@ def evaluated(sequence: imrc.TaskSequence, n: int, seed: int, **options: object)
 
 def forest(sequence: imrc.TaskSequence, n: int, seed: int) -> dict[str, object]:
     """Return the measures of one forest on all samples so far, with the number of the task as a column."""
-    from sklearn.ensemble import RandomForestClassifier
-
     repetition = repetition_seeds(seed, 1)[0]
     known, labels, tests, errors, before, times = [], [], [], [], [], []
     model = None
@@ -101,12 +93,12 @@ def forest(sequence: imrc.TaskSequence, n: int, seed: int) -> dict[str, object]:
 
 
 CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
-    "learner": lambda s, n, seed: evaluated(s, n, seed),
-    "pooled": lambda s, n, seed: evaluated(s, n, seed, methods=("pooled",)),
-    "loss_01": lambda s, n, seed: evaluated(s, n, seed, loss="0-1"),
-    "paper": lambda s, n, seed: evaluated(s, n, seed, preset="paper"),
-    "logistic_seen": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_seen:tuned",)),
-    "logistic_single": lambda s, n, seed: evaluated(s, n, seed, methods=("logistic_single:tuned",)),
+    "learner": evaluated,
+    "pooled": partial(evaluated, methods=("pooled",)),
+    "loss_01": partial(evaluated, loss="0-1"),
+    "paper": partial(evaluated, preset="paper"),
+    "logistic_seen": partial(evaluated, methods=("logistic_seen:tuned",)),
+    "logistic_single": partial(evaluated, methods=("logistic_single:tuned",)),
     "forest": forest,
 }
 
@@ -116,23 +108,17 @@ CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
 TABLES = ("pima", "liver", "chess_games", "istanbul", "occupancy", "ames", "hyperplane", "moons")
 
 
+@lru_cache(1)
 def table(name: str, seed: int) -> imrc.TaskSequence:
     """Return a table of tasks in their order, or rotated moons."""
     if name == "moons":
         return imrc.TaskSequence(tuple(_moons(seed)), name)
-    return _table(name)
-
-
-@cache
-def _table(name: str) -> imrc.TaskSequence:
     path = Path(os.environ["IMRC_TEMPORAL"]) / f"{name}.csv.gz"
     return imrc.datasets.read_table(path, label="label", task="task", name=name)
 
 
 def _moons(seed: int) -> Iterator[imrc.Task]:
     """Yield eleven rotations by 18 degrees of half moons, fresh points each time."""
-    from sklearn.datasets import make_moons
-
     for rotation in range(11):
         X, y = make_moons(200, noise=0.1, random_state=1000 * seed + rotation)
         angle = np.deg2rad(18.0 * rotation)
@@ -163,10 +149,8 @@ def next_rival(sequence: imrc.TaskSequence, seed: int, make: Callable[[int], obj
             yield None, 0.0
             continue
         started = time.process_time()
-        X, y = (
-            np.vstack([one.X for one in sequence.tasks[:task]]),
-            np.concatenate([sequence.encoded(j) for j in range(task)]),
-        )
+        X = np.vstack([one.X for one in sequence.tasks[:task]])
+        y = np.concatenate([sequence.encoded(j) for j in range(task)])
         feature_map = features.Representation.of("standardised", sequence).learn(X, seed)
         inputs, wanted = feature_map.transform(X), feature_map.transform(block.X)
         if numbered:
@@ -184,8 +168,6 @@ def next_rival(sequence: imrc.TaskSequence, seed: int, make: Callable[[int], obj
 
 def tuned_logistic(seed: int, rarest: int) -> object:
     """Return logistic regression whose penalty is chosen among four by folds."""
-    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-
     if rarest < 2:
         return LogisticRegression(max_iter=1000)
     return LogisticRegressionCV(
@@ -193,24 +175,12 @@ def tuned_logistic(seed: int, rarest: int) -> object:
     )
 
 
-def numbered_forest(seed: int, rarest: int) -> object:
-    """Return a forest of 100 trees."""
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(100, random_state=seed)
-
-
-def majority(seed: int, rarest: int) -> object:
-    """Return what always answers the most frequent class."""
-    from sklearn.dummy import DummyClassifier
-
-    return DummyClassifier(strategy="prior")
-
-
 NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
     "logistic": lambda s, seed: next_rival(s, seed, tuned_logistic, numbered=False),
-    "forest": lambda s, seed: next_rival(s, seed, numbered_forest, numbered=True),
-    "majority": lambda s, seed: next_rival(s, seed, majority, numbered=False),
+    "forest": lambda s, seed: next_rival(
+        s, seed, lambda seed, _: RandomForestClassifier(100, random_state=seed), numbered=True
+    ),
+    "majority": lambda s, seed: next_rival(s, seed, lambda *_: DummyClassifier(strategy="prior"), numbered=False),
     "learner": next_learnt,
 }
 
@@ -232,31 +202,9 @@ def measured(sequence: imrc.TaskSequence, steps: Next) -> dict[str, object]:
     }
 
 
-def run_next(path: Path, methods: list[str], seeds: range, only: list[str]) -> None:
-    """Run what is missing."""
-    store = Cells(path, COLUMNS[:4])
-    for name in TABLES:
-        for seed in seeds:
-            for method in methods:
-                if (not only or name in only) and not store.has(name, "all", seed, method):
-                    sequence = table(name, seed)
-                    row = measured(sequence, NEXT[method](sequence, seed))
-                    add(store, (name, "all", seed, method), row)
-
-
 COLUMNS = (
-    "setting",
-    "n",
-    "seed",
-    "method",
-    "average",
-    "newest",
-    "before",
-    "single",
-    "pooled",
-    "log_loss",
-    "calibration",
-)
+    "setting", "n", "seed", "method", "average", "newest", "before", "single", "pooled", "log_loss", "calibration",
+)  # fmt: skip
 
 
 def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
@@ -265,24 +213,25 @@ def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
     store.add([values], float_format="%.5f")
 
 
-def run_continual(path: Path, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
+def run_next(store: Cells, methods: list[str], seeds: range, only: list[str]) -> None:
+    """Run what is missing."""
+    for name, seed, method in product(only or TABLES, seeds, methods):
+        if not store.has(name, "all", seed, method):
+            sequence = table(name, seed)
+            add(store, (name, "all", seed, method), measured(sequence, NEXT[method](sequence, seed)))
+
+
+def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
     """Run what is missing, a seed after the other."""
-    store = Cells(path, COLUMNS[:4])
-    for n in sizes:
-        for seed in seeds:
-            for setting in SEQUENCES:
-                if only and setting.dataset not in only:
-                    continue
-                missing = [m for m in methods if not store.has(setting.dataset, n, seed, m)]
-                if not missing:
-                    continue
-                sequence = setting.load(seed)
-                most = largest_n(sequence)
-                if n > most and n > 50:  # digits have 45 samples to learn from: their largest n counts as 50
-                    continue
-                for method in missing:
-                    row = CONTINUAL[method](sequence, min(n, most), seed)
-                    add(store, (setting.dataset, n, seed, method), row)
+    for n, seed, setting in product(sizes, seeds, SEQUENCES):
+        missing = [method for method in methods if not store.has(setting.dataset, n, seed, method)]
+        if not missing or (only and setting.dataset not in only):
+            continue
+        sequence = setting.load(seed)
+        most = largest_n(sequence)
+        if n <= max(most, 50):  # digits have 45 samples to learn from: their largest n counts as 50
+            for method in missing:
+                add(store, (setting.dataset, n, seed, method), CONTINUAL[method](sequence, min(n, most), seed))
 
 
 def summed_up(data: pd.DataFrame, error: str) -> pd.DataFrame:
@@ -343,12 +292,12 @@ def main() -> None:
     given = options.parse_args()
     seeds = range(*map(int, given.seeds.split(":")))
     file = given.file or RESULTS / f"learner_study_{given.tables if given.action == 'report' else given.action}.csv"
-    if given.action == "next":
-        run_next(file, given.methods, seeds, given.only)
-    elif given.action == "continual":
-        run_continual(file, given.methods, given.sizes, seeds, given.only)
-    else:
+    if given.action == "report":
         report(file)
+    elif given.action == "next":
+        run_next(Cells(file, COLUMNS[:4]), given.methods, seeds, given.only)
+    else:
+        run_continual(Cells(file, COLUMNS[:4]), given.methods, given.sizes, seeds, given.only)
 
 
 if __name__ == "__main__":

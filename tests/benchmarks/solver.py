@@ -103,29 +103,21 @@ def contestants(n, features, n_classes):
     X1, tau, lam = random_problem(n, features, n_classes, SEED)
     rng = np.random.default_rng(SEED)
     moved = [(tau + 0.02 * lam * rng.normal(size=tau.shape), lam * rng.uniform(0.8, 1.0)) for _ in range(20)]
+    moved = [(one.ravel(), other.ravel()) for one, other in moved]
     _, limits, sums, bounds = program(X1, tau, lam)
     pairs = n * n_classes
     instances, zeros = prepare_instances(X1), np.zeros(tau.size)
     nothing, ones = np.zeros(pairs), np.ones(n)
     before = solve_exact(X1, tau.ravel(), lam.ravel(), n_classes).mu
 
-    def linear_program(step):
-        values = cost(*moved[step % 20], pairs)
-        return 1.0 + linprog(values, limits, nothing, sums, ones, bounds, method="highs").fun
-
-    def cold(step):
-        a, b = moved[step % 20]
-        return solve_exact(X1, a.ravel(), b.ravel(), n_classes).value
-
-    def warm(step):
-        a, b = moved[step % 20]
-        return solve_exact(X1, a.ravel(), b.ravel(), n_classes, start=before).value
-
-    def iterations(step):
-        a, b = moved[step % 20]
-        return run_subgradient(instances, a.ravel(), b.ravel(), n_classes, K, zeros, zeros).value
-
-    return linear_program, cold, warm, iterations
+    return (
+        lambda step: (
+            1.0 + linprog(cost(*moved[step % 20], pairs), limits, nothing, sums, ones, bounds, method="highs").fun
+        ),
+        lambda step: solve_exact(X1, *moved[step % 20], n_classes).value,
+        lambda step: solve_exact(X1, *moved[step % 20], n_classes, start=before).value,
+        lambda step: run_subgradient(instances, *moved[step % 20], n_classes, K, zeros, zeros).value,
+    )
 
 
 def typical(programs, repeats):

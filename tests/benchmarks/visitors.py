@@ -21,17 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
 from imrc.evaluation.significance import with_error
+from imrc.wording import RULES
 from tests.app.conftest import server_process
 from tests.app.visitor import Visitor
 from tests.benchmarks.common import RESULTS, parser, write
 
 DATASETS = ("identical", "random_walk", "trend", "independent", "periodic")
 K, REPETITIONS = 6, 2
-CARDS = {
-    "single": "Error, each task alone",
-    "forward": "Error, forward",
-    "forward_backward": "Error, forward and backward",
-}
+CARDS = {rule: f"Error, {title.lower()}" for rule, title in RULES.items()}
 
 
 @dataclass
@@ -118,12 +115,8 @@ def study(visitors: int, seconds: float, think: float, settings: int = 4) -> Rep
         with_solver.see(seconds=300)
         with_solver.close()
         before, started = processor_s(process.pid), time.monotonic()
-        threads = []
-        for number in range(visitors):
-            thread = threading.Thread(
-                target=visit, args=(url, number, started + seconds, think, settings, report), daemon=True
-            )
-            threads.append(thread)
+        given = started + seconds, think, settings, report
+        threads = [threading.Thread(target=visit, args=(url, i, *given), daemon=True) for i in range(visitors)]
         arrivals = [started + 0.2 * seconds * number / visitors for number in range(visitors)]
         while time.monotonic() < started + seconds + 120 and any(t.is_alive() or t.ident is None for t in threads):
             while arrivals and arrivals[0] <= time.monotonic():

@@ -68,15 +68,9 @@ def unchanging(kind: str, classes: int, samples: int, seed: int) -> imrc.TaskSeq
 
 
 UNCHANGING = (
-    ("digits", 10, 30),
-    ("digits", 10, 60),
-    ("digits", 10, 89),
-    ("log-normal", 41, 100),
-    (".05", 10, 100),
-    ("normal", 10, 100),
-    (".02", 3, 15),
-    ("log-normal", 3, 15),
-    ("normal", 3, 15),
+    *(("digits", 10, samples) for samples in (30, 60, 89)),
+    *(("log-normal", 41, 100), (".05", 10, 100), ("normal", 10, 100)),
+    *((kind, 3, 15) for kind in (".02", "log-normal", "normal")),
     (".015", 4, 100),
     *((kind, 2, 15) for kind in ("normal", "log-normal", "t", "unequal", "correlated", ".05")),
     ("log-normal", 2, 300),

@@ -26,7 +26,6 @@ ROWS = 36
 class Known:
     """A file, and what is in it: the cells of columns, tasks and classes; or that it must be refused."""
 
-    family: str
     name: str
     content: bytes
     columns: dict[str, list[Any]] = field(default_factory=dict)  # numbers, dates as text, words; None: missing
@@ -36,6 +35,7 @@ class Known:
     classes: set[str] | None = None
     refused: bool = False
     says: str = ""  # words of a note that must be there
+    family: str = ""
 
 
 def judged(known: Known, read: Callable[[bytes, str], Table]) -> tuple[str, str]:
@@ -124,13 +124,13 @@ def dates() -> Iterator[Known]:
         starts["days to 12, sorted"] = [dt.datetime(2020, 1 + i // 3, 1 + i % 3 * 4) for i in range(ROWS)]
         for name, start in starts.items():
             when = [one + clock for one in start]
-            yield Known("dates", f"{form}, {name}", with_column([one.strftime(form) for one in when]), {"v": when})
+            yield Known(f"{form}, {name}", with_column([one.strftime(form) for one in when]), {"v": when})
     when = [dt.datetime(2019, 11, 3) + dt.timedelta(days=9 * i) for i in range(ROWS)]
     german = [f"{one.day}. {MONTHS[one.month - 1]} {one.year}" for one in when]
-    yield Known("dates", "German names of months", with_column(german), {"v": when})
+    yield Known("German names of months", with_column(german), {"v": when})
     zones = [f"{one:%Y-%m-%d}T00:00:00{'+02:00' if i % 2 else 'Z'}" for i, one in enumerate(when)]
     utc = [one - dt.timedelta(hours=2 * (i % 2)) for i, one in enumerate(when)]
-    yield Known("dates", "several zones", with_column(zones), {"v": utc})
+    yield Known("several zones", with_column(zones), {"v": utc})
     for form, kind in PERIODS.items():
         steps = [dt.datetime(2019 + i // 12, 1 + i % 12, 1) for i in range(ROWS)]
         if kind == "Q":
@@ -138,21 +138,21 @@ def dates() -> Iterator[Known]:
         if kind == "W":
             steps = [dt.datetime(2018, 12, 31) + dt.timedelta(weeks=i) for i in range(ROWS)]
         cells = [one.strftime(form).replace("{q}", str((one.month + 2) // 3)) for one in steps]
-        yield Known("dates", form, with_column(cells), {"v": steps})
+        yield Known(form, with_column(cells), {"v": steps})
     mixed = [dt.datetime(2020, 1 + i * 5 % 12, 1 + i * 7 % 12) for i in range(ROWS)]
     us = [dt.datetime(2020, 1 + i, 1) for i in range(12)] * 3
     for form in ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y"):
         cells = [one.strftime(form) for one in mixed]
-        yield Known("dates", f"{form}, either order", with_column(cells), {"v": mixed}, says="dayfirst=")
+        yield Known(f"{form}, either order", with_column(cells), {"v": mixed}, says="dayfirst=")
     for form in ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"):
         cells = [one.strftime(form) for one in sorted(us)]
-        yield Known("dates", f"{form}, months in order", with_column(cells), {"v": sorted(us)}, says="dayfirst=")
+        yield Known(f"{form}, months in order", with_column(cells), {"v": sorted(us)}, says="dayfirst=")
     cells = [one.strftime("%y-%m-%d") for one in when]
-    yield Known("dates", "%y-%m-%d", with_column(cells), {"v": when}, says="two digits")
+    yield Known("%y-%m-%d", with_column(cells), {"v": when}, says="two digits")
     for wrong in ("31.04.2020", "2021-02-29", "13/13/2020"):
         form = {".": "%d.%m.%Y", "-": "%Y-%m-%d", "/": "%d/%m/%Y"}[next(c for c in wrong if not c.isdigit())]
         cells = [one.strftime(form) for one in when]
-        yield Known("dates", wrong, with_column([*cells[:7], wrong, *cells[8:]]), refused=True)
+        yield Known(wrong, with_column([*cells[:7], wrong, *cells[8:]]), refused=True)
 
 
 VALUES = [round(1234.5 * (i + 1) ** 1.5 * (-1) ** (i % 5 == 3) + i / 4, 2) for i in range(ROWS)]
@@ -199,10 +199,10 @@ def numbers() -> Iterator[Known]:
     for name, write in NOTATIONS.items():
         for separator in ",;\t":
             cells = [write(v) for v in VALUES]
-            yield Known("numbers", f"{name}, {separator!r}", with_column(cells, separator=separator), {"v": VALUES})
+            yield Known(f"{name}, {separator!r}", with_column(cells, separator=separator), {"v": VALUES})
             gaps = [*cells[:4], "", *cells[5:]]
             content = with_column(gaps, separator=separator)
-            yield Known("numbers", f"{name}, gap, {separator!r}", content, {"v": [*VALUES[:4], None, *VALUES[5:]]})
+            yield Known(f"{name}, gap, {separator!r}", content, {"v": [*VALUES[:4], None, *VALUES[5:]]})
     for name, cells, found, says in (
         ("1.234", ["1.234", "5.678"], [1.234, 5.678], "decimal=','"),
         ("1,234 in quotes", ["1,234", "5,678"], [1234, 5678], "groups of three"),
@@ -214,17 +214,17 @@ def numbers() -> Iterator[Known]:
         ("1E3", ["1E3", "2E3"], [1000, 2000], ""),
     ):
         many, right = (list(part) * (ROWS // len(part)) for part in (cells, found))
-        yield Known("numbers", name, with_column(many), {"v": right}, says=says)
+        yield Known(name, with_column(many), {"v": right}, says=says)
     for typo in ("seven", "12a", "see note"):
         cells = [typo if i == 20 else f"{v:.2f}" for i, v in enumerate(VALUES)]
         right = [None if i == 20 else v for i, v in enumerate(VALUES)]
-        yield Known("numbers", f"one is {typo}", with_column(cells), {"v": right}, says="in row 21")
+        yield Known(f"one is {typo}", with_column(cells), {"v": right}, says="in row 21")
     words = ["5 kg", "300 mg"] * (ROWS // 2)
-    yield Known("numbers", "units differ", with_column(words), {"v": words})
+    yield Known("units differ", with_column(words), {"v": words})
     for other in ("low", "see note", "12:30"):
         cells = [f"{v:.2f}" if i % 3 else other for i, v in enumerate(VALUES)]
         says = "kept as words because of"
-        yield Known("numbers", f"a third are {other!r}", with_column(cells), {"v": cells}, says=says)
+        yield Known(f"a third are {other!r}", with_column(cells), {"v": cells}, says=says)
 
 
 ALWAYS = (
@@ -239,29 +239,29 @@ def missing() -> Iterator[Known]:
         holes = [i % 4 == 2 for i in range(ROWS)]
         cells = [gap if hole else f"{v:.1f}" for v, hole in zip(VALUES, holes, strict=True)]
         expected = [None if cell == gap else float(cell) for cell in cells]
-        yield Known("missing", f"{gap!r} among numbers", with_column(cells), {"v": expected})
+        yield Known(f"{gap!r} among numbers", with_column(cells), {"v": expected})
         when = [None if hole else dt.datetime(2020, 1, 1) + dt.timedelta(days=9 * i) for i, hole in enumerate(holes)]
         cells = [gap if one is None else f"{one:%Y-%m-%d}" for one in when]
-        yield Known("missing", f"{gap!r} among dates", with_column(cells), {"v": when})
+        yield Known(f"{gap!r} among dates", with_column(cells), {"v": when})
         kept = gap.lower() in ("none", "nil", "missing")
         words = [(gap if kept else None) if hole else ("red", "blue", "green")[i % 3] for i, hole in enumerate(holes)]
         cells = [gap if word is None else word for word in words]
-        yield Known("missing", f"{gap!r} among words", with_column(cells), {"v": words})
+        yield Known(f"{gap!r} among words", with_column(cells), {"v": words})
         if not kept:
             text = with_column([f"{v:.1f}" for v in VALUES]).decode().splitlines()
             text = [line[:-1] + gap if i % 4 == 3 else line for i, line in enumerate(text)]
             content = "\n".join(text).encode()
-            yield Known("missing", f"{gap!r} in labels", content, cut={"label": "y", "block": 12}, classes={"a", "b"})
+            yield Known(f"{gap!r} in labels", content, cut={"label": "y", "block": 12}, classes={"a", "b"})
 
 
-def _as_label(family: str, name: str, cells: list[str], classes: set[str]) -> Known:
+def _as_label(name: str, cells: list[str], classes: set[str]) -> Known:
     many = [cells[i * 5 % 7 % len(cells)] for i in range(ROWS * 3)]
-    return Known(family, f"{name} as label", with_column(many), cut={"label": "v", "block": 20}, classes=classes)
+    return Known(f"{name} as label", with_column(many), cut={"label": "v", "block": 20}, classes=classes)
 
 
-def _as_tasks(family: str, name: str, cells: list[str], tasks: list[str]) -> Known:
+def _as_tasks(name: str, cells: list[str], tasks: list[str]) -> Known:
     many = [cell for cell in cells for _ in range(12)]
-    return Known(family, f"{name} as tasks", with_column(many), cut={"label": "y", "task": "v"}, tasks=tasks)
+    return Known(f"{name} as tasks", with_column(many), cut={"label": "y", "task": "v"}, tasks=tasks)
 
 
 def identifiers() -> Iterator[Known]:
@@ -280,20 +280,20 @@ def identifiers() -> Iterator[Known]:
         "words": ["zinc", "iron", "tin"],
     }
     for name, cells in together.items():
-        yield _as_label("identifiers", name, cells, set(cells))
-        yield _as_tasks("identifiers", name, cells, cells)
+        yield _as_label(name, cells, set(cells))
+        yield _as_tasks(name, cells, cells)
         if name in ("leading zeros that differ", "20 digits", "17 digits", "codes", "words", "hexadecimal"):
             many = [cells[i % len(cells)] for i in range(ROWS)]
-            yield Known("identifiers", name, with_column(many), {"v": many})
+            yield Known(name, with_column(many), {"v": many})
     padded = [f"{i:02d}" for i in range(1, 7)]
-    yield _as_tasks("identifiers", "numbers with zeros", padded, [str(int(cell)) for cell in padded])
-    yield _as_tasks("identifiers", "years", ["2018", "2019", "2020"], ["2018", "2019", "2020"])
-    yield _as_tasks("identifiers", "numbers not sorted", ["10", "9", "2"], ["2", "9", "10"])
-    yield _as_tasks("identifiers", "year and month", ["202001", "202002", "202101"], ["202001", "202002", "202101"])
+    yield _as_tasks("numbers with zeros", padded, [str(int(cell)) for cell in padded])
+    yield _as_tasks("years", ["2018", "2019", "2020"], ["2018", "2019", "2020"])
+    yield _as_tasks("numbers not sorted", ["10", "9", "2"], ["2", "9", "10"])
+    yield _as_tasks("year and month", ["202001", "202002", "202101"], ["202001", "202002", "202101"])
     for form in ("%Y%m%d", "%d%m%Y", "%d.%m.%Y", "%m.%Y"):
         months = [dt.date(2019 + i // 12, 1 + i % 12, 15) for i in range(10, 16)]
         shown = [f"{one:%Y-%m}" for one in months]
-        found = _as_tasks("identifiers", form, [one.strftime(form) for one in months], shown)
+        found = _as_tasks(form, [one.strftime(form) for one in months], shown)
         yield replace(found, cut={**found.cut, "period": "month"})
 
 
@@ -303,7 +303,7 @@ def labels() -> Iterator[Known]:
         "1.0 and 2.0": (["1.0", "2.0"], {"1", "2"}),
         "-1 and 1": (["-1", "1"], {"-1", "1"}),
         "+1 and -1": (["+1", "-1"], {"1", "-1"}),
-        "truth": (["True", "False"], {"true", "false"}),
+        "truth": (["True", "False"], {"True", "False"}),
         "TRUE": (["TRUE", "FALSE"], {"TRUE", "FALSE"}),
         "yes": (["yes", "no"], {"yes", "no"}),
         "signs": (["+", "-"], {"'+", "'-"}),
@@ -318,11 +318,10 @@ def labels() -> Iterator[Known]:
         "1 and 1.0": (["1", "1.0", "2"], {"1", "1.0", "2"}),
         "zip codes": (["01234", "12345"], {"1234", "12345"}),
     }
-    groups["truth"] = (["True", "False"], {"True", "False"})
     for name, (cells, classes) in groups.items():
-        yield _as_label("labels", name, cells, classes)
-        content = _as_label("labels", name, cells, classes).content.replace(b",", b"\t")
-        yield Known("labels", f"{name}, tabs", content, cut={"label": "v", "block": 20}, classes=classes)
+        yield _as_label(name, cells, classes)
+        content = _as_label(name, cells, classes).content.replace(b",", b"\t")
+        yield Known(f"{name}, tabs", content, cut={"label": "v", "block": 20}, classes=classes)
 
 
 def structure() -> Iterator[Known]:
@@ -344,15 +343,9 @@ def structure() -> Iterator[Known]:
             cells: list[Any] = VALUES if parts[j] is value else word
             cells = [dt.datetime.fromisoformat(one) for one in day] if parts[j] is day else cells
             content = written(table, separator, header=False).encode()
-            yield Known(
-                "structure",
-                f"no header: {name}, {separator!r}",
-                content,
-                {f"column {j + 1}": cells},
-                says="header=True",
-            )
+            yield Known(f"no header: {name}, {separator!r}", content, {f"column {j + 1}": cells}, says="header=True")
             content = written(dict(zip("pqr", parts, strict=True)), separator).encode()
-            yield Known("structure", f"a header: {name}, {separator!r}", content, {"pqr"[j]: cells})
+            yield Known(f"a header: {name}, {separator!r}", content, {"pqr"[j]: cells})
         good = written({"when": day, "value": value, "colour": word, "y": y}, separator)
         lines, expected = good.splitlines(), {"value": VALUES, "colour": word}
         for name, at, line in (
@@ -376,18 +369,16 @@ def structure() -> Iterator[Known]:
             says = "" if name in ("empty lines", "empty rows", "a blank at the end") else "left out (row"
             if name == "empty rows":
                 cut = {"label": "y", "block": 12}
-                yield Known(
-                    "structure", f"{name}, {separator!r}", content, cut=cut, tasks=["1", "2", "3"], classes={"a", "b"}
-                )
+                yield Known(f"{name}, {separator!r}", content, cut=cut, tasks=["1", "2", "3"], classes={"a", "b"})
                 continue
-            yield Known("structure", f"{name}, {separator!r}", content, expected, says=says)
+            yield Known(f"{name}, {separator!r}", content, expected, says=says)
         for name, line, refused in (
             ("a cell too few", separator.join(day[:2]), True),
             ("a cell too many", lines[5] + separator + "x", True),
             ("a separator too many", lines[5] + separator, False),
         ):
             content = "\n".join([*lines[:5], line, *lines[6:]]).encode()
-            yield Known("structure", f"{name}, {separator!r}", content, {} if refused else expected, refused=refused)
+            yield Known(f"{name}, {separator!r}", content, {} if refused else expected, refused=refused)
         for name, content in (
             ("sep=", f"sep={separator}\r\n" + good.replace("\n", "\r\n")),
             ("Mac", good.replace("\n", "\r")),
@@ -400,14 +391,10 @@ def structure() -> Iterator[Known]:
             ),
             ("single quotes", "\n".join(separator.join(f"'{c}'" for c in line.split(separator)) for line in lines)),
         ):
-            yield Known("structure", f"{name}, {separator!r}", content.encode(), expected)
-    yield Known(
-        "structure", "years as names", written({"country": word, "2019": value, "y": y}).encode(), {"2019": VALUES}
-    )
-    yield Known("structure", "names twice", b"x,x,y\n" + b"1,2,a\n3,4,b\n" * 18, {"x (2)": [2, 4] * 18})
-    yield Known(
-        "structure", "commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": y}).encode(), {"v": VALUES}
-    )
+            yield Known(f"{name}, {separator!r}", content.encode(), expected)
+    yield Known("years as names", written({"country": word, "2019": value, "y": y}).encode(), {"2019": VALUES})
+    yield Known("names twice", b"x,x,y\n" + b"1,2,a\n3,4,b\n" * 18, {"x (2)": [2, 4] * 18})
+    yield Known("commas in quotes", written({"t": ["a, b"] * ROWS, "v": value, "y": y}).encode(), {"v": VALUES})
 
 
 def encodings() -> Iterator[Known]:
@@ -418,13 +405,13 @@ def encodings() -> Iterator[Known]:
         for end in ("\n", "\r\n"):
             content = text.replace("\n", end).encode(encoding)
             says = "Windows-1252" if encoding in ("cp1252", "latin-1") else ""
-            yield Known("encodings", f"{encoding} {end!r}", content, expected, says=says)
-            yield Known("encodings", f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
-            yield Known("encodings", f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
+            yield Known(f"{encoding} {end!r}", content, expected, says=says)
+            yield Known(f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
+            yield Known(f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
     arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
     for encoding in ("utf-8", "cp1252"):
         body = "\n".join(text.splitlines()[1:])
-        yield Known("encodings", f"ARFF, {encoding}", (arff + body).encode(encoding), expected, "made.arff")
+        yield Known(f"ARFF, {encoding}", (arff + body).encode(encoding), expected, "made.arff")
 
 
 def _book(fill: Callable[[Any], None], **more: Any) -> bytes:
@@ -452,23 +439,21 @@ def workbooks() -> Iterator[Known]:
                 cells[0].number_format = form
         return found
 
-    def cover(book: Any) -> None:
-        book.active.append(["Readings"])
+    def plain(rows: list[Any], form: str = "yyyy-mm-dd", **more: Any) -> bytes:
+        return _book(lambda book: (book.remove(book.active), sheet(book, rows, form=form)), **more)
 
     for epoch in (False, True):
         for form in ("yyyy-mm-dd", "dd/mm/yyyy", "m/d/yy", "d. mmm yyyy", "dd.mm.yyyy hh:mm", "[$-409]d-mmm-yy;@"):
-            content = _book(
-                lambda book, form=form: (book.remove(book.active), sheet(book, rows, form=form)), epoch=epoch
-            )
-            yield Known("workbooks", f"{form}, 1904: {epoch}", content, expected, "made.xlsx")
-    yield Known("workbooks", "cover", _book(lambda b: (cover(b), sheet(b, rows))), expected, "made.xlsx")
+            yield Known(f"{form}, 1904: {epoch}", plain(rows, form, epoch=epoch), expected, "made.xlsx")
+    cover = _book(lambda book: (book.active.append(["Readings"]), sheet(book, rows)))
+    yield Known("cover", cover, expected, "made.xlsx")
 
     def hidden(book: Any) -> None:
         sheet(book, [("a", "b"), (1, 2), (3, 4)], "old").sheet_state = "hidden"
         book.remove(book.active)
         sheet(book, rows)
 
-    yield Known("workbooks", "hidden first sheet", _book(hidden), expected, "made.xlsx", says="hidden")
+    yield Known("hidden first sheet", _book(hidden), expected, "made.xlsx", says="hidden")
 
     def merged(book: Any) -> None:
         found, names = book.active, ["north", "south", "west"]
@@ -479,20 +464,14 @@ def workbooks() -> Iterator[Known]:
             found.merge_cells(start_row=2 + 12 * j, end_row=13 + 12 * j, start_column=1, end_column=1)
 
     places = [name for name in ("north", "south", "west") for _ in range(12)]
-    yield Known("workbooks", "merged", _book(merged), {"place": places, "v": VALUES}, "made.xlsx", says="merged")
+    yield Known("merged", _book(merged), {"place": places, "v": VALUES}, "made.xlsx", says="merged")
     formulas = [("v", "f", "y"), *((v, f"=A{i + 2}*2", c) for i, (v, c) in enumerate(zip(VALUES, y, strict=True)))]
-    yield Known(
-        "workbooks",
-        "formulas without values",
-        _book(lambda b: sheet(b, formulas) and b.remove(b.active)),
-        file="made.xlsx",
-        refused=True,
-    )
+    yield Known("formulas without values", plain(formulas), file="made.xlsx", refused=True)
     for gap in (None, "n.a.", "#DIV/0!", "#N/A", "-"):
         holes = [(d, gap if i % 4 == 2 else v, c) for i, (d, v, c) in enumerate(rows[1:])]
         cells = [None if i % 4 == 2 else v for i, v in enumerate(VALUES)]
-        content = _book(lambda b, holes=holes: (b.remove(b.active), sheet(b, [rows[0], *holes])))
-        yield Known("workbooks", f"{gap!r} among numbers", content, {"v": cells}, "made.xlsx")
+        content = plain([rows[0], *holes])
+        yield Known(f"{gap!r} among numbers", content, {"v": cells}, "made.xlsx")
     for name, cells, found in (
         ("whole numbers", list(range(ROWS)), list(range(ROWS))),
         ("truth", [i % 3 == 0 for i in range(ROWS)], ["true" if i % 3 == 0 else "false" for i in range(ROWS)]),
@@ -504,21 +483,16 @@ def workbooks() -> Iterator[Known]:
         ("dates before 1900", [dt.datetime(1900, 3, 1) + dt.timedelta(days=i) for i in range(ROWS)], None),
     ):
         known = cells if found is None else found
-        content = _book(
-            lambda b, cells=cells: (
-                b.remove(b.active),
-                sheet(b, [("v", "w", "y"), *zip(cells, VALUES, y, strict=True)]),
-            )
-        )
-        yield Known("workbooks", name, content, {"v": known, "w": VALUES}, "made.xlsx")
+        content = plain([("v", "w", "y"), *zip(cells, VALUES, y, strict=True)])
+        yield Known(name, content, {"v": known, "w": VALUES}, "made.xlsx")
     bare = [row[1:] for row in rows[1:]]
-    content = _book(lambda b: (b.remove(b.active), sheet(b, bare)))
-    yield Known("workbooks", "no header", content, {"column 1": VALUES}, "made.xlsx")
+    content = plain(bare)
+    yield Known("no header", content, {"column 1": VALUES}, "made.xlsx")
     for extra in ((rows[0],), (("Total", 5, ""),), (("Source: us", None, None),)):
-        content = _book(lambda b, extra=extra: (b.remove(b.active), sheet(b, [*rows, *extra])))
-        yield Known("workbooks", f"{extra[0][0]} at the end", content, {"v": VALUES}, "made.xlsx")
-    content = _book(lambda b: (b.remove(b.active), sheet(b, [("Pumps",), (), *rows])))
-    yield Known("workbooks", "a title", content, {"v": VALUES}, "made.xlsx")
+        content = plain([*rows, *extra])
+        yield Known(f"{extra[0][0]} at the end", content, {"v": VALUES}, "made.xlsx")
+    content = plain([("Pumps",), (), *rows])
+    yield Known("a title", content, {"v": VALUES}, "made.xlsx")
 
 
 def typed() -> Iterator[Known]:
@@ -559,15 +533,15 @@ def typed() -> Iterator[Known]:
     for name, (cells, expected) in known.items():
         table, out = pa.table({"v": cells, "x": pa.array(VALUES), "y": pa.array(y)}), io.BytesIO()
         pq.write_table(table, out)
-        yield Known("typed", f"{name}, Parquet", out.getvalue(), {"v": expected, "y": y}, "made.parquet")
+        yield Known(f"{name}, Parquet", out.getvalue(), {"v": expected, "y": y}, "made.parquet")
     frame = pd.DataFrame({"v": VALUES, "y": y})
     for name, form in (("index", {"index": True}), ("no index", {"index": False})):
         out = io.BytesIO()
         frame.to_parquet(out, **form)
-        yield Known("typed", name, gzip.compress(out.getvalue()), {"v": VALUES, "y": y}, "made.parquet.gz")
+        yield Known(name, gzip.compress(out.getvalue()), {"v": VALUES, "y": y}, "made.parquet.gz")
 
 
 def known_files() -> list[Known]:
     """Return all of them."""
     families = (dates, numbers, missing, identifiers, labels, structure, encodings, workbooks, typed)
-    return [known for family in families for known in family()]
+    return [replace(known, family=family.__name__) for family in families for known in family()]

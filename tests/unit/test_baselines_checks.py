@@ -143,22 +143,20 @@ class TestEveryMethod:
     def test_wrong_use_is_explained(self, name):
         learner = make(name)
         X, y = tasks(1, 6)[0]
-        with pytest.raises(ValueError, match="partial_fit_task first"):
-            learner.predict(X)
-        with pytest.raises(ValueError, match="step must be 0"):
-            learner.partial_fit_task(1, X, y)
-        with pytest.raises(ValueError, match="2 features"):
-            learner.partial_fit_task(0, X[:, :2], y)
-        with pytest.raises(ValueError, match=r"whole numbers 0\.\.1"):
-            learner.partial_fit_task(0, X, y + 1)
         bad = X.copy()
         bad[2, 1] = np.nan
-        with pytest.raises(ValueError, match="row 2, column 1"):
-            learner.partial_fit_task(0, bad, y)
-        with pytest.raises(ValueError, match="one label per row"):
-            learner.partial_fit_task(0, X, y[:3])
-        with pytest.raises(ValueError, match="at least one training sample"):
-            learner.partial_fit_task(0, X[:0], y[:0])
+        with pytest.raises(ValueError, match="partial_fit_task first"):
+            learner.predict(X)
+        for task, said in (
+            ((1, X, y), "step must be 0"),
+            ((0, X[:, :2], y), "2 features"),
+            ((0, X, y + 1), r"whole numbers 0\.\.1"),
+            ((0, bad, y), "row 2, column 1"),
+            ((0, X, y[:3]), "one label per row"),
+            ((0, X[:0], y[:0]), "at least one training sample"),
+        ):
+            with pytest.raises(ValueError, match=said):
+                learner.partial_fit_task(*task)
         learner.partial_fit_task(0, X, y)  # nothing above has left a trace
         with pytest.raises(ValueError, match="task must be between 0 and 0"):
             learner.predict(X, task=1)
@@ -217,14 +215,14 @@ def test_names_and_titles():
 
 def test_construction_is_checked():
     cls = registry["gem"]
-    with pytest.raises(TypeError, match="n_classes or classes"):
-        cls(n_features=2)
-    with pytest.raises(ValueError, match="classes has 3 labels"):
-        cls(n_classes=2, n_features=2, classes=["a", "b", "c"])
-    with pytest.raises(TypeError, match="no setting colour; it has batch_size"):
-        cls(n_classes=2, n_features=2, colour="red")
-    with pytest.raises(ValueError, match="learning_rate must be above 0"):
-        cls(n_classes=2, n_features=2, learning_rate=0.0)
+    for options, error, said in (
+        ({}, TypeError, "n_classes or classes"),
+        ({"n_classes": 2, "classes": ["a", "b", "c"]}, ValueError, "classes has 3 labels"),
+        ({"n_classes": 2, "colour": "red"}, TypeError, "no setting colour; it has batch_size"),
+        ({"n_classes": 2, "learning_rate": 0.0}, ValueError, "learning_rate must be above 0"),
+    ):
+        with pytest.raises(error, match=said):
+            cls(n_features=2, **options)
     with pytest.raises(ValueError, match=r"unknown label 'z' at row 1"):
         cls(classes=["a", "b"], n_features=1).partial_fit_task(0, [[0.0], [1.0]], ["a", "z"])
     assert "profile='argparse', tasks=0" in repr(cls(n_classes=2, n_features=2, profile="argparse"))

@@ -24,15 +24,14 @@ def clusters(n, seed, d=3, flip=False, spread=1.0):
 
 class TestLogistic:
     @pytest.mark.parametrize(("n", "d"), [(30, 4), (12, 40)])
-    def test_binary_fit_equals_scikit_learn(self, rng, n, d):
+    @pytest.mark.parametrize("free", [True, False])
+    def test_binary_fit_equals_scikit_learn(self, rng, n, d, free):
         X, y = rng.standard_normal((n, d)), rng.integers(0, 2, n)
-        sk = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(X, y)
-        got = fit_logistic(with_last_intercept(X), y.astype(float), 0.5, free_last=True)
-        np.testing.assert_allclose(got, [*sk.coef_[0], sk.intercept_[0]], atol=1e-7)
-        bare = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", fit_intercept=False, max_iter=500)
-        bare.fit(with_last_intercept(X), y)
-        got = fit_logistic(with_last_intercept(X), y.astype(float), 0.5, free_last=False)
-        np.testing.assert_allclose(got, bare.coef_[0], atol=1e-7)
+        X1 = with_last_intercept(X)
+        sk = LogisticRegression(C=2.0, tol=1e-12, solver="newton-cholesky", fit_intercept=free, max_iter=500)
+        sk.fit(X if free else X1, y)
+        got = fit_logistic(X1, y.astype(float), 0.5, free_last=free)
+        np.testing.assert_allclose(got, [*sk.coef_[0], *sk.intercept_][: d + 1], atol=1e-7)
 
     @pytest.mark.parametrize(("n", "d", "classes"), [(60, 4, 3), (15, 40, 3), (60, 4, 2), (15, 40, 2)])
     def test_multinomial_fit_equals_scikit_learn(self, rng, n, d, classes):
@@ -40,14 +39,12 @@ class TestLogistic:
         sk = LogisticRegression(C=0.7, tol=1e-9, max_iter=5000).fit(X, y)
         got = fit_multinomial(X, y, classes, 0.7, tol=1e-8)
         mine = X @ got[:, :-1].T + got[:, -1]
+        theirs = sk.decision_function(X)
         if classes == 2:
-            np.testing.assert_allclose(mine[:, 1] - mine[:, 0], sk.decision_function(X), atol=1e-4)
+            mine, theirs = mine[:, 1:] - mine[:, :1], theirs[:, None]
         else:
-            np.testing.assert_allclose(
-                mine - mine.mean(axis=1, keepdims=True),
-                sk.decision_function(X) - sk.decision_function(X).mean(axis=1, keepdims=True),
-                atol=1e-4,  # both stop at a gradient of about 1e-8 per sample
-            )
+            mine, theirs = (scores - scores.mean(axis=1, keepdims=True) for scores in (mine, theirs))
+        np.testing.assert_allclose(mine, theirs, atol=1e-4)  # both stop at a gradient of about 1e-8 per sample
         again = fit_multinomial(X, y, classes, 0.7, got, tol=1e-8)
         np.testing.assert_allclose(again, got, atol=1e-4)
 
@@ -72,11 +69,9 @@ class TestELLA:
             root, theta = rng.standard_normal((d, d)), rng.standard_normal(d)
             basis.add(theta, root.T @ root, sparsity=0.01, penalty=penalty, first_span=True)
             parts.append((root.T @ root, theta))
-            slope = sum(np.outer(C @ (basis.L @ s - t), s) for (C, t), s in zip(parts, basis.codes, strict=True)) / len(
-                parts
-            )
+            slopes = [np.outer(C @ (basis.L @ s - t), s) for (C, t), s in zip(parts, basis.codes, strict=True)]
             used = np.any(basis.codes, axis=0)  # a column no task uses is redrawn at random
-            np.testing.assert_allclose((penalty * basis.L + slope)[:, used], 0.0, atol=1e-10)
+            np.testing.assert_allclose((penalty * basis.L + np.mean(slopes, axis=0))[:, used], 0.0, atol=1e-10)
 
     def test_later_tasks_change_earlier_rules(self):
         ella = ELLA(n_classes=2, n_features=3, random_state=0, components=1)
@@ -220,20 +215,18 @@ class TestDriftSurf:
         risks = [0.50, 0.30, 0.35, 0.39, 0.45, 0.50, 0.48, 0.47]
         surf = script(risks, dict(zip(range(4, 8), [0.69, 0.44, 0.32, 0.28], strict=True)))
         surf.evaluation = final
-        best, states, counters, with_competitor = [], [], [], []
-        first = surf.model
+        seen, first = [], surf.model
         for step in range(8):
             competitor = surf.reactive_model
             surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
             competitor = surf.reactive_model or competitor
-            best.append(first.best_risk)
-            states.append(surf.reactive)
-            counters.append(surf.counter)
-            with_competitor.append(surf.predictor is competitor and competitor is not None)
-        assert best == [0.50, *[0.30] * 7]
-        assert states == [False] * 4 + [True] * 3 + [False]
-        assert counters[4:] == [1, 2, 3, 4]
-        assert with_competitor[:7] == [False] * 5 + [True, True]
+            with_competitor = surf.predictor is competitor and competitor is not None
+            seen.append((first.best_risk, surf.reactive, surf.counter, with_competitor))
+        best, states, counters, with_competitor = zip(*seen, strict=True)
+        assert best == (0.50, *[0.30] * 7)
+        assert states == (*[False] * 4, *[True] * 3, False)
+        assert counters[4:] == (1, 2, 3, 4)
+        assert with_competitor[:7] == (*[False] * 5, True, True)
         assert surf.n_switches == int(switched)
         assert (surf.model is first) == (not switched)
         assert surf.reactive_model is None
@@ -245,21 +238,13 @@ class TestDriftSurf:
 
     def test_crossing_must_be_strict_and_zero_is_a_risk(self):
         surf = script([0.0, 0.1, 0.1001], {2: 0.5})
-        states = []
-        for step in range(3):
-            surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1])
-            states.append(surf.reactive)
+        states = [surf.partial_fit_task(step, [[0.0], [1.0]], [0, 1]).reactive for step in range(3)]
         assert states == [False, False, True]
 
     def test_flipped_labels_are_noticed_and_survived(self):
         surf = DriftSurf(n_classes=2, n_features=3, random_state=0, rate=0.05)
-        entered = None
-        for step in range(12):
-            X, y = clusters(200, step, flip=step >= 5, spread=0.5)
-            surf.partial_fit_task(step, X, y)
-            if surf.reactive and entered is None:
-                entered = step
-        assert entered == 5
+        tasks = [clusters(200, step, flip=step >= 5, spread=0.5) for step in range(12)]
+        assert [surf.partial_fit_task(step, *task).reactive for step, task in enumerate(tasks)].index(True) == 5
         assert surf.n_switches == 1
         assert surf.model.start == 5 * 200
         X, y = clusters(200, 99, flip=True, spread=0.5)
@@ -294,25 +279,26 @@ class TestAUE:
         aue.partial_fit_task(0, np.zeros((5, 1)), [1, 1, 1, 0, 0])
         np.testing.assert_allclose(aue.weights, [1 / 0.64, 1 / 0.49, 1 / 0.24], rtol=1e-8)
 
-    def test_full_ensemble_loses_its_lightest_member(self):
-        aue = self.prepared([1.0, 0.5], members=2)
-        stays = aue.members[1]
-        aue.partial_fit_task(0, np.zeros((5, 1)), [1, 1, 1, 0, 0])
-        assert aue.members[0] is stays
-        assert len(aue.members) == 2
+        full = self.prepared([1.0, 0.5], members=2)
+        stays = full.members[1]
+        full.partial_fit_task(0, np.zeros((5, 1)), [1, 1, 1, 0, 0])
+        assert full.members[0] is stays  # the lightest has gone
+        assert len(full.members) == 2
 
-    def test_votes(self):
-        """Two old members for class 1 outvote a heavier candidate for class 0 (.535 to .465)."""
-        aue = self.prepared([0.9, 0.6, 0.05], vote="hard")
-        aue.weights = np.array([2.941176, 1.851852, 4.166667])
-        aue.n_tasks = 1
-        assert aue.predict([[0.0]]).tolist() == [1]
-        soft = self.prepared([0.9, 0.6, 0.05], vote="soft")
-        soft.weights, soft.n_tasks = aue.weights, 1
-        assert soft.predict([[0.0]]).tolist() == [0]  # .328*.9 + .207*.6 + .465*.05 = .443
-        even = self.prepared([0.9, 0.1])
-        even.n_tasks = 1
-        assert even.predict([[0.0]]).tolist() == [0]  # ties to the smaller label
+    @pytest.mark.parametrize(
+        ("shares", "weights", "options", "answer"),
+        [
+            # Two old members for class 1 outvote a heavier candidate for class 0 (.535 to .465).
+            ([0.9, 0.6, 0.05], [2.941176, 1.851852, 4.166667], {"vote": "hard"}, 1),
+            # .328*.9 + .207*.6 + .465*.05 = .443
+            ([0.9, 0.6, 0.05], [2.941176, 1.851852, 4.166667], {"vote": "soft"}, 0),
+            ([0.9, 0.1], [1.0, 1.0], {}, 0),  # ties to the smaller label
+        ],
+    )
+    def test_votes(self, shares, weights, options, answer):
+        aue = self.prepared(shares, **options)
+        aue.weights, aue.n_tasks = np.array(weights), 1
+        assert aue.predict([[0.0]]).tolist() == [answer]
 
     def test_label_flip_moves_the_weight_to_the_newest(self):
         aue = AUE(n_classes=2, n_features=3, random_state=0)
@@ -340,13 +326,8 @@ class TestHoeffdingTree:
         tree = HoeffdingTree(4, 3)
         tree.learn(X, y)
         tree.right[0] = (0, 1)  # let naive Bayes vote
-        expected = np.stack(
-            [
-                np.prod(norm.pdf(X, X[y == c].mean(axis=0), X[y == c].std(axis=0, ddof=1)), axis=1) * (y == c).sum()
-                for c in range(3)
-            ],
-            axis=1,
-        )
+        densities = [norm.pdf(X, X[y == c].mean(axis=0), X[y == c].std(axis=0, ddof=1)) for c in range(3)]
+        expected = np.prod(densities, axis=2).T * np.bincount(y)
         np.testing.assert_allclose(tree.shares(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
         tree.right[0] = (5, 1)  # the majority class was right more often: counts vote
         np.testing.assert_allclose(tree.shares(X), 1 / 3)

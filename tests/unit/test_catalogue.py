@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import http.server
-import io
 import subprocess
 import threading
 import time
@@ -18,6 +17,7 @@ from imrc import datasets
 from imrc.datasets import ChecksumError, DataError, DownloadError, NotAvailableError, _files
 from imrc.datasets._catalogue import RemoteFile
 from imrc.paper.printed import printed_characteristics, printed_datasets
+from tests.unit.nasty_files import zipped
 
 
 def test_every_data_set_of_the_paper_is_described_with_its_counts():
@@ -94,20 +94,28 @@ def test_rows_keep_their_order(real_data):
     assert spam[9] == 0.0
 
 
-def test_german_and_weather_equal_an_independent_reader(real_data):
-    german = np.loadtxt(real_data / "german_credit" / "german.data-numeric")
-    sequence = datasets.load("german")
-    np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), german[:900, :-1])
-    np.testing.assert_array_equal(np.concatenate([task.y for task in sequence]), german[:900, -1])
-    weather = np.loadtxt(real_data / "weather" / "weather.csv", delimiter=",", skiprows=1)
-    sequence = datasets.load("weather")
-    np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), weather[:18000, :-1])
+@pytest.mark.parametrize(
+    ("name", "file", "options"),
+    [
+        ("german", "german_credit/german.data-numeric", {}),
+        ("weather", "weather/weather.csv", {"delimiter": ",", "skiprows": 1}),
+    ],
+)
+def test_german_and_weather_equal_an_independent_reader(real_data, name, file, options):
+    rows, sequence = np.loadtxt(real_data / file, **options), datasets.load(name)
+    np.testing.assert_array_equal(np.concatenate([task.X for task in sequence]), rows[: sequence.sizes.sum(), :-1])
+    if name == "german":
+        np.testing.assert_array_equal(np.concatenate([task.y for task in sequence]), rows[: sequence.sizes.sum(), -1])
+
+
+@pytest.fixture
+def covertype(real_data):
+    if not datasets.status("covertype").loadable:
+        pytest.skip("all of Covertype is not on this computer")
 
 
 @pytest.mark.slow
-def test_covertype_with_either_reading_of_its_two_classes(real_data):
-    if not datasets.status("covertype").loadable:
-        pytest.skip("all of Covertype is not on this computer")
+def test_covertype_with_either_reading_of_its_two_classes(covertype):
     guess, lodgepole = (datasets.load("covertype", **options) for options in ({}, {"labels": "2"}))
     assert (len(guess), set(guess.sizes), guess.n_features, guess.info["rows"]) == (1936, {300}, 54, 581_012)
     # As published: 211840, 283301, 35754, 2747, 9493, 17367, 20510 rows of types 1 to 7.
@@ -124,9 +132,7 @@ def test_covertype_with_either_reading_of_its_two_classes(real_data):
             datasets.load("covertype", tasks=wrong)
 
 
-def test_covertype_opens_with_its_first_tasks_and_reads_only_these(real_data):
-    if not datasets.status("covertype").loadable:
-        pytest.skip("all of Covertype is not on this computer")
+def test_covertype_opens_with_its_first_tasks_and_reads_only_these(covertype):
     entry = datasets.entry("covertype")
     assert (entry.tasks, entry.opens_with, entry.max_tasks) == (1936, 60, 1936)
     datasets.load("covertype", tasks=1)  # the checksum is looked at once per process
@@ -162,25 +168,19 @@ def test_rotated_mnist(real_data):
     assert sequence.class_counts().sum(axis=0).tolist() == [sum(raw[:5]), sum(raw[5:])]
     other = datasets.load("rotated_mnist", tasks=350, seed=4, labels="more than 5")
     assert other.class_counts().sum(axis=0).tolist() == [42048, 27952]
-    # The compiled rotation against the plain one, image by image, with the same draws.
-    generator = np.random.default_rng([4, 28])
-    order = generator.permutation(70_000)
-    angles = (np.repeat(np.arange(350), 200) + generator.random(70_000)) * 180.0 / 350
-    for task in (0, 200, 349):
-        rows = slice(200 * task, 200 * task + 20)
-        expected = np.clip(rotate_images(images[order[rows]] / 255.0, angles[rows]), 0, 1).reshape(20, -1)
-        np.testing.assert_allclose(sequence[task].X[:20], expected, atol=1e-12)
-        assert ((angles[rows] >= task * 180 / 350) & (angles[rows] <= (task + 1) * 180 / 350)).all()
-    # One angle per task: the same images, all of a task turned alike.
+    # The compiled rotation against the plain one, image by image, with the same draws; then one angle per task.
     alike = datasets.load("rotated_mnist", tasks=350, seed=4, angles="task")
-    generator = np.random.default_rng([4, 28])
-    assert (generator.permutation(70_000) == order).all()
-    angles = (np.arange(350) + generator.random(350)) * 180.0 / 350
-    for task in (0, 349):
-        rows = slice(200 * task, 200 * task + 20)
-        turned = rotate_images(images[order[rows]] / 255.0, np.full(20, angles[task]))
-        np.testing.assert_allclose(alike[task].X[:20], np.clip(turned, 0, 1).reshape(20, -1), atol=1e-12)
-        assert (alike[task].y == sequence[task].y).all()
+    for found, drawn in ((sequence, 70_000), (alike, 350)):
+        generator = np.random.default_rng([4, 28])
+        order = generator.permutation(70_000)
+        angles = (np.repeat(np.arange(350), drawn // 350) + generator.random(drawn)) * 180.0 / 350
+        angles = np.repeat(angles, 70_000 // drawn)
+        for task in (0, 200, 349):
+            rows = slice(200 * task, 200 * task + 20)
+            expected = np.clip(rotate_images(images[order[rows]] / 255.0, angles[rows]), 0, 1).reshape(20, -1)
+            np.testing.assert_allclose(found[task].X[:20], expected, atol=1e-12)
+            assert ((angles[rows] >= task * 180 / 350) & (angles[rows] <= (task + 1) * 180 / 350)).all()
+            assert (alike[task].y == sequence[task].y).all()
     with pytest.raises(ValueError, match="angles must be one of"):
         datasets.load("rotated_mnist", angles="step")
 
@@ -219,11 +219,8 @@ def test_electricity_from_a_file_of_the_published_form(tmp_path, monkeypatch, tw
     if rows == 400:
         lines[-1] = lines[-1].rsplit(",", 1)[0] + ",SIDEWAYS"
     text = ELECTRICITY + "\n".join(lines) + "\n"
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("readme.txt", "not this one")
-        archive.writestr("Electricity.arff", text)
-    _put(two_places[0], datasets.facts("electricity").files[0], packed.getvalue())
+    packed = zipped({"readme.txt": b"not this one", "Electricity.arff": text.encode()})
+    _put(two_places[0], datasets.facts("electricity").files[0], packed)
     monkeypatch.setattr("imrc.datasets._files.verify", lambda file, path: None)
     if message is not None:
         with pytest.raises(DataError, match=message):
@@ -296,13 +293,6 @@ def real_data_bytes(real_data):
     return read
 
 
-def _zipped(name: str, text: bytes, method: int = zipfile.ZIP_STORED) -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", method) as archive:
-        archive.writestr(name, text)
-    return whole.getvalue()
-
-
 CONTENT = b"rows of bytes" * 1000
 
 
@@ -314,8 +304,8 @@ CONTENT = b"rows of bytes" * 1000
             *([gzip.compress(CONTENT + b"!")], [gzip.compress(CONTENT)[:-20]]),
         ),
         (
-            *("file.zip", "a.csv", [_zipped("a.csv", CONTENT), _zipped("a.csv", CONTENT, zipfile.ZIP_DEFLATED)]),
-            *([_zipped("a.csv", CONTENT + b"!")], [_zipped("b.csv", CONTENT), b"PK no archive"]),
+            *("file.zip", "a.csv", [zipped({"a.csv": CONTENT}, zipfile.ZIP_STORED), zipped({"a.csv": CONTENT})]),
+            *([zipped({"a.csv": CONTENT + b"!"})], [zipped({"b.csv": CONTENT}), b"PK no archive"]),
         ),
     ],
 )
@@ -399,14 +389,13 @@ def test_failed_download_leaves_nothing_and_says_what_to_do(two_places):
     assert "no route" not in str(caught.value)
     assert "By hand" not in caught.value.reason
     assert len(asked) == 2
-    urls = datasets.facts("usenet2").files[0].urls
-    with pytest.raises(DownloadError, match=r"did not give the published file \(3 bytes came\)"):
-        datasets.download("usenet2", downloader=_serving(dict.fromkeys(urls, b"abc"), asked))
-    with pytest.raises(KeyboardInterrupt):
-        datasets.download(
-            "german",
-            downloader=_serving(dict.fromkeys(datasets.facts("german").files[0].urls, KeyboardInterrupt()), asked),
-        )
+    for name, answer, error, message in (
+        ("usenet2", b"abc", DownloadError, r"did not give the published file \(3 bytes came\)"),
+        ("german", KeyboardInterrupt(), KeyboardInterrupt, None),
+    ):
+        served = _serving(dict.fromkeys(datasets.facts(name).files[0].urls, answer), asked)
+        with pytest.raises(error, match=message):
+            datasets.download(name, downloader=served)
     assert not [path for path in cache.rglob("*") if path.is_file()]
 
 

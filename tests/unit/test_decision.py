@@ -4,14 +4,12 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 import imrc
-from imrc.evaluation import LagTable, RunSettings, decide, draw_task, fit_model, run_references
+from imrc.evaluation import LagTable, RunSettings, decide, draw_task, run_references
 from imrc.evaluation.decision import REFERENCES, STRATEGIES, advise, steps_that_pay, usual_answer
 from imrc.evaluation.reproduce import model_as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
@@ -100,14 +98,7 @@ CASES = {
     "a clear gain": ((0.5, 0.4, 0.36, 0.35, 0.32), 0.002, *["forward_backward"] * 2, "best", "revise the tasks before"),
     # Also not where the gain is sure, but too small to be of use. The gain over each task alone says nothing.
     **{
-        f"guessing, {guess}": (
-            (guess, 0.378, 0.34, 0.35, 0.32),
-            0.002,
-            best,
-            None,
-            "none of these",
-            "not use",
-        )
+        f"guessing, {guess}": ((guess, 0.378, 0.34, 0.35, 0.32), 0.002, best, None, "none of these", "not use")
         for guess, best in ((0.30, "majority"), (0.3205, "forward_backward"), (0.335, "forward_backward"))
     },
     "noise": ((0.4, 0.38, 0.38, 0.36, 0.34), 0.1, "forward_backward", None, "none of these", "More repetitions"),
@@ -149,9 +140,11 @@ def test_intervals_of_errors_stay_between_0_and_1(runs):
 def test_a_better_compared_method_is_named(runs):
     result, references = runs
     rng = np.random.default_rng(0)
-    other = replace(references, error_tables={"mer": table(0.01, 0.001, rng)})
-    worse = replace(references, error_tables={"gem": table(0.9, 0.001, rng)})
-    found = decide(result, "Toy", references=references, compared={"MER": other, "GEM": worse})
+    compared = {
+        name.upper(): replace(references, error_tables={name: table(mean, 0.001, rng)})
+        for name, mean in (("mer", 0.01), ("gem", 0.9))
+    }
+    found = decide(result, "Toy", references=references, compared=compared)
     assert [one.name for one in found.strategies][-1] == found.advice.advised == "MER"
     assert "**MER makes the fewest errors**" in found.sentence
 
@@ -176,11 +169,9 @@ def test_steps_that_pay(runs):
     values = 0.3 + 0.01 * rng.standard_normal((REPETITIONS, 4, 1)) + 0.002 * rng.standard_normal((REPETITIONS, 4, 3))
     values[:, :, 1:] -= 0.05
     values[:, 3, 1:] = values[:, 2, 2] = np.nan
-    made = LagTable(values)
-    changed = replace(result, error_tables={**result.error_tables, "forward_backward": made})
-    assert steps_that_pay(changed) == 1
-    flat = replace(result, error_tables={**result.error_tables, "forward_backward": LagTable(values[:, :, :1])})
-    assert steps_that_pay(flat) == 0
+    for made, pay in ((LagTable(values), 1), (LagTable(values[:, :, :1]), 0)):
+        changed = replace(result, error_tables={**result.error_tables, "forward_backward": made})
+        assert steps_that_pay(changed) == pay
 
 
 def test_usual_answer():
@@ -192,32 +183,20 @@ def test_usual_answer():
 @pytest.mark.slow
 def test_the_script_of_the_model_gives_the_model(tmp_path):
     """The downloaded script runs on its own, and its model predicts as the one made here."""
-    settings = RunSettings(b=1, preset="paper", features="standardised", overrides={"lambda0": 0.5})
+    settings = RunSettings(b=1, preset="paper", features="standardised", repetitions=2, overrides={"lambda0": 0.5})
     script = tmp_path / "imrc_model.py"
-    script.write_text(model_as_python("random_walk", 4, settings), encoding="utf-8")
+    script.write_text(model_as_python("random_walk", 4, settings, "forward"), encoding="utf-8")
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sequence = imrc.datasets.load("random_walk", tasks=4, seed=0)
-    here, there = fit_model(sequence, settings), joblib.load(tmp_path / "imrc-model.joblib")
-    for task in range(4):
-        X = sequence[task].X
-        np.testing.assert_array_equal(here.predict(X, task), there.predict(X, task))
-        np.testing.assert_array_equal(here.predict_proba(X, task), there.predict_proba(X, task))
+    here = imrc.model.fit_model(sequence, strategy="forward", settings=settings)
+    there = imrc.load(tmp_path / "model.imrc")
+    for task in (*range(4), "next"):
+        np.testing.assert_array_equal(
+            here.predict_proba(sequence[-1].X, task), there.predict_proba(sequence[-1].X, task)
+        )
     assert str(here.predict(sequence[-1].X[:10])) in done.stdout
     assert done.stderr == ""
-
-
-def test_a_model_to_take_away_goes_by_the_names_of_the_columns():
-    rows = np.random.default_rng(0).normal(size=(120, 3))
-    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(y=(rows[:, 0] > rows[:, 2]).astype(int))
-    frame.loc[::9, "b"] = np.nan
-    model = fit_model(imrc.datasets.read_table(frame, label="y", block=30), RunSettings())
-    X = frame[["a", "b", "c"]]
-    assert model.score(X, frame["y"]) > 0.8
-    for other in (X[["c", "a", "b"]], X.to_numpy()):
-        np.testing.assert_array_equal(model.predict(other, task="next"), model.predict(X, task="next"))
-    with pytest.raises(ValueError, match="now missing:\n- b"):
-        model.predict(X[["a", "c"]])
 
 
 @pytest.fixture(scope="module")
@@ -237,16 +216,14 @@ def test_rare_classes_are_counted_as_by_hand(rare):
     for repetition, seed in enumerate(repetition_seeds(0, 2)):
         model = imrc.IMRC(b=2, features="identity", max_iter=300)
         draws = [draw_task(rare.encoded(j), 12, 2, task_seed(seed, j)) for j in range(6)]
-        missed, there, wrong, others = 0.0, 0.0, 0.0, 0.0
+        counts = np.zeros(4)
         for step, draw in enumerate(draws):
             model.partial_fit(rare[step].X[draw.train], rare[step].y[draw.train], classes=["no", "yes"])
             for j in range(step + 1):
                 X, y = rare[j].X[draws[j].test], rare[j].y[draws[j].test]
                 bad, weight = model.predict(X, task=j) != y, 1.0 / (6 * (step + 1))
-                missed += weight * (bad & (y == "yes")).sum()
-                there += weight * (y == "yes").sum()
-                wrong += weight * (bad & (y == "no")).sum()
-                others += weight * (y == "no").sum()
+                counts += [weight * rows.sum() for is_it in (y == "yes", y == "no") for rows in (bad & is_it, is_it)]
+        missed, there, wrong, others = counts
         assert result.misses("forward_backward")[repetition] == pytest.approx(missed / there)
         assert result.balanced("forward_backward")[repetition] == pytest.approx(0.5 * (missed / there + wrong / others))
 

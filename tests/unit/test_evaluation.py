@@ -71,15 +71,6 @@ def test_random_features_are_drawn_anew_in_each_repetition_and_by_nothing_else(s
     assert abs(np.corrcoef(first[0, 1:201], second[0, 1:201])[0, 1]) < 0.3
 
 
-def test_same_seed_same_result_other_seed_other_result(sequence, result):
-    again, other = (
-        imrc.evaluate(sequence, n=8, b=2, repetitions=3, features="identity", seed=seed, max_iter=300)
-        for seed in (5, 6)
-    )
-    np.testing.assert_array_equal(result.errors["forward"], again.errors["forward"])
-    assert not np.array_equal(result.errors["forward"], other.errors["forward"], equal_nan=True)
-
-
 def test_test_rows_are_never_trained_on_and_the_same_for_every_n():
     y = np.random.default_rng(0).integers(0, 3, 90)
     seed = np.random.SeedSequence(3)

@@ -17,26 +17,12 @@ METHODS = ("gem", "mer", "ella", "ewc", "condor", "driftsurf", "aue", "imrc")
 SETTINGS = ("W2", "W4", "W6", "b1", "b2", "b3", "b4", "b5")
 TIMED = ("gem", "mer", "ella", "ewc", "b1", "b2", "b3", "b4", "b5")
 NAMES = {
-    "yearbook": "yearbook",
-    "i. noise": "imagenet_noise",
-    "imagenet noise": "imagenet_noise",
-    "domainnet": "domainnet",
-    "utkfaces": "utkfaces",
-    "utkface": "utkfaces",
-    "r. mnist": "rotated_mnist",
-    "rotated mnist": "rotated_mnist",
-    "clear": "clear",
-    "p. supply": "power_supply",
-    "power supply": "power_supply",
-    "usenet1": "usenet1",
-    "usenet2": "usenet2",
-    "german": "german",
-    "spam": "spam",
-    "covert.": "covertype",
-    "covertype": "covertype",
-    "weather": "weather",
-    "ave. running time": "average",
-}
+    "yearbook": "yearbook", "i. noise": "imagenet_noise", "imagenet noise": "imagenet_noise", "domainnet": "domainnet",
+    "utkfaces": "utkfaces", "utkface": "utkfaces", "r. mnist": "rotated_mnist", "rotated mnist": "rotated_mnist",
+    "clear": "clear", "p. supply": "power_supply", "power supply": "power_supply", "usenet1": "usenet1",
+    "usenet2": "usenet2", "german": "german", "spam": "spam", "covert.": "covertype", "covertype": "covertype",
+    "weather": "weather", "ave. running time": "average",
+}  # fmt: skip
 LABELS = {10: "tab:error10_100", 50: "tab:error50", 100: "tab:error100", 150: "tab:error150"}
 
 

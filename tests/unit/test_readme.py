@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 def test_python_examples_print_what_readme_shows():
     blocks = re.findall(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     namespace: dict[str, object] = {}
     for code, shown in blocks:
         output = io.StringIO()

@@ -7,10 +7,8 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from imrc.core import rules_log
-from imrc.core.recursions import track_forward
 from imrc.core.rules_log import ALONE, CANDIDATES, POOLED, LogLossLearner
 from imrc.core.settings import resolve_settings
-from tests.whole_sequences import track_forward_backward
 
 
 def learner(b=3, n_classes=2, candidates=CANDIDATES, **overrides):
@@ -167,32 +165,6 @@ def test_a_fixed_rate_is_the_only_candidate(rate):
     for _ in range(4):
         N = 10.0 + N / (1.0 + rate * N)
     assert step.forward.ess == pytest.approx(N)
-
-
-@pytest.mark.parametrize("gaps", [[1.0] * 6, [1.0, 3.0, 0.0, 1.0, 2.5, 1.0]])
-def test_weights_and_effective_samples_are_those_of_the_recursions(gaps):
-    """Of unequal tasks, one without labels: of all rates, the one of each task alone included."""
-    sizes = np.array([5, 20, 1, 0, 8, 8])
-    model = learner(b=5)
-    generator = np.random.default_rng(1)
-    for n, gap in zip(sizes, gaps, strict=True):
-        y = np.arange(n) % 2 if n else None
-        model.step(mapped(generator.standard_normal((max(n, 4), 2)))[: n or 4], y, gap)
-    with np.errstate(divide="ignore"):
-        s = np.repeat(1.0 / sizes[:, None], 6, axis=1)
-    tau = np.diag((sizes > 0).astype(float))
-    newest, revised = model._weights.forward(), model._weights.revised()
-    for c, candidate in enumerate(CANDIDATES):
-        d = np.array([[candidate.rate * gap if gap else 0.0] for gap in gaps])
-        forward, forward_s = track_forward(tau, s, d)
-        both, both_s = track_forward_backward(tau, s, d, 5)
-        for (weights, ess), mean, mse in [
-            (newest, forward[-1], forward_s[-1, 0]),
-            *((one, both[-2 - back], both_s[-2 - back, 0]) for back, one in enumerate(revised)),
-        ]:
-            np.testing.assert_allclose(weights[c], mean, atol=1e-12)
-            # A task of which nothing is known is as good as one row.
-            assert ess[c] == pytest.approx(max(1.0, 1.0 / mse))
 
 
 def steps_of_means(count, n, step, seed=0):

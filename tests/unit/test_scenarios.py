@@ -24,7 +24,6 @@ from imrc.evaluation.run import run_all
 from imrc.evaluation.splits import repetition_seeds, task_seed
 from imrc.sweeps import ResultStore
 from imrc.sweeps.cell import cell_key
-from imrc.tasks import Task
 
 SETTINGS = {"n": 8, "b": 2, "repetitions": 2, "features": "identity", "seed": 5, "max_iter": 200}
 
@@ -62,17 +61,6 @@ def test_before_learning_is_the_estimator_asked_for_the_next_task(sequence, pres
         assert np.isnan(result.before["imrc"][repetition, 0])
         np.testing.assert_allclose(result.before_ess["imrc"][repetition, 1:], model.ess_["predicted"][1:], rtol=1e-9)
         np.testing.assert_allclose(result.before_risk["imrc"][repetition, 1:], model.risk_["predicted"][1:], rtol=1e-7)
-
-
-def test_labels_of_a_task_do_not_touch_its_prediction(sequence, preset, result):
-    tasks = list(sequence.tasks)
-    flipped = [*tasks[:4], Task(tasks[4].X, 1 - np.asarray(tasks[4].y), tasks[4].label), tasks[5]]
-    other = imrc.evaluate(replace(sequence, tasks=tuple(flipped)), preset=preset, **SETTINGS)
-    np.testing.assert_array_equal(other.before["imrc"][:, :4], result.before["imrc"][:, :4])
-    # Not the errors on the task itself: the labels a rule is tested on are those that change.
-    for name in ("before_risk", "before_ess"):
-        np.testing.assert_array_equal(getattr(other, name)["imrc"][:, :5], getattr(result, name)["imrc"][:, :5])
-    assert not np.array_equal(other.before_risk["imrc"][:, 5], result.before_risk["imrc"][:, 5])
 
 
 def test_three_scenarios_are_one_run(sequence, preset, result):
