@@ -96,16 +96,24 @@ def _used(pid: int) -> tuple[int, float]:
 
 
 def read_apart(
-    data: bytes, name: str, reading: Reading, *, memory: int | None = None, seconds: float | None = None
+    data: bytes,
+    name: str,
+    reading: Reading,
+    *,
+    memory: int | None = None,
+    seconds: float | None = None,
+    fresh: bool = False,
 ) -> Table:
     """Read the bytes of a file in a process of its own, which ends if it takes more memory or time than it may.
 
     Raises DataError if the table cannot be read within the limits; the message says why, where and what to do. Where
-    the system tells nothing of memory (Windows, macOS), the limits on sizes and on time remain.
+    the system tells nothing of memory (Windows, macOS), the limits on sizes and on time remain. A process that waited,
+    and ended though no limit ended it, is replaced once by a `fresh` one: it may have died before it had the file.
     """
     memory, seconds = memory or MEMORY_BYTES, seconds or SECONDS
     shown = clean_name(name) or "The file"
-    process = _swap(None) or _started()
+    waiting = None if fresh else _swap(None)
+    process = waiting or _started()
     if not _places.acquire(timeout=2 * seconds):
         _end(process)
         raise DataError(f"{shown} could not be read yet: other files are being read. Try again in a minute.")
@@ -132,16 +140,20 @@ def read_apart(
     except DataError:
         raise
     except (EOFError, OSError, ValueError):
+        again = waiting is not None and not ended
         limits = f"{memory >> 20:,} MB of memory and {seconds:g} seconds, the limits for one file"
         why = "took too long" if ended == [True] else "is damaged, or too much for this program"
-        raise DataError(
+        failed = DataError(
             f"{shown} {why}: it may take {limits}. {LIMITS_IN_WORDS} Keep fewer rows or columns, or shorter texts."
-        ) from None
+        )
     finally:
         done.set()
         watcher.join()
         _end(process)
         _places.release()
+    if again:
+        return read_apart(data, name, reading, memory=memory, seconds=seconds, fresh=True)
+    raise failed
 
 
 def send_table(stream: IO[bytes], table: Table) -> None:

@@ -72,6 +72,15 @@ def test_the_same_table_comes_back_from_the_other_process():
         open_table(b"x,y\n1,a\n2,b,c\n")
 
 
+def test_a_waiting_process_that_dies_with_the_question_is_replaced_once(monkeypatch):
+    prepare_reading()
+    waiting, swap = apart._spare, apart._swap
+    waiting.kill()
+    waiting.wait()
+    monkeypatch.setattr(apart, "_swap", lambda new: waiting if new is None else swap(new))  # not seen to be dead
+    assert open_table(sample_csv(600)).n_rows == 600
+
+
 @pytest.mark.slow
 def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(monkeypatch):
     if not os.path.exists("/proc/self/stat"):
