@@ -702,6 +702,10 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     else:
         raw = _read_parquet(content.pop()) if kind == "parquet" else _read_text(content.pop(), inner or name, reading)
     raw.notes = [*notes, *raw.notes]
+    if reading.sheet is not None and kind not in ("excel", "workbook"):
+        raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
+    if reading.header is False and (kind == "parquet" or raw.format.startswith("ARFF")):
+        raw.notes.append("header=False was not used: the file says itself what its columns are called.")
     return _understood(raw, name, checksum, reading)
 
 

@@ -81,6 +81,11 @@ def test_a_waiting_process_that_dies_with_the_question_is_replaced_once(monkeypa
     assert open_table(sample_csv(600)).n_rows == 600
 
 
+def test_options_that_do_not_apply_to_a_file_are_noted():
+    assert any("sheet='b' was not used" in note for note in here(sample_csv(60), sheet="b").notes)
+    assert any("header=False was not used" in note for note in here(parquet(FRAME), header=False).notes)
+
+
 @pytest.mark.slow
 def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(monkeypatch):
     if not os.path.exists("/proc/self/stat"):
