@@ -122,7 +122,8 @@ class Recipe:
             ]
             if new:
                 shown = ", ".join(map(repr, new[:3])) + (" …" if len(new) > 3 else "")
-                notes.append(f"Column {column.name!r}: {len(new):,} words are new ({shown}); they count as other.")
+                counted = f"{len(new):,} new words ({shown}) count" if len(new) > 1 else f"1 new word ({shown}) counts"
+                notes.append(f"Column {column.name!r}: {counted} as other.")
             return np.where(column.present, found[codes], np.nan)
         if column.kind not in (told["kind"], "empty"):
             notes.append(f"Column {column.name!r} holds no {told['kind']}s as it did; its cells count as missing.")

@@ -228,7 +228,7 @@ def test_a_recipe_reads_the_next_file_in_the_same_way():
     assert X.shape == (60, 4)
     assert set(tasks) == {"2023-01-02"}
     assert X[:, 0].max() == 3
-    assert any("1 words are new ('Z'); they count as other" in note for note in notes)
+    assert any("1 new word ('Z') counts as other" in note for note in notes)
     assert np.isnan(X).any()
     assert not np.isnan(recipe.apply(next_file, fill=True)[0]).any()
     bare = pd.read_csv(pd.io.common.BytesIO(next_file)).drop(columns=["state", "date"])

@@ -149,7 +149,7 @@ def test_new_words_gaps_and_dates_mean_what_they_did(model):
     gap, new, rare = (frame.copy() for _ in range(3))
     gap["sun"] = np.nan
     new["site"], rare["site"] = "west", "overseas"
-    with pytest.warns(ReadingWarning, match=r"1 words are new \('west'\); they count as other"):
+    with pytest.warns(ReadingWarning, match=r"1 new word \('west'\) counts as other"):
         one = model.predict_proba(new)
     assert len(model.notes) == 1
     with pytest.warns(ReadingWarning, match="overseas"):
