@@ -173,6 +173,8 @@ def entries() -> dict[str, Entry]:
     words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
     turned, most = digits.rotated_digits, digits.MAX_TASKS
     found = [made("rotated_digits", "Rotated digits", "built in", words, turned, max_tasks=most)]
+    words = "Real handwritten sixes and nines that turn a full circle; upside down a 6 is a 9."
+    found.append(made("six_or_nine", "Is it a 6 or a 9?", "built in", words, digits.six_or_nine, max_tasks=most))
     for name, kind in synthetic.KINDS.items():
         drawn = partial(synthetic.gaussian_tasks, name)
         found.append(made(name, kind.title, "synthetic", kind.description, drawn, max_tasks=200))

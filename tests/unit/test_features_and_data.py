@@ -172,6 +172,26 @@ def test_first_digits_are_hardly_turned_and_the_last_upside_down():
         assert np.median(nearest) < 0.02
 
 
+@pytest.mark.parametrize("k", [2, 20, 60])
+def test_sixes_and_nines_share_no_image_and_turn_as_asked(k):
+    sequence = imrc.datasets.load("six_or_nine", tasks=k, seed=3)
+    assert set(sequence.sizes) == {361 // k}
+    assert sequence.class_names == ("6", "9")
+    assert sequence[-1].label == f"{360 - 360 / k:.0f}–360°"
+    still = imrc.datasets.load("six_or_nine", tasks=k, turn=0, seed=3)
+    images = np.concatenate([task.X for task in still])
+    assert len(np.unique(images, axis=0)) == len(images), "an image is in one task only"
+    half = imrc.datasets.load("six_or_nine", tasks=k, turn=180, seed=3)
+    assert [task.y.tolist() for task in half] == [task.y.tolist() for task in still]
+
+
+def test_upside_down_a_six_is_a_six_turned():
+    still, half = (imrc.datasets.load("six_or_nine", tasks=60, turn=turn) for turn in (0.0, 180.0))
+    assert np.median(np.abs(half[-1].X - still[-1].X[:, ::-1]).mean(axis=1)) < 0.02
+    with pytest.raises(ValueError, match="turn must be at least"):
+        imrc.datasets.load("six_or_nine", turn=-1)
+
+
 def test_rotation_agrees_with_scipy(rng):
     image = rng.random((9, 9))
     for angle in (10.0, 33.0, 90.0, 171.0):

@@ -1,5 +1,7 @@
 """Results that come with the package, their cells beside the printed values, and their figures."""
 
+import hashlib
+import json
 import shlex
 import sys
 from typing import get_args
@@ -30,6 +32,20 @@ def test_every_file_is_there_and_every_command_is_understood():
         assert (shipped.results_folder() / about["file"]).is_file(), name
         if about["command"].startswith("imrc "):
             parser().parse_args(shlex.split(about["command"])[1:])
+
+
+def test_the_errors_of_sixes_and_nines_are_those_that_were_measured():
+    content = (shipped.results_folder() / "six_or_nine.json").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == shipped.index()["six_or_nine"]["sha256"]
+    grid = json.loads(content)["cells"]
+    assert len(grid) == 15
+    for errors in grid.values():
+        for name in ("single", "pooled", "forward", "forward_backward"):
+            by_step, (mean, low, high) = errors[name]["mean"], errors[name]["overall"]
+            assert len(by_step) == len(errors[name]["stderr"]) == 20
+            assert mean == pytest.approx(np.mean(by_step), abs=2e-4)
+            assert low <= mean <= high
+            assert (errors[name]["above_best"] is None) == (name == errors["best"])
 
 
 @pytest.mark.parametrize("name", list(get_args(shipped.Name)))
