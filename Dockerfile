@@ -10,7 +10,7 @@ WORKDIR /src
 # Dependencies first: they change less often than the code, and Docker keeps this layer.
 COPY requirements.txt ./
 RUN /opt/venv/bin/pip install -r requirements.txt
-COPY pyproject.toml README.md LICENSE app.py ./
+COPY pyproject.toml README.md LICENSE NOTICE app.py ./
 COPY .streamlit/config.toml .streamlit/config.toml
 COPY data/catalogue.toml data/catalogue.toml
 COPY data/results data/results

@@ -19,6 +19,7 @@ exclude_patterns = ["_build", "article", "paper"]
 
 html_theme = "furo"
 html_title = f"imrc {release}"
+html_baseurl = "https://imrc.example/docs/"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"})]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 
 if TYPE_CHECKING:
     from imrc.core.estimator import IMRC

@@ -3,6 +3,9 @@
 import json
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import distributions, requires, version
 from pathlib import Path
@@ -16,6 +19,7 @@ from imrc.commands.main import parser
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REQUIREMENTS = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+PUBLISHED = ("*.toml", "*.md", "*.cff", "*.yml", "docs/*.py", ".github/*.py", "LICENSE")
 PINS = {pin.name: pin for pin in map(Requirement, REQUIREMENTS)}
 
 
@@ -30,7 +34,13 @@ def test_all_that_the_wheel_needs_is_copied():
     copied = {source for sources in copies for source in sources}
     assert [source for source in copied if not (ROOT / source).exists()] == []
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {*wheel["packages"], *wheel["force-include"], PROJECT["project"]["readme"], "pyproject.toml"}
+    needed = {
+        *wheel["packages"],
+        *wheel["force-include"],
+        "README.md",
+        "pyproject.toml",
+        *PROJECT["project"]["license-files"],
+    }
     assert needed <= copied
 
 
@@ -44,6 +54,24 @@ def test_the_container_starts_the_app_as_a_user_where_the_health_check_asks():
     assert options.address == "0.0.0.0"
     assert options.no_browser
     assert instructions("USER")[-1] not in ("root", "0")
+
+
+def test_what_a_publisher_decides_is_filled_in_everywhere(tmp_path):
+    files = subprocess.run(["git", "ls-files", "-z", *PUBLISHED], cwd=ROOT, capture_output=True, check=True, text=True)
+    for name in files.stdout.split("\0")[:-1]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    script, decided = tmp_path / ".github" / "publish.py", tmp_path / ".github" / "PUBLISHING.md"
+
+    def publish(*options: str) -> int:
+        return subprocess.run([sys.executable, str(script), *options], capture_output=True).returncode
+
+    assert publish("--check") == 1  # nothing is decided yet
+    decided.write_text(decided.read_text(encoding="utf-8").replace("imrc.example", "imrc.test"), encoding="utf-8")
+    assert publish("--check") == 1  # decided, and not filled in
+    assert publish() == publish("--check") == 0
+    left = [file.name for file in tmp_path.rglob("*") if file.is_file() and "imrc.example" in file.read_text("utf-8")]
+    assert left == ["publish.py"]  # what it looks for
 
 
 def test_requirements_pin_the_dependencies_and_all_that_these_need():
