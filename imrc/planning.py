@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from imrc._checks import InputError, check_choice, check_int, check_real
 from imrc.core import theory
 from imrc.evaluation import RunResult
-from imrc.evaluation.budget import budget_table, falling, samples_needed
+from imrc.evaluation.budget import budget_table, falling, samples_to_reach
 from imrc.wording import capital, decimal, number
 
 __all__ = [
@@ -214,7 +214,7 @@ def error_at(curve: pd.DataFrame, ess: float, column: str = "value") -> float:
 
 def samples_for(curve: pd.DataFrame, error: float) -> float:
     """Return the effective samples that go with an error, the inverse of `error_at`; NaN below the curve."""
-    return samples_needed(curve, "single", error)
+    return samples_to_reach(curve, "single", error)
 
 
 def out_of_reach(curve: pd.DataFrame, error: float) -> str:

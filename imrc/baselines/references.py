@@ -12,7 +12,7 @@ import numpy as np
 from imrc._types import Floats
 from imrc.baselines.base import Baseline, Labels, Settings, choice, expit, real, whole
 from imrc.core.presets import POOLED
-from imrc.core.rules_log import LogLossLearner, half, log_loss
+from imrc.core.rules_log import LogLossLearner, half, total_log_loss
 from imrc.core.settings import resolve_settings
 from imrc.solvers.api import with_intercept
 
@@ -120,9 +120,12 @@ class MajorityClass(Baseline):
         return self.n_classes
 
 
+_RECOMMENDED = resolve_settings("recommended", b=0)
+
+
 def pooled_learner(n_classes: int) -> LogLossLearner:
     """Return the recommended learner with a rate of change of 0."""
-    return LogLossLearner(resolve_settings("recommended", b=0), n_classes, (POOLED,))
+    return LogLossLearner(_RECOMMENDED, n_classes, (POOLED,))
 
 
 class Pooled(Baseline):
@@ -187,7 +190,7 @@ class _Logistic(Baseline):
             for factor in self._losses:
                 C = self.settings.C * factor
                 rule = self._judged[factor] = fit_multinomial(known, labels, self.n_classes, C, self._judged[factor])
-                self._losses[factor] += log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
+                self._losses[factor] += total_log_loss(X[held] @ rule[:, :-1].T + rule[:, -1], y[held])
         return self.settings.C * min(self._losses, key=self._losses.__getitem__)
 
     def _predict(self, X: Floats, task: int) -> Labels:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from imrc.commands.arguments import add_choice, sequence_of
 from imrc.commands.output import ProgressLine, print_as, warn
 from imrc.commands.run import add_settings, given_settings, settings_of
-from imrc.evaluation.decision import STRATEGIES as TITLES
+from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.settings import RunSettings
 from imrc.tasks import TaskSequence
 
@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_settings(parser, n="the largest that leaves 100 rows, or half, of each task for testing")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="file for the model, for imrc predict")
-    titles = {name: title for name, title in TITLES.items() if name != "majority"}
+    titles = {name: title for name, title in STRATEGY_TITLES.items() if name != "majority"}
     add_choice(parser, "--strategy", titles, "what to learn", said="what is advised")
     kept = "leave out the rows that the model needs to be updated: some of those learnt from, with their labels"
     parser.add_argument("--no-update", action="store_true", help=kept)

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from imrc._checks import check_choice, check_int, check_names, check_real
 from imrc._types import Floats
-from imrc.core.learner import RULES, Learner, unknown_task
+from imrc.core.learner import Learner, unknown_task
 from imrc.core.prediction import probabilities, scores
 from imrc.core.presets import DEFAULT, Preset, own_features
 from imrc.core.rules import TaskEstimate
-from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, entries, resolve_settings
+from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
 from imrc.features import FeatureSpec, Representation, repetition_draw
 from imrc.solvers.api import with_intercept
+from imrc.wording import RULES
 
 Rule = Literal["single", "forward", "forward_backward"]
 Task = int | str | tuple[str, float]
@@ -47,6 +48,7 @@ def _newest(name: str, text: str) -> property:
     return property(collected, doc=text)
 
 
+@documented
 class IMRC(ClassifierMixin, BaseEstimator):
     """Incremental minimax risk classifier: learn a growing sequence of tasks, one `partial_fit` per task.
 
@@ -59,7 +61,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    {of_run}
+    {b, W, preset}
     features : str, FeatureSpec, Representation or None
         Representation of the instances, see `imrc.features`; None: the preset's. "identity": instances as they are
         given. Columns are binary or numeric, as the first task shows them; where more is known of them (pixels, or
@@ -68,7 +70,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
         Draws the random frequencies of the representation; learning is deterministic. A number gives the draw of the
         first repetition of `imrc.evaluate` with this seed, the SeedSequence of a repetition the draw of that one. None:
         another draw each time.
-    {of_preset}
+    {overrides}
 
     Attributes
     ----------
@@ -405,7 +407,4 @@ class IMRC(ClassifierMixin, BaseEstimator):
 _EXPLICIT = list(inspect.signature(IMRC.__init__).parameters.values())[:-1]
 IMRC.__init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [*_EXPLICIT, *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES)]
-)
-IMRC.__doc__ = (
-    str(IMRC.__doc__).replace("{of_run}", entries(("b", "W", "preset"))).replace("{of_preset}", entries(OVERRIDES))
 )

@@ -7,7 +7,7 @@ with b and not with the number of tasks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,9 +20,7 @@ from imrc.core.rules_01 import ZeroOneRules
 from imrc.core.rules_log import LogLossLearner
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import ComponentTracker, Tracked
-
-RULES = ("single", "forward", "forward_backward")
-"""Keys of everything that exists once per rule, in the order in which they are shown."""
+from imrc.wording import RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +49,7 @@ class Learner:
     version: ClassVar[int] = 5
 
     def __init__(
-        self, settings: IMRCSettings, n_classes: int, rules: Sequence[str] = RULES, *, threads: int = 1
+        self, settings: IMRCSettings, n_classes: int, rules: Iterable[str] = RULES, *, threads: int = 1
     ) -> None:
         self.settings = settings
         self.n_classes = n_classes

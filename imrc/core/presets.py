@@ -81,7 +81,7 @@ VALUES: Mapping[str, Mapping[str, Any]] = {
 }
 """Each preset; meanings are in `imrc.core.settings.SETTINGS`. What is not named has no effect in it."""
 
-DESCRIPTIONS: dict[Preset, str] = {
+PRESET_DESCRIPTIONS: dict[Preset, str] = {
     "recommended": "Four rates of change side by side: no change, slow, fast, and each task alone. Each has a share by "
     "how well it predicted the tasks so far; a task is learnt by one logistic regression on past samples, weighted "
     "accordingly. Fewest errors on average, not on every sequence.",

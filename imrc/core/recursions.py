@@ -35,39 +35,18 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
 
 
 def predict(tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Estimate of a task before any of its samples is seen: the one before it, with the change between them added.
+    """Estimate of a task before any of its samples is seen: the one before it, with the change d^2 between them added.
 
-    Parameters
-    ----------
-    tau_fwd, s_fwd : ndarray
-        Forward mean vector of the task before and its mean squared error.
-    d : ndarray
-        Expected quadratic change d^2 between the two; for a task h steps ahead, the sum of h of them.
-
-    Returns
-    -------
-    tau, s : ndarray
+    For a task h steps ahead d is the sum of h changes.
     """
     return tau_fwd, s_fwd + d
 
 
 def forward_step(tau: Floats, s: Floats, tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Forward mean vector of a task from its own sample average and the forward mean vector before it, eq. (6).
+    """Forward mean vector of a task and its mean squared error, eq. (6).
 
-    With a succeeding task in place of the preceding one it is the backward recursion.
-
-    Parameters
-    ----------
-    tau, s : ndarray
-        Sample average of the task and its mean squared error.
-    tau_fwd, s_fwd : ndarray
-        Forward mean vector of the task before it and its mean squared error.
-    d : ndarray
-        Expected quadratic change d^2 between the two.
-
-    Returns
-    -------
-    tau_fwd, s_fwd : ndarray
+    From the task's own sample average and its error, the forward mean vector before it and its error, and the change
+    d^2 between the two. With a succeeding task in place of the preceding one it is the backward recursion.
     """
     return combine(tau, s, *predict(tau_fwd, s_fwd, d))
 
@@ -79,22 +58,9 @@ def revise(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield forward and backward estimates of the tasks before the newest, the nearest first: eq. (10).
 
-    Parameters
-    ----------
-    newest : tuple of ndarray
-        Sample average of the newest task and its mean squared error.
-    earlier : iterable of tuple of ndarray
-        Of each task before it, the nearest first: sample average and its mean squared error, forward mean vector and
-        its mean squared error.
-    changes : iterable of ndarray
-        Expected quadratic change of the step from that task to the next.
+    `newest` is its sample average and mean squared error, `earlier` of each task before it sample average and forward
+    mean vector, each with its error, the nearest first, and `changes` d^2 of the step from that task to the next.
 
-    Yields
-    ------
-    tau_fb, s_fb : ndarray
-
-    Examples
-    --------
     Two tasks, no change and equal variances: the mean of both.
 
     >>> one = np.array([1.0])
@@ -138,23 +104,10 @@ def track_forward(tau: Floats, s: Floats, d: Floats) -> tuple[Floats, Floats]:
 
 
 def smooth(tau_fwd: Floats, s_fwd: Floats, d: Floats, b: int | None = None) -> tuple[Floats, Floats]:
-    """Rauch-Tung-Striebel form (appendix of the paper): from forward vectors alone.
+    """Rauch-Tung-Striebel form (appendix of the paper), from the forward vectors (k, m) of `track_forward` alone.
 
-    Gives the same numbers as `revise` over all tasks when both use the same `d`, and needs neither the sample averages
-    nor a backward pass of its own.
-
-    Parameters
-    ----------
-    tau_fwd, s_fwd : ndarray of shape (k, m)
-        Forward vectors from `track_forward`.
-    d : ndarray of shape (k, m) or (k, 1)
-        Expected quadratic change, row j for the step from task j-1 to task j.
-    b : int or None
-        Backward steps; None: all.
-
-    Returns
-    -------
-    tau_smooth, s_smooth : ndarray of shape (k, m)
+    Gives the same numbers as `revise` over all tasks when both use the same `d`, (k, m) or (k, 1) with row j for the
+    step from task j-1 to task j, and needs neither sample averages nor a backward pass. `b` None: all backward steps.
     """
     tau_smooth, s_smooth = tau_fwd.copy(), s_fwd.copy()
     k = len(tau_fwd)

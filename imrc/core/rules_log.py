@@ -237,7 +237,7 @@ class LogLossLearner:
     def _losses_before(self, X1: Floats, y: Ints, gap: float) -> list[float]:
         """Return the log loss of each candidate's rule of the task to come on all rows of the task that came."""
         rows = scaled(X1)
-        return [log_loss(rows @ rule.T, y) for rule in self._to_come(gap)]
+        return [total_log_loss(rows @ rule.T, y) for rule in self._to_come(gap)]
 
     def _to_come(self, gap: float) -> list[Floats]:
         """Return the parameters of every candidate for the task to come."""
@@ -253,7 +253,7 @@ class LogLossLearner:
         for c in self._still:
             # It begins from the rule of the task before, which has not seen the half held back.
             self._solve(c, weights[c], ess[c], self._penalties[c], held)
-            losses.append(log_loss(store.X[held] @ store.parameters(c).T, store.y[held]))
+            losses.append(total_log_loss(store.X[held] @ store.parameters(c).T, store.y[held]))
         return losses
 
     def _add(self, X1: Floats, y: Ints, gap: float) -> None:
@@ -382,7 +382,7 @@ def half(y: NDArray[np.int64], turn: int) -> NDArray[np.bool_]:
     return held
 
 
-def log_loss(values: Floats, y: NDArray[np.int64]) -> float:
+def total_log_loss(values: Floats, y: NDArray[np.int64]) -> float:
     """Return the sum of -log h(y|x) for scores (n, C), h with a floor."""
     given = softmax(values)[np.arange(len(y)), y]
     return float(-np.log((1.0 - FLOOR) * given + FLOOR / values.shape[1]).sum())

@@ -6,17 +6,23 @@ a field of `IMRCSettings` if the learner reads it, and in `imrc.core.presets` if
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from imrc._checks import InputError, check_choice, check_int, check_real
-from imrc.core.presets import DEFAULT, DESCRIPTIONS, PRESETS, VALUES, Preset
-from imrc.features import FREQUENCIES, KINDS, SIGMA2
-from imrc.features._spec import TITLES
+from imrc.core.presets import DEFAULT, PRESET_DESCRIPTIONS, PRESETS, VALUES, Preset
+from imrc.features import FEATURE_KINDS, FEATURE_TITLES, FREQUENCIES, SIGMA2, FeatureSpec
 from imrc.tasks import MAX_TASKS
 
+if TYPE_CHECKING:
+    from imrc.solvers.api import SolverName
+
+T = TypeVar("T")
+OF_RUN = ("features", "W")
+"""Values of a preset with a parameter of their own everywhere."""
 Window = int | Literal["all"]
 Loss = Literal["0-1", "log"]
 
@@ -121,23 +127,28 @@ SETTINGS: dict[str, Setting] = {
             "Preset",
             "Where values not given come from.",
             DEFAULT,
-            words={name: DESCRIPTIONS[name] for name in PRESETS},
+            words={name: PRESET_DESCRIPTIONS[name] for name in PRESETS},
         ),
         Setting(
             "features",
             "Representation",
             "Features that are made of an instance.",
-            words={kind: TITLES[kind] for kind in KINDS},
+            words={kind: FEATURE_TITLES[kind] for kind in FEATURE_KINDS},
         ),
         Setting(
             "frequencies",
             "Frequencies N",
             "Random frequencies, each with a cosine and a sine; Blended takes twice as many for pixels.",
-            200,
+            FeatureSpec.frequencies,
             FREQUENCIES,
         ),
         Setting(
-            "sigma2", "sigma²", "Scale of random Fourier features on raw inputs; paper: 10.", 10.0, SIGMA2, real=True
+            "sigma2",
+            "sigma²",
+            "Scale of random Fourier features on raw inputs; paper: 10.",
+            FeatureSpec.sigma2,
+            SIGMA2,
+            real=True,
         ),
         Setting(
             "repetitions",
@@ -233,11 +244,22 @@ SETTINGS: dict[str, Setting] = {
 """Everything a person can set, in the order of the page; `imrc.evaluation.SCENARIOS` is a choice of its own."""
 
 
-def entries(names: Iterable[str]) -> str:
-    """Return what a docstring says of some settings, indented as its sections are."""
-    return textwrap.indent("\n".join(SETTINGS[name].entry for name in names), "    ").strip()
+OVERRIDES = tuple(name for name in SETTINGS if any(name in own for own in VALUES.values()) and name not in OF_RUN)
+"""Values of a preset that can be replaced."""
 
 
+def documented(thing: T) -> T:
+    """Put what the table says in place of names in braces, as in "{b, W}", in the docstring of a class or function."""
+
+    def entries(found: re.Match[str]) -> str:
+        names = [name for given in found[1].split(", ") for name in (OVERRIDES if given == "overrides" else (given,))]
+        return textwrap.indent("\n".join(SETTINGS[name].entry for name in names), "    ").strip()
+
+    thing.__doc__ = re.sub(r"\{([\w, ]+)\}", entries, str(thing.__doc__))
+    return thing
+
+
+@documented
 @dataclass(frozen=True)
 class IMRCSettings:
     """Everything that decides what the learner computes; where nothing is said, as in the paper.
@@ -246,7 +268,7 @@ class IMRCSettings:
 
     Attributes
     ----------
-    {entries}
+    {b, W, preset, overrides}
 
     Raises
     ------
@@ -259,7 +281,7 @@ class IMRCSettings:
     preset: Preset = "paper"
     lambda0: float = VALUES["paper"]["lambda0"]
     instances: str = VALUES["paper"]["instances"]
-    solver: Literal["subgradient", "exact"] = VALUES["paper"]["solver"]
+    solver: SolverName = VALUES["paper"]["solver"]
     max_iter: int | Literal["by_n"] = VALUES["paper"]["max_iter"]
     tracking: str = VALUES["paper"]["tracking"]
     confidence: str = VALUES["paper"]["confidence"]
@@ -285,11 +307,6 @@ class IMRCSettings:
     def iterations(self, n: int) -> int:
         """Return the iterations of the subgradient method for tasks of n samples."""
         return min(2000, max(500, 40 * n)) if self.max_iter == "by_n" else self.max_iter
-
-
-OVERRIDES = tuple(one.name for one in fields(IMRCSettings) if one.name not in ("b", "W", "preset"))
-"""Values of a preset that can be replaced."""
-IMRCSettings.__doc__ = str(IMRCSettings.__doc__).format(entries=entries(one.name for one in fields(IMRCSettings)))
 
 
 def resolve_settings(

@@ -265,8 +265,7 @@ def noise_components(reading: Reading, reduced: Reduced) -> float:
 
 def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tuple[Transform, str]:
     """Return a function X -> (n, D) and its name; `features` as in `assess`, None: standardised inputs, one scale."""
-    from imrc.features import FeatureSpec, Standardised, make
-    from imrc.features._spec import TITLES
+    from imrc.features import FEATURE_TITLES, FeatureSpec, Standardised, make
 
     if features is None:
         # A diagnosis looks at all samples of all tasks anyway; only words and gaps need what a run would learn first.
@@ -275,7 +274,7 @@ def resolve_transform(features: object, sequence: TaskSequence, seed: int) -> tu
         return lambda X: learnt.transform(numbers.transform(X)), "standardised inputs (one scale for all tasks)"
     if isinstance(features, str | FeatureSpec):
         spec = FeatureSpec.parse(features)
-        return make(spec, sequence, seed).transform, TITLES[spec.kind].lower()
+        return make(spec, sequence, seed).transform, FEATURE_TITLES[spec.kind].lower()
     method: Any = getattr(features, "transform", features)
     if not callable(method):
         raise TypeError(

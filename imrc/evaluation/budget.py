@@ -32,11 +32,11 @@ def budget_table(runs: Sequence[RunResult]) -> pd.DataFrame:
     )
 
 
-def samples_needed(table: pd.DataFrame, rule: str, error: float) -> float:
+def samples_to_reach(table: pd.DataFrame, rule: str, error: float) -> float:
     """Return the samples per task with which a rule reaches an error, linear in log n; NaN: not within the table.
 
     >>> table = pd.DataFrame({"rule": ["single"] * 3, "x": [5, 20, 80], "value": [0.4, 0.3, 0.2]})
-    >>> [round(samples_needed(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
+    >>> [round(samples_to_reach(table, "single", error), 1) for error in (0.35, 0.3, 0.1, 0.5)]
     [10.0, 20.0, nan, 5.0]
     """
     part = table[table["rule"] == rule].sort_values("x")
@@ -74,7 +74,7 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     """
     main = str(table["rule"].iloc[-1])
     error = float(table.loc[(table["rule"] == main) & (table["x"] == n), "value"].iloc[0])
-    alone = samples_needed(table, "single", error)
+    alone = samples_to_reach(table, "single", error)
     labels = f"more than {table['x'].max()}" if math.isnan(alone) else f"{math.ceil(alone - 1e-9)}"
     if not math.isnan(alone) and alone <= table["x"].min() < n:
         labels += " or fewer"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ _WORDS_IN: dict[str, dict[str, _Words]] = {
 }
 """Where a scenario calls for other words."""
 
-STRATEGIES = {name: words.title for name, words in _WORDS.items()}
+STRATEGY_TITLES = {name: words.title for name, words in _WORDS.items()}
 """What a practitioner can do, the simplest first, as charts and tables call it."""
 
 _SAME_LEARNER = (
@@ -138,7 +138,7 @@ def advise(errors: Mapping[str, Floats]) -> Advice:
 class Strategy:
     """One thing a practitioner could do."""
 
-    name: str  # one of `STRATEGIES`, or of a compared method
+    name: str  # one of `STRATEGY_TITLES`, or of a compared method
     title: str
     errors: tuple[float, ...]  # in each repetition, the same average for all
     recall: float | None = None  # share of the rare class that is found; None: no class is rare
@@ -191,8 +191,8 @@ class Decision:
 
 def reference_settings(settings: RunSettings) -> RunSettings:
     """Return what runs the references of a decision on the draws of these settings; nothing else decides them."""
-    alone = replace(settings, methods=REFERENCES, preset="paper", W=None, b=0, overrides=())
-    return replace(alone, scenario="continual")
+    plain: dict[str, Any] = {"preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual"}
+    return replace(settings, methods=REFERENCES, **plain)
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
@@ -276,10 +276,10 @@ def _sources(
         if theirs != mine or not same_draws(other, result):
             raise ValueError("References and compared methods must be run on the same tasks and draws as the run.")
     kind = result.scenario.kind
-    found = {name: (result, name) for name in result.rules if name in STRATEGIES}
+    found = {name: (result, name) for name in result.rules if name in STRATEGY_TITLES}
     if references is not None:
         found |= {name: (references, name) for name in REFERENCES}
-    found = {name: found[name] for name in STRATEGIES if name in found}
+    found = {name: found[name] for name in STRATEGY_TITLES if name in found}
     words = _WORDS | _WORDS_IN.get(result.settings.scenario, {})
     others = {shown: (run, name) for shown, run in compared.items() for name in run.error_tables}
     if others:

@@ -15,7 +15,7 @@ from imrc.baselines import Baseline, OwnMethod, parse_method, registry
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
 
-Rows = Callable[[int, NDArray[np.int64]], Floats]
+RowsOf = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
 
 _TOGETHER = 2_000_000
@@ -39,7 +39,7 @@ def make_method(
     )
 
 
-def warm_up(names: tuple[str, ...]) -> None:
+def warm_up_methods(names: tuple[str, ...]) -> None:
     """Compile kernels and load libraries, so that no task's time contains it."""
     for name in names:
         if not isinstance(name, OwnMethod):
@@ -76,7 +76,7 @@ class ComparedMethods:
         self._tests: list[NDArray[np.int64]] = []
         self._labels: list[NDArray[np.int64]] = []
 
-    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: Rows) -> dict[str, dict[str, Any]]:
+    def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: RowsOf) -> dict[str, dict[str, Any]]:
         """Let every method learn a task; return what each did, named as in `StepResult`."""
         if not self._learners:
             return {"before": {}}
@@ -109,7 +109,7 @@ class ComparedMethods:
             }
         return found
 
-    def _wrong(self, task: int, newest: Floats, rows: Rows) -> dict[str, dict[int, NDArray[np.bool_]]]:
+    def _wrong(self, task: int, newest: Floats, rows: RowsOf) -> dict[str, dict[int, NDArray[np.bool_]]]:
         """Return which answers of each method are wrong, on the tasks seen whose rule may have changed."""
         wrong: dict[str, dict[int, NDArray[np.bool_]]] = {name: {} for name in self._learners}
         for tasks, X in self._again_tested(task, rows):
@@ -127,7 +127,7 @@ class ComparedMethods:
                 wrong[name][task] = learner.predict(newest, task=task) != self._labels[task]
         return wrong
 
-    def _again_tested(self, task: int, rows: Rows) -> Iterator[tuple[list[int], Floats]]:
+    def _again_tested(self, task: int, rows: RowsOf) -> Iterator[tuple[list[int], Floats]]:
         """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
         tasks: list[int] = []
         parts: list[Floats] = []

@@ -348,23 +348,12 @@ class RunResult(Columns):
         return pd.concat(frames, ignore_index=True)
 
     def predictions(self, sequence: TaskSequence, repetition: int = 0) -> pd.DataFrame:
-        """Return what IMRC's rules answer for each test row; one repetition is run again for it.
+        """Return what IMRC's rules answer for each test row of one repetition, from 0, which is run again for it.
 
         Columns: task (from 1), label (its name), row (of the task, from 0), rule, class, true, and ``p(name)``, the
         probability of each class. Each rule of the scenario with what it knows at the end, or, where the next task is
-        judged, before the task is learnt.
-
-        Parameters
-        ----------
-        sequence : TaskSequence
-            The tasks of the run, which a result does not hold.
-        repetition : int
-            Which, from 0: another one has other test rows.
-
-        Raises
-        ------
-        ValueError
-            If these are other tasks, or the run has none of IMRC's rules.
+        judged, before the task is learnt. A result does not hold the tasks: ValueError if these are others, or the run
+        has none of IMRC's rules.
         """
         from imrc.evaluation.predictions import predictions
 

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc._types import Floats
-from imrc.core.learner import RULES, Learner, StepUpdate
+from imrc.core.learner import Learner, StepUpdate
 from imrc.core.prediction import probabilities, scores
+from imrc.core.presets import DEFAULT
 from imrc.core.rules import TaskEstimate
-from imrc.core.settings import Window
+from imrc.core.settings import SETTINGS, Window, documented
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted
-from imrc.evaluation.methods import ComparedMethods, warm_up
+from imrc.evaluation.methods import ComparedMethods, warm_up_methods
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.settings import Method, RunSettings
@@ -30,6 +31,7 @@ from imrc.features import FeatureSpec, Identity, Representation, repetition_draw
 from imrc.solvers import cores
 from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence, checked_tasks
+from imrc.wording import RULES
 
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
@@ -299,7 +301,7 @@ def iter_run(
     drawn = list(range(len(sequence))) if places is None else [check_int("places", one, 0) for one in places]
     if len(drawn) != len(sequence):
         raise ValueError(f"places has {len(drawn)} entries for {len(sequence)} tasks.")
-    warm_up(settings.compared)
+    warm_up_methods(settings.compared)
     available = cores() if threads is None else check_int("threads", threads, 1)
     workers = max(1, min(len(chosen), available))
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
@@ -340,17 +342,18 @@ def run_all(
     return RunResult.from_steps(own, sequence, steps)
 
 
+@documented
 def evaluate(
     sequence: TaskSequence,
     *,
-    n: int = 10,
+    n: int = SETTINGS["n"].default,
     k: int | None = None,
-    b: int = 3,
+    b: int = SETTINGS["b"].default,
     W: Window | None = None,
-    preset: str = "recommended",
+    preset: str = DEFAULT,
     features: str | FeatureSpec | None = None,
-    repetitions: int = 10,
-    seed: int = 0,
+    repetitions: int = SETTINGS["repetitions"].default,
+    seed: int = SETTINGS["seed"].default,
     methods: Sequence[Method] = ("imrc",),
     scenario: ScenarioName = "continual",
     **overrides: Any,  # noqa: ANN401 - values are checked by IMRCSettings
@@ -361,23 +364,13 @@ def evaluate(
     ----------
     sequence : TaskSequence
         The tasks.
-    n : int
-        Training samples per task.
+    {n}
     k : int or None
         Use the first k tasks; None: all.
-    b : int
-        Backward steps.
-    W : int, "all" or None
-        The number of recent changes from which the size of a change is estimated, see `imrc.IMRC`; None: the
-        preset's.
-    preset : {"recommended", "paper"}
-        Preset of the learner.
+    {b, W, preset}
     features : str, FeatureSpec or None
         Representation, see `imrc.features`; None: the preset's, "blended" for recommended, "automatic" for others.
-    repetitions : int
-        Random splits and draws, each with random frequencies of its own where the representation has some.
-    seed : int
-        Seed of everything random.
+    {repetitions, seed}
     methods : sequence of str or tuple
         What to run: "imrc" and names of `imrc.baselines.registry`, with a profile after a colon if it is not the
         default one; and your own as ``("my forest", RandomForestClassifier())``, any scikit-learn classifier, learnt

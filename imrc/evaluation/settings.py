@@ -10,7 +10,7 @@ from imrc._checks import InputError, check_choice, check_int, check_names
 from imrc.baselines import OwnMethod, parse_method
 from imrc.baselines.own import PREFIX
 from imrc.core.presets import DEFAULT, VALUES, own_features
-from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, entries, resolve_settings
+from imrc.core.settings import OVERRIDES, SETTINGS, IMRCSettings, Window, documented, resolve_settings
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
 from imrc.evaluation.splits import largest_n
 from imrc.features import FeatureSpec
@@ -47,13 +47,14 @@ def _apart(scenario: str, methods: Iterable[str]) -> bool:
     return scenario == "multi_task" and "imrc" in methods
 
 
+@documented
 @dataclass(frozen=True)
 class RunSettings:
     """What is run on a sequence.
 
     Attributes
     ----------
-    {of_run}
+    {n, b, W, preset, repetitions, seed}
     k : int or None
         First k tasks; None: all.
     features : FeatureSpec
@@ -100,21 +101,7 @@ class RunSettings:
     def of(cls, where: str, **options: Any) -> RunSettings:  # noqa: ANN401 - checked here
         """Return settings from attributes and overrides by their names, those that are None left at the preset's.
 
-        Parameters
-        ----------
-        where : str
-            What the options were given to, for the message.
-        **options
-            Attributes of this class but `overrides`, and what can stand there.
-
-        Returns
-        -------
-        RunSettings
-
-        Raises
-        ------
-        ValueError, TypeError
-            For an option that does not exist or a value out of range.
+        `where` is what the options were given to, for the message about one that does not exist.
         """
         named = [one.name for one in fields(cls) if one.name != "overrides"]
         check_names(where, options, (*named, *OVERRIDES))
@@ -194,8 +181,3 @@ class RunSettings:
         values["methods"] = tuple(values["methods"])
         values["overrides"] = tuple(sorted(values["overrides"].items()))
         return cls(**values)
-
-
-RunSettings.__doc__ = str(RunSettings.__doc__).replace(
-    "{of_run}", entries(("n", "b", "W", "preset", "repetitions", "seed"))
-)

@@ -12,14 +12,12 @@ import pandas as pd
 from imrc._checks import InputError, check_int
 from imrc._types import Floats
 from imrc.evaluation.run import run_all
-from imrc.evaluation.scenarios import BORROWING
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Interval, interval_columns, mean_interval
 from imrc.evaluation.splits import held_out, repetition_seeds, task_seed
 from imrc.tasks import Task, TaskSequence
 from imrc.wording import RULES, decimal, listed
 
-COMPARED = ("single", *BORROWING)
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 200
@@ -43,7 +41,7 @@ def _final_errors(
 ) -> dict[str, Floats]:
     """Return by rule the error of every task at the last step, shape (repetitions, tasks)."""
     tables = run_all(sequence, settings, only=only, places=places, tick=tick).error_tables
-    return {rule: tables[rule].final() for rule in COMPARED}
+    return {rule: tables[rule].final() for rule in RULES}
 
 
 def _at(tick: Tick | None, share: float) -> Callable[[], object] | None:
@@ -113,7 +111,7 @@ def over_blocks(
         if tick_here is not None:
             tick_here()
         verdict = diagnose(cut, features=settings.features.diagnosed, seed=settings.seed).verdict
-        for rule in COMPARED:
+        for rule in RULES:
             rows.append(
                 {
                     "size": size,

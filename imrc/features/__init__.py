@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from imrc.features._maps import FeatureMap, Identity, PulledIn, Standardised
 from imrc.features._spec import (
+    FEATURE_DESCRIPTIONS,
+    FEATURE_KINDS,
+    FEATURE_TITLES,
     FREQUENCIES,
-    KINDS,
     SIGMA2,
     VERSION,
     WITH_FREQUENCIES,
@@ -19,7 +21,9 @@ from imrc.features._spec import (
 
 __all__ = [
     "FREQUENCIES",
-    "KINDS",
+    "FEATURE_DESCRIPTIONS",
+    "FEATURE_KINDS",
+    "FEATURE_TITLES",
     "SIGMA2",
     "VERSION",
     "WITH_FREQUENCIES",

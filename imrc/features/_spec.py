@@ -24,7 +24,7 @@ from imrc.features._maps import (
 from imrc.tasks import TaskSequence
 
 FeatureKind = Literal["automatic", "paper", "identity", "standardised", "rff", "rff_median", "blended"]
-KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
+FEATURE_KINDS: tuple[FeatureKind, ...] = get_args(FeatureKind)
 
 WITH_FREQUENCIES: tuple[FeatureKind, ...] = ("automatic", "rff", "rff_median", "blended")
 """The kinds whose maps have random frequencies."""
@@ -35,7 +35,7 @@ VERSION = 2
 FREQUENCIES, SIGMA2 = (1, 5000), (1e-6, 1e6)
 """Smallest and largest value of the numbers of a `FeatureSpec`, on the page and the command line too."""
 
-TITLES: dict[FeatureKind, str] = {
+FEATURE_TITLES: dict[FeatureKind, str] = {
     "automatic": "Automatic",
     "paper": "As in the paper",
     "identity": "Inputs as they are",
@@ -45,7 +45,7 @@ TITLES: dict[FeatureKind, str] = {
     "blended": "Blended Fourier and linear features",
 }
 
-DESCRIPTIONS: dict[FeatureKind, str] = {
+FEATURE_DESCRIPTIONS: dict[FeatureKind, str] = {
     "automatic": "Numeric columns standardised, then random Fourier features scaled by the median distance; 0/1 "
     "columns and pixels as they are. Mean, deviation and distance are those of the training samples of the first task.",
     "paper": "Pixels and network features as they are; tables through 200 random Fourier features with "
@@ -86,19 +86,19 @@ _NUMERIC, _PIXELS = _Blend(1, 1.0, 0.2, False), _Blend(2, 0.5, 0.1, True)
 class FeatureSpec:
     """Which feature map, with its numbers."""
 
-    kind: FeatureKind = "automatic"  # see `DESCRIPTIONS`
+    kind: FeatureKind = "automatic"  # see `FEATURE_DESCRIPTIONS`
     frequencies: int = 200  # N, each gives a cosine and a sine; "blended" takes 2 N for pixels
     sigma2: float = 10.0  # of "rff": frequencies are N(0, I) / (2 sigma2)
 
     def __post_init__(self) -> None:
-        check_choice("features", self.kind, KINDS)
+        check_choice("features", self.kind, FEATURE_KINDS)
         check_int("frequencies", self.frequencies, *FREQUENCIES)
         object.__setattr__(self, "sigma2", check_real("sigma2", self.sigma2, *SIGMA2))
 
     @classmethod
     def parse(cls, value: str | FeatureSpec) -> FeatureSpec:
         """Return `value` as a FeatureSpec; a string is a kind with default numbers."""
-        return value if isinstance(value, FeatureSpec) else cls(kind=check_choice("features", value, KINDS))
+        return value if isinstance(value, FeatureSpec) else cls(kind=check_choice("features", value, FEATURE_KINDS))
 
     @property
     def diagnosed(self) -> FeatureSpec:

@@ -14,18 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from imrc._checks import InputError, check_choice, check_int, check_matrix
 from imrc._types import Floats, Ints
 from imrc.baselines.references import pooled_learner
-from imrc.core.learner import RULES, Learner
+from imrc.core.learner import Learner
 from imrc.core.prediction import probabilities, scores
 from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation._threads import single_thread
-from imrc.evaluation.decision import STRATEGIES as TITLES
+from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.settings import RunSettings
 from imrc.features import FeatureMap, Representation, repetition_draw
 from imrc.solvers.api import with_intercept
 from imrc.tables import Recipe, Source, Table
 from imrc.tables.recipe import places
 from imrc.tasks import TaskSequence
-from imrc.wording import listed
+from imrc.wording import RULES, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,7 @@ class Model:
         measured = "" if self.n_measured is None else f"advice measured at n = {self.n_measured:,}, "
         classes = listed([str(one) for one in self.classes], 6)
         return (
-            f"Model: {TITLES[self.strategy]}; predicts {self.label or 'the label'}: {classes}\n"
+            f"Model: {STRATEGY_TITLES[self.strategy]}; predicts {self.label or 'the label'}: {classes}\n"
             f"  from {len(self.columns)} columns: {listed(self.columns, 3 if len(self.columns) > 5 else 5)}\n"
             f"  learnt from {len(self.tasks)} tasks, {self.tasks[0]} to {self.tasks[-1]}, {sum(self.rows):,} rows\n"
             f"  {measured}model learnt from {size} a task{'' if self.updatable else '; cannot be updated'}"

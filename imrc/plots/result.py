@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from imrc._checks import check_choice
 from imrc.evaluation import Decision, RunResult
 from imrc.evaluation.comparison import preset_in
-from imrc.evaluation.decision import STRATEGIES
+from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.scenarios import HeadlineKind
 from imrc.evaluation.significance import with_error
 from imrc.plots._drawing import (
@@ -322,7 +322,7 @@ def marked_row(task: int, number: int = 1) -> dict[str, object]:
     }
 
 
-_NAMES = STRATEGIES | NAMES
+_NAMES = STRATEGY_TITLES | NAMES
 _DASHES = {**DASHES, "majority": "dash", "pooled": "longdashdot"}
 
 

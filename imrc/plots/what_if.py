@@ -13,7 +13,7 @@ from imrc.evaluation import Headline, RunResult
 from imrc.evaluation.comparison import IMRC_RULES, curve_table, imrc_key
 from imrc.evaluation.scenarios import BORROWING
 from imrc.evaluation.significance import half_width
-from imrc.evaluation.what_if import COMPARED, Otherwise
+from imrc.evaluation.what_if import Otherwise
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
@@ -31,7 +31,7 @@ from imrc.plots._drawing import (
 )
 from imrc.plots.result import add_curves, limits
 from imrc.plots.tables import step_table
-from imrc.wording import capital
+from imrc.wording import RULES, capital
 
 
 def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
@@ -39,7 +39,7 @@ def blocks_chart(table: pd.DataFrame, present: int) -> go.Figure:
     by_size = table.assign(x=table["size"])
     sizes = sorted(table["size"].unique())
     traces, shown = Traces(), limits(by_size)
-    add_curves(traces, by_size, COMPARED)
+    add_curves(traces, by_size, RULES)
     traces += band_key(by_size)
     traces.straight([present, present], shown["range"], f"now: {present:,} rows", dash="dot")
     return chart(

@@ -13,7 +13,7 @@ from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
 from imrc.evaluation.decision import reference_settings
 from imrc.evaluation.run import run_all
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES
 from imrc.report._report import Report
 from imrc.tasks import TaskSequence, checked_tasks
 
@@ -57,7 +57,9 @@ class _Work:
         """Return the diagnosis of the tasks in the representation of the run."""
         spec = self.settings.features.diagnosed
         self.show("do the tasks evolve?")
-        found = assess(self.sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=self.settings.seed)
+        found = assess(
+            self.sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=self.settings.seed
+        )
         self.show("do the tasks evolve?", len(self.sequence))
         return found
 

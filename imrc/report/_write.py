@@ -20,7 +20,7 @@ from imrc.evaluation.measures import MEASURES, definitions
 from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.significance import with_error
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES
 from imrc.plots import compare, ess, evolving
 from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import QUANTITIES
@@ -44,7 +44,7 @@ def _settings(result: RunResult) -> dict[str, object]:
         "Window W": settings.learner.W,
         "Scenario": f"{result.scenario.title} ({result.scenario.field})",
         "Preset": settings.preset,
-        "Representation": TITLES[features.kind] + detail,
+        "Representation": FEATURE_TITLES[features.kind] + detail,
         "Repetitions": settings.repetitions,
         "Seed": settings.seed,
     }
@@ -269,7 +269,7 @@ def to_html(
     if sequence is not None and diagnosis is None and len(sequence) > 1:
         features = result.settings.features.diagnosed
         diagnosis = assess(
-            sequence, features=features, representation=TITLES[features.kind].lower(), seed=result.settings.seed
+            sequence, features=features, representation=FEATURE_TITLES[features.kind].lower(), seed=result.settings.seed
         )
     if sequence is not None and references is None:
         references = run_references(sequence, result.settings)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from joblib import cpu_count
@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from imrc._checks import check_choice, check_int, check_matrix, check_real
 from imrc._types import Floats
 
-Method = Literal["subgradient", "exact"]
-METHODS: tuple[Method, ...] = ("subgradient", "exact")
+SolverName = Literal["subgradient", "exact"]
+SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
 GRAM_NUMBERS = 8_000_000
 """Room for rows of the Gram matrix in one problem (64 MB); they are computed when needed."""
 LARGE = 16
@@ -240,7 +240,7 @@ def solve(
     lam: ArrayLike,
     *,
     n_classes: int,
-    method: Method = "subgradient",
+    method: SolverName = "subgradient",
     max_iter: int = 2000,
     box: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
@@ -301,7 +301,7 @@ def solve(
     >>> solution.status, solution.gap < 1e-6
     ('optimal', True)
     """
-    check_choice("method", method, METHODS)
+    check_choice("method", method, SOLVERS)
     X, tau, lam, n_classes = _check_problem(X, tau, lam, n_classes)
     max_iter = check_int("max_iter", max_iter, 1)
     if box is not None:

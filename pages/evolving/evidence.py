@@ -12,7 +12,7 @@ from imrc.diagnostics import Assessment, tracks, words
 from imrc.diagnostics.evidence import LEAST_TASKS
 from imrc.diagnostics.power import SIMULATED, power_rows, power_sentences, power_table
 from imrc.evaluation import RunSettings
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES
 from imrc.paper import shipped
 from imrc.plots import evolving as pictures
 from pages.shell import charts, controls, links
@@ -91,8 +91,8 @@ def path(result: Assessment, settings: RunSettings) -> None:
         st.caption(words.setting_sentence(result))
         if settings.features != settings.features.diagnosed:
             st.caption(
-                f"Rules learn in *{TITLES[settings.features.kind]}*. How often the verdict is wrong was measured in "
-                f"*{TITLES[settings.features.diagnosed.kind]}*, so tasks are judged there."
+                f"Rules learn in *{FEATURE_TITLES[settings.features.kind]}*. How often the verdict is wrong was "
+                f"measured in *{FEATURE_TITLES[settings.features.diagnosed.kind]}*, so tasks are judged there."
             )
 
 

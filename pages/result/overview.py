@@ -6,7 +6,7 @@ import streamlit as st
 
 import imrc
 from imrc.baselines import method_title, parse_method, registry
-from imrc.core.presets import DESCRIPTIONS
+from imrc.core.presets import PRESET_DESCRIPTIONS
 from imrc.evaluation import HEADLINES, SCENARIOS, Decision, RunResult, decide
 from imrc.evaluation.decision import reference_settings, usual_answer
 from imrc.evaluation.significance import with_error
@@ -161,7 +161,7 @@ def against_the_paper(result: RunResult) -> None:
         if result.loss == "log"
         else " Here the rule is not that regression but the paper's, for the same mean vectors."
     )
-    st.markdown(DESCRIPTIONS[result.settings.learner.preset] + other_rule)
+    st.markdown(PRESET_DESCRIPTIONS[result.settings.learner.preset] + other_rule)
     paper = current_result(preset="paper", overrides=())
     if paper is None:
         return

@@ -10,8 +10,7 @@ import streamlit as st
 import imrc
 from imrc.diagnostics import Assessment, Changed, assess, what_changed
 from imrc.evaluation.limits import diagnosis_cells
-from imrc.features import FeatureSpec, make, output_names
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES, FeatureSpec, make, output_names
 from imrc.report.guarantees import PlugIn, plug_in
 from pages.shell import data, places, state
 from pages.shell.choice import Choice
@@ -33,7 +32,7 @@ def _assess(sequence: imrc.TaskSequence, spec: FeatureSpec, seed: int) -> Assess
     # Frozen result, read only: one copy serves everyone.
     with st.spinner("Diagnosing the sequence …"):
         kept = _assessments().get_or_make(
-            key, lambda: assess(sequence, features=spec, representation=TITLES[spec.kind].lower(), seed=seed)
+            key, lambda: assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=seed)
         )
     return data.named(kept, sequence)
 

@@ -14,10 +14,9 @@ import imrc
 from imrc import report
 from imrc._checks import InputError
 from imrc.evaluation import RunResult
-from imrc.evaluation.decision import STRATEGIES, Decision
+from imrc.evaluation.decision import STRATEGY_TITLES, Decision
 from imrc.evaluation.reproduce import as_command, as_python, model_as_python
-from imrc.model import STRATEGIES as LEARNT
-from imrc.model import Model, fit_model
+from imrc.model import STRATEGIES, Model, fit_model
 from imrc.tables.write import csv_text
 from pages.shell import comparing, data, state
 from pages.shell.charts import IMAGE_FORMATS
@@ -119,17 +118,17 @@ def model_buttons(choice: Choice, sequence: imrc.TaskSequence, decision: Decisio
     with st.popover("Model", icon=":material/model_training:", help="Take the rule away, or score a file with it."):
         chosen = st.selectbox(
             "Learn by",
-            ("advice", *LEARNT),
-            format_func=lambda one: STRATEGIES.get(one, "As advised"),
+            ("advice", *STRATEGIES),
+            format_func=lambda one: STRATEGY_TITLES.get(one, "As advised"),
             key="model_by",
             bind="query-params",
             help="From all rows of every task, with these settings.",
         )
         strategy = advised if chosen == "advice" else chosen
-        if strategy not in LEARNT:
+        if strategy not in STRATEGIES:
             st.caption("No strategy is advised that could be learnt. To learn one all the same, choose it.")
             return
-        st.caption(f"{STRATEGIES[strategy]}, from all rows of every task.")
+        st.caption(f"{STRATEGY_TITLES[strategy]}, from all rows of every task.")
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         st.download_button(
             "Model",

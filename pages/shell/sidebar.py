@@ -10,8 +10,7 @@ import streamlit as st
 import imrc
 from imrc import datasets
 from imrc.core.settings import SETTINGS
-from imrc.features import WITH_FREQUENCIES
-from imrc.features._spec import DESCRIPTIONS
+from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
 from pages.shell import bar, cards, data, documentation, exporting, running, screen, state
 from pages.shell.choice import CUSTOM, OWN, PRESET_TITLES
 
@@ -34,7 +33,7 @@ def _setting(name: str, most: int | None = None, on_change: Callable[[], None] |
     one = SETTINGS[name]
     told: dict[str, Any] = {"key": name, "on_change": on_change}
     if one.limits is None:
-        words, texts = list(one.words), DESCRIPTIONS if name == "features" else {}
+        words, texts = list(one.words), FEATURE_DESCRIPTIONS if name == "features" else {}
         explained = "  \n".join(f"**{one.words[word]}**: {text}" for word, text in texts.items()) or one.help
         st.selectbox(one.label, words, _index(name, words), format_func=one.words.get, help=explained, **told)
         return

@@ -9,7 +9,7 @@ import streamlit as st
 
 import imrc
 from imrc.evaluation import SCENARIOS, RunResult, RunSettings
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES
 from imrc.sweeps import ResultStore, StoreError, default_store_path
 from imrc.sweeps.store import StoredRun
 from pages.shell import data, state
@@ -48,7 +48,7 @@ def _title(run: StoredRun) -> str:
     many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
     return (
         f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · "
-        f"{s.preset}{loss_in_words(s)} · {TITLES[s.features.kind]} · seed {s.seed}, {many}"
+        f"{s.preset}{loss_in_words(s)} · {FEATURE_TITLES[s.features.kind]} · seed {s.seed}, {many}"
     )
 
 

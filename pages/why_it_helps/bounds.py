@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
-from imrc.features._spec import TITLES
+from imrc.features import FEATURE_TITLES
 from imrc.plots import ess
 from imrc.report import guarantees
 from imrc.wording import LOSSES
@@ -77,7 +77,8 @@ def show(
         guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
         + f" Risks and errors below are those of the {LOSSES['0-1']}, "
         + f"preset *{PRESET_TITLES[run.settings.preset]}{loss_in_words(run.settings)}*, "
-        f"representation *{TITLES[run.settings.features.kind]}*. " + guarantees.order_sentence(diagnosis.verdict)
+        f"representation *{FEATURE_TITLES[run.settings.features.kind]}*. "
+        + guarantees.order_sentence(diagnosis.verdict)
     )
     st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     charts.show(

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from imrc.evaluation.decision import STRATEGIES
+from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.wording import RULES
 from pages.shell import running
 
@@ -185,7 +185,7 @@ def metrics(test: AppTest) -> dict[str, str]:
 def decided(captions: Iterable[str]) -> dict[str, str]:
     """Return the errors under the picture of the decision by the names of the rules."""
     line = next((text for text in captions if re.match(r"(Balanced e|E)rror( ± one standard error)?: ", text)), "")
-    names = {STRATEGIES[rule]: f"Error, {RULES[rule].lower()}" for rule in RULES}
+    names = {STRATEGY_TITLES[rule]: f"Error, {RULES[rule].lower()}" for rule in RULES}
     errors = re.findall(r"(?:: |· )([^·*]+?) \*\*([^*]+)\*\*", line)
     return {names.get(title, title): value for title, value in errors}
 

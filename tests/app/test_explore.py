@@ -159,7 +159,7 @@ def test_every_dataset_and_representation_opens(app):
             continue
         test = run(test.selectbox(key="dataset").set_value(name).run(), k=3)
         assert not test.exception, name
-    for kind in imrc.features.KINDS:
+    for kind in imrc.features.FEATURE_KINDS:
         test = run(test, features=kind)
         assert not test.exception, kind
 

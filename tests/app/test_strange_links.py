@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
 from imrc.core.settings import SETTINGS
-from imrc.features import KINDS
+from imrc.features import FEATURE_KINDS
 from pages.shell.choice import NUMBERS, RETIRED, UI_PRESETS, Choice, from_values
 from tests.app.conftest import ROOT, metrics
 
@@ -35,7 +35,7 @@ EXTRA_KEYS = (
 def _valid(rng: np.random.Generator, name: str) -> str:
     words = {
         "dataset": list(datasets.names()),
-        "features": list(KINDS),
+        "features": list(FEATURE_KINDS),
         "preset": [*UI_PRESETS, *RETIRED],
         "loss": list(SETTINGS["loss"].words),
     }

@@ -13,7 +13,7 @@ from imrc.diagnostics import assess
 from imrc.evaluation import RunSettings, iter_run
 from imrc.evaluation.run import Learner
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
-from imrc.features import KINDS, WITH_FREQUENCIES, FeatureSpec
+from imrc.features import FEATURE_KINDS, WITH_FREQUENCIES, FeatureSpec
 
 TASKS, ROWS, N = 4, 24, 6
 METHODS = ("imrc", "logistic_seen")
@@ -87,7 +87,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
 @pytest.mark.parametrize("change", [*CHANGES, "delete"])
 def test_later_tasks_change_no_earlier_number(kind, change):
     tasks, before = own_tasks(), usual(kind, "tasks", 0)
@@ -99,7 +99,7 @@ def test_later_tasks_change_no_earlier_number(kind, change):
             assert after[first_changed:] != before[first_changed:]  # the comparison can tell
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
 @pytest.mark.parametrize("changed", range(TASKS))
 @pytest.mark.parametrize("change", ["flip", "stretch"])
 def test_rows_kept_for_testing_change_nothing_but_their_own_errors(kind, changed, change):
@@ -154,7 +154,7 @@ EDIT = st.sampled_from(HEADER).flatmap(lambda name: st.tuples(st.just(name), st.
 @pytest.mark.slow
 @QUICK
 @given(
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(FEATURE_KINDS),
     first_changed=st.integers(1, TASKS - 1),
     edits=st.lists(st.tuples(st.integers(0, 3 * ROWS - 1), EDIT), min_size=1, max_size=60),
 )
@@ -167,7 +167,7 @@ def test_cells_of_later_tasks_change_no_earlier_number_of_a_table(kind, first_ch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
 @pytest.mark.parametrize(("name", "value"), [(name, v) for name, values in VALUES.items() for v in values[:2]])
 def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name, value):
     rows, before = own_rows(2), usual(kind, "rows", 2)
@@ -179,7 +179,7 @@ def test_a_whole_column_of_later_tasks_changes_no_number_of_the_first(kind, name
 @pytest.mark.slow
 @QUICK
 @given(
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(FEATURE_KINDS),
     changed=st.integers(0, TASKS - 1),
     edits=st.lists(st.tuples(st.integers(0, ROWS), EDIT), min_size=1, max_size=40),
 )
@@ -201,7 +201,7 @@ def test_test_rows_of_a_table_change_nothing_but_their_own_errors(kind, changed,
         assert one == other
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
 def test_words_never_seen_in_the_first_task_and_columns_without_any_value_there_are_learnt_with(kind):
     rows = own_rows(4)
     for i, row in enumerate(rows):
@@ -221,7 +221,7 @@ def test_words_never_seen_in_the_first_task_and_columns_without_any_value_there_
     assert len(numbers_of(bare, kind)) == TASKS
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
 @pytest.mark.parametrize("source", ["tasks", "table"])
 def test_numbers_do_not_depend_on_threads_or_on_which_repetitions_run(kind, source):
     sequence = sequence_of(own_tasks(5)) if source == "tasks" else read(own_rows(5))

@@ -10,7 +10,7 @@ from scipy import stats
 
 import imrc
 from imrc.evaluation import LagTable, RunSettings, decide, draw_task, run_references
-from imrc.evaluation.decision import REFERENCES, STRATEGIES, advise, steps_that_pay, usual_answer
+from imrc.evaluation.decision import REFERENCES, STRATEGY_TITLES, advise, steps_that_pay, usual_answer
 from imrc.evaluation.reproduce import model_as_python
 from imrc.evaluation.splits import repetition_seeds, task_seed
 
@@ -42,7 +42,7 @@ def decided(runs, spread=0.002, usual=None, repetitions=REPETITIONS, **means):
 def test_all_strategies_have_the_error_of_their_run(runs):
     result, references = runs
     found = decide(result, "Toy", references=references)
-    assert [one.name for one in found.strategies] == list(STRATEGIES)
+    assert [one.name for one in found.strategies] == list(STRATEGY_TITLES)
     assert (found.measure, result.balanced("single")) == ("error", None)
     for one in found.strategies:
         run = references if one.name in REFERENCES else result
@@ -111,7 +111,7 @@ CASES = {
 
 @pytest.mark.parametrize(("means", "spread", "best", "advised", "verdict", "action"), CASES.values(), ids=CASES)
 def test_what_is_found_and_to_be_done(runs, means, spread, best, advised, verdict, action):
-    found = decided(runs, spread, "no", **dict(zip(STRATEGIES, means, strict=True)))
+    found = decided(runs, spread, "no", **dict(zip(STRATEGY_TITLES, means, strict=True)))
     assert (found.advice.best, found.advice.advised, found.advice.verdict) == (best, advised, verdict)
     assert "*Toy*" in found.sentence
     assert action in found.action

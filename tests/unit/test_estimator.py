@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import imrc
 from imrc import IMRC
-from imrc.core.learner import RULES
 from imrc.core.presets import PRESETS
 from imrc.features import Representation
+from imrc.wording import RULES
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,7 +6,7 @@ import pytest
 
 import imrc
 from imrc.evaluation import decide, run_references
-from imrc.evaluation.budget import budget_sentence, budget_table, samples_needed
+from imrc.evaluation.budget import budget_sentence, budget_table, samples_to_reach
 from imrc.plots.result import decision_chart
 from imrc.plots.tasks import class_shares, image_strip, sample_images, shares_of
 from imrc.plots.what_if import budget_chart
@@ -73,6 +73,6 @@ def test_samples_needed_are_read_off_the_curve():
         {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40, 10, 40], "value": [0.4, 0.25, 0.3, 0.2]}
     )
     # Half way in error from 10 to 40 is half way in log n.
-    assert samples_needed(table, "forward_backward", 0.25) == pytest.approx(20.0)
+    assert samples_to_reach(table, "forward_backward", 0.25) == pytest.approx(20.0)
     assert "**26 labels** a task alone, **10** with" in budget_sentence(table, 10)
     assert "**more than 40 labels** a task alone, **40** with" in budget_sentence(table, 40)
