@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -90,9 +91,17 @@ class Run(CodeBlock):
         found: list[nodes.Node] = super().run()
         if output:
             found.append(_output(output))
-        if figure is not None:
-            found.append(_drawing(figure, self.options.get("alt", "figure")))
-        return found
+        if figure is None:
+            return found
+        told = self.options.get("alt", "figure")
+        found.append(_drawing(figure, told))
+        return _card(told, found) if self.env.docname == "gallery" else found
+
+
+def _card(told: str, inside: list[nodes.Node]) -> list[nodes.Node]:
+    """Return a thumbnail that opens to the lines and the figure; `figures.js` draws the thumbnail from the figure."""
+    summary = f'<details class="card"><summary><div class="thumb"></div>{html.escape(told)}</summary>'
+    return [nodes.raw("", summary, format="html"), *inside, nodes.raw("", "</details>", format="html")]
 
 
 class Command(SphinxDirective):
@@ -270,6 +279,39 @@ class SettingsTable(SphinxDirective):
         return ["" if value is None else str(getattr(value, "kind", value)) for value in values]
 
 
+class Architecture(SphinxDirective):
+    """``architecture``: the packages in rows, each above those it may import, from the contract that is checked."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a row of boxes for each layer."""
+        project = tomllib.loads(Path(self.env.srcdir).with_name("pyproject.toml").read_text(encoding="utf-8"))
+        contracts = project["tool"]["importlinter"]["contracts"]
+        (layers,) = (one["layers"] for one in contracts if one["name"] == "Data flows one way")
+        rows = [[("pages", "The app, seven pages", "")]]
+        for layer in layers:
+            names = [f"imrc.{name.strip(' ()')}" for name in layer.split(":")]
+            rows.append(
+                [(name, self._title(name), self._page(name)) for name in names if not name.startswith("imrc._")]
+            )
+        drawn = "".join(f"<div>{''.join(map(self._box, row))}</div>" for row in rows if row)
+        return [nodes.raw("", f'<div class="layers">{drawn}</div>', format="html")]
+
+    @staticmethod
+    def _title(name: str) -> str:
+        told = inspect.getdoc(importlib.import_module(name)) or ""
+        return PACKAGES.get(name) or told.split("\n")[0].split(":")[0].rstrip(".")
+
+    def _page(self, name: str) -> str:
+        target = f"reference/api/{name}"
+        return self.env.app.builder.get_relative_uri(self.env.docname, target) if name in PACKAGES else ""
+
+    @staticmethod
+    def _box(box: tuple[str, str, str]) -> str:
+        name, title, link = box
+        shown = f"<code>{name}</code><br>{html.escape(title)}"
+        return f'<a href="{link}">{shown}</a>' if link else f"<span>{shown}</span>"
+
+
 class CommandLine(SphinxDirective):
     """``command-line``: every command with its options, from the parsers themselves."""
 
@@ -393,6 +435,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("command", Command)
     app.add_directive("settings-table", SettingsTable)
     app.add_directive("command-line", CommandLine)
+    app.add_directive("architecture", Architecture)
     app.add_html_math_renderer("mathml", (_inline_math, None), (_display_math, None))
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", escape, priority=100)

@@ -22,7 +22,7 @@ html_title = f"imrc {release}"
 html_baseurl = "https://imrc.example/docs/"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"})]
+html_js_files = [("plotly.min.js", {"defer": "defer"}), ("figures.js", {"defer": "defer"}), "copy.js"]
 # The article is one file with its own script; it is shown as it is.
 html_extra_path = ["article", "llms.txt"]
 html_show_sphinx = html_show_copyright = False

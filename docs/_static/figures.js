@@ -1,9 +1,11 @@
-// Draws the figures of a page from the data that stand in it, in the theme of the page.
+// Draws the figures of a page from the data that stand in it, in the theme of the page; in the gallery also small.
 document.addEventListener("DOMContentLoaded", () => {
-  const places = [...document.querySelectorAll("div.figure")].map((element) => {
+  const places = [...document.querySelectorAll("div.figure")].flatMap((element) => {
     const [light, dark] = [...element.querySelectorAll("script")].map((script) => script.textContent);
     element.replaceChildren();
-    return { element, light, dark, near: false };
+    const thumb = element.closest("details.card")?.querySelector("div.thumb");
+    const full = { element, light, dark, near: false };
+    return thumb ? [full, { ...full, element: thumb, small: true }] : [full];
   });
   const system = matchMedia("(prefers-color-scheme: dark)");
   const scheme = () => {
@@ -15,7 +17,14 @@ document.addEventListener("DOMContentLoaded", () => {
     place.drawn = scheme();
     const figure = JSON.parse(place[place.drawn]);
     const layout = { ...figure.layout, autosize: true, width: undefined, paper_bgcolor: "rgba(0,0,0,0)" };
-    Plotly.newPlot(place.element, figure.data, layout, { responsive: true, displayModeBar: false });
+    if (!place.small) {
+      Plotly.newPlot(place.element, figure.data, layout, { responsive: true, displayModeBar: false });
+      return;
+    }
+    const inner = document.createElement("div");
+    inner.style.transform = `scale(${place.element.clientWidth / 720})`;
+    place.element.replaceChildren(inner);
+    Plotly.newPlot(inner, figure.data, { ...layout, width: 720 }, { staticPlot: true });
   };
   const drawAll = () => places.forEach(draw);
   const watcher = new IntersectionObserver((entries) => {
