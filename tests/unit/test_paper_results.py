@@ -118,10 +118,10 @@ def test_both_readings_of_the_error_are_counted():
     assert "in {} of {} cells with the error of the authors' script".format(*counts["released", "imrc"]) in said
     assert f"in {counts['average', 'imrc'][0]} with the average" in said
     assert f"in {counts['released', 'others'][0]} and {counts['average', 'others'][0]} of" in said
-    assert "in {} of {} cells, those".format(*counts["released", "imrc"]) in first
-    assert "rivals in {} of {};".format(*counts["released", "others"]) in first
+    assert "reproduce {} of the paper's {} IMRC errors".format(*counts["released", "imrc"]) in first
+    assert "and {} of {} of its rivals'".format(*counts["released", "others"]) in first
     absent = cells.missing()["Dataset"].tolist()
-    assert f"{len(absent)} of 12 datasets are not at hand" in first
+    assert f"{len(absent)} of 12 datasets are unavailable" in first
     assert all(title in cells.not_at_hand() for title in absent)
 
 
