@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.description = (
-        "Measure a table of the paper on the datasets on this computer and compare it with the printed values."
-    )
+    parser.description = "Measure a table of the paper on the datasets at hand and compare it with the printed values."
     add_choice(parser, "--kind", KINDS, "which tables", default=["errors"], said="errors", nargs="+")
     add_setting(parser, "n", default=None, said="10; other kinds 10 and 100", nargs="+")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")

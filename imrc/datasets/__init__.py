@@ -62,7 +62,7 @@ __all__ = [
     "suggested_period",
 ]
 
-DEFAULT = "rotated_digits"
+DEFAULT = "six_or_nine"
 """The sequence a visitor sees first."""
 
 
@@ -83,7 +83,7 @@ def names(group: Group | None = None) -> list[str]:
     Examples
     --------
     >>> names()[0], "usenet1" in names("from the paper")
-    ('rotated_digits', True)
+    ('six_or_nine', True)
     """
     return [name for name, entry in entries().items() if group is None or entry.group == group]
 

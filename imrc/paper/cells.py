@@ -42,7 +42,7 @@ _NOT_RUN = {
     "rotated_mnist": "GEM and MER, by far the slowest of the methods, were run at n = 10 and 50 only",
     "utkfaces_grey": "only IMRC was run on this stand-in",
 }
-"""Datasets of which not every cell was measured, and what was."""
+"""Datasets at hand of which not every cell was measured, and what was."""
 
 _NOT_BESIDE = {
     "utkfaces_grey": "the paper has network features, not pixels: its numbers do not belong beside this row",
@@ -176,7 +176,7 @@ def agreement(cells: pd.DataFrame) -> str:
         if len(part)
     ]
     return (
-        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} available datasets, "
+        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
         f"{'; '.join(parts)}."
     )
 
@@ -201,11 +201,11 @@ def _near(error: ErrorKind) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def headline() -> str:
-    """Return in one sentence which of the paper's errors are reproduced, and how many datasets are missing."""
+    """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
     (agree, total), (others, all_others) = _near("released")
     return (
-        f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals'; "
-        f"{len(_absent())} of {len(printed_datasets())} datasets are unavailable"
+        f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
+        f"{all_others}; {len(_absent())} of {len(printed_datasets())} datasets are not at hand"
     )
 
 
@@ -223,8 +223,8 @@ def not_at_hand() -> str:
         for wanted in (True, False)
     )
     return (
-        f"Unavailable: {fetched} can be fetched with the commands in the list of grey cells. {never} "
-        "cannot, because the paper uses features of a network that nobody published."
+        f"Not at hand: {fetched} can be fetched with the commands in the list of grey cells; {never} "
+        "cannot be had, because the paper uses features of a network that nobody published."
     )
 
 

@@ -1,4 +1,4 @@
-"""Other readings of the paper beside the one in use: whether they reproduce more of the printed numbers."""
+"""Other readings of the paper beside the one in use: whether the printed numbers come out again more often."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def run_sweep(
 ) -> SweepReport:
     """Run the waiting cells of a plan; each is in the store before the next one is looked at.
 
-    The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call continues where
+    The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call goes on where
     this one stopped. Only this process writes to the store (StoreError if it cannot); workers need no access to it.
     SchedulerError if a cluster cannot be reached, or is lost.
 

@@ -144,7 +144,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _opened(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Open a store, making it unless `read_only`; an obstacle is a `StoreError`."""
+    """Open a store, making it unless `read_only`; what stands in the way is a `StoreError`."""
     mode = 0
     try:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
