@@ -75,7 +75,7 @@ class Baseline(ABC):
     idea, wins, keeps : str
         For people: what it does, what it wins with, what it keeps between tasks.
     kind : {"published", "reference"}
-        A method of the literature, or a trivial reference.
+        A method of the literature, or a simple baseline.
     needs_task_id : bool
         True: the method must be told to which task a sample to be labelled belongs.
     keeps_old_rules, fixed_old_rules : bool

@@ -43,46 +43,20 @@ def fit_logistic(X: Floats, positive: Floats, ridge: float, *, free_last: bool) 
     """Return argmin over theta of sum_i log-loss(x_i'theta, y_i) + ridge / 2 ||theta||^2, solved in the samples' span.
 
     The last column of X (n, d) is the constant 1; with `free_last` its coefficient is not penalised, and both classes
-    must occur. Stops when the Newton decrement, half of which estimates the distance to the optimal value, is small.
+    must occur.
 
     >>> fit_logistic(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1.0, 0.0]), 1.0, free_last=True).round(4).tolist()
     [0.7408, 0.0]
     """
-    body = X[:, :-1]
-    n, d = body.shape
-    basis = np.linalg.qr(body.T)[0] if d > n else np.eye(d)
-    Z = np.hstack([body @ basis, np.ones((n, 1))])
-    penalty = np.full(Z.shape[1], ridge)
-    if free_last:
-        penalty[-1] = 0.0
-    sign = 2.0 * positive - 1.0
+    from sklearn.linear_model import LogisticRegression
 
-    def objective(theta: Floats) -> float:
-        return float(np.logaddexp(0.0, -sign * (Z @ theta)).sum() + 0.5 * (penalty * theta**2).sum())
-
-    theta = np.zeros(Z.shape[1])
-    value = objective(theta)
-    for _ in range(200):
-        p = expit(Z @ theta)
-        gradient = Z.T @ (p - positive) + penalty * theta
-        hessian = (Z * (p * (1.0 - p))[:, None]).T @ Z
-        hessian[np.diag_indices_from(hessian)] += penalty + 1e-12
-        step = np.linalg.solve(hessian, gradient)
-        decrement = float(gradient @ step)
-        if decrement < 1e-9:
-            theta = theta - step  # so close, a full step lands on the optimum up to rounding
-            break
-        size = 1.0
-        while size > 1e-10:  # halve until the value falls enough (Armijo)
-            trial = theta - size * step
-            trial_value = objective(trial)
-            if trial_value <= value - 0.25 * size * decrement:
-                theta, value = trial, trial_value
-                break
-            size /= 2.0
-        else:
-            break
-    return np.append(basis @ theta[:-1], theta[-1])
+    body, ones = X[:, :-1], X[:, -1:]
+    basis = np.linalg.qr(body.T)[0] if body.shape[1] > len(body) else np.eye(body.shape[1])
+    learner = LogisticRegression(
+        C=1.0 / ridge, solver="newton-cholesky", tol=1e-10, max_iter=200, fit_intercept=free_last
+    ).fit(body @ basis if free_last else np.hstack([body @ basis, ones]), positive)
+    found = np.append(learner.coef_[0], learner.intercept_) if free_last else learner.coef_[0]
+    return np.append(basis @ found[:-1], found[-1])
 
 
 def sparse_code(gram: Floats, products: Floats, sparsity: float) -> Floats:

@@ -38,9 +38,10 @@ def test_logistic_regression_of_ones_own_is_that_of_the_references(sequence, ref
 
 
 def test_a_forest_repeats_exactly_and_stands_in_tables_under_its_name(sequence):
+    mine = RandomForestClassifier(10)
     methods = (
         "imrc",
-        ("my forest", RandomForestClassifier(10)),
+        ("my forest", mine),
         ("piped", make_pipeline(StandardScaler(), logistic())),
     )
     runs = [imrc.evaluate(sequence, n=10, repetitions=2, methods=methods) for _ in range(2)]
@@ -50,6 +51,8 @@ def test_a_forest_repeats_exactly_and_stands_in_tables_under_its_name(sequence):
     table = comparison_table(score_table(runs[0]))
     assert {"own:my forest", "own:piped"} <= set(table["method"])
     assert np.isfinite(runs[0].before["own:my forest"][:, 1:]).all()
+    assert not hasattr(mine, "estimators_"), "what is given is never changed"
+    assert mine.random_state is None
 
 
 def test_a_saved_result_keeps_the_errors_and_not_the_classifier(sequence, tmp_path):
@@ -73,13 +76,6 @@ def test_one_class_only_and_classifiers_that_are_none():
         OwnMethod("x", logistic(), "often")
     with pytest.raises(InputError, match="different names"):
         imrc.evaluate(single_class, n=5, methods=(("x", logistic()), ("x", logistic(2.0))))
-
-
-def test_what_is_given_is_never_changed(sequence):
-    mine = RandomForestClassifier(3)
-    imrc.evaluate(sequence, n=10, repetitions=1, methods=(("mine", mine),))
-    assert not hasattr(mine, "estimators_")
-    assert mine.random_state is None
 
 
 def test_the_size_of_a_rule_is_that_of_its_arrays():
