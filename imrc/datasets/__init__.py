@@ -24,6 +24,7 @@ from imrc.tables import (
     looks_like_identifier,
     open_table,
     possible_periods,
+    prepare_reading,
     read_table,
     sample_csv,
     suggest,
@@ -53,6 +54,7 @@ __all__ = [
     "names",
     "open_table",
     "possible_periods",
+    "prepare_reading",
     "read_table",
     "rotated_digits",
     "sample_csv",
@@ -62,7 +64,7 @@ __all__ = [
     "suggested_period",
 ]
 
-DEFAULT = "six_or_nine"
+DEFAULT = "rotated_digits"
 """The sequence a visitor sees first."""
 
 
@@ -83,7 +85,7 @@ def names(group: Group | None = None) -> list[str]:
     Examples
     --------
     >>> names()[0], "usenet1" in names("from the paper")
-    ('six_or_nine', True)
+    ('rotated_digits', True)
     """
     return [name for name, entry in entries().items() if group is None or entry.group == group]
 

@@ -1,4 +1,4 @@
-"""Image sets through features of a network: published feature files, or files of one's own."""
+"""Image sets through features of a network: published feature files, or files of your own."""
 
 from __future__ import annotations
 

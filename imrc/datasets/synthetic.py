@@ -22,7 +22,7 @@ PERIOD = 8
 
 
 @dataclass(frozen=True)
-class Kind:
+class Motion:
     """A way in which the class means move.
 
     `path` takes standard normal noise (tasks, D), the numbers of the tasks (tasks, 1), the change and the generator,
@@ -53,34 +53,34 @@ def _round(noise: Floats, j: Floats, change: float, generator: np.random.Generat
 
 
 # All there is to a kind. Its place decides what is drawn: a new one comes last.
-KINDS: dict[str, Kind] = {
-    "random_walk": Kind(
+MOTIONS: dict[str, Motion] = {
+    "random_walk": Motion(
         "Drifting means (random walk)",
         "Class means do a random walk: changes are independent and zero-mean, as the paper assumes.",
         _walk,
     ),
-    "independent": Kind(
+    "independent": Motion(
         "Independent tasks",
         "Class means scatter independently around fixed ones: the order of the tasks does not matter.",
         lambda noise, j, change, generator: change * np.sqrt(2.0) * noise,
     ),
-    "identical": Kind(
+    "identical": Motion(
         "Identical tasks",
         "All tasks share one distribution: everything can be pooled.",
         lambda noise, j, change, generator: np.zeros(noise.shape),
     ),
-    "trend": Kind(
+    "trend": Motion(
         "Trend",
         "Class means move along a straight line: changes keep a direction.",
         lambda noise, j, change, generator: 0.5 * change * j * noise[0],
     ),
-    "mean_reverting": Kind(
+    "mean_reverting": Motion(
         "Mean-reverting",
         "Class means wander but are pulled back (autoregression with factor 0.6).",
         _pulled,
     ),
-    "periodic": Kind("Periodic", f"Class means go round with a period of {PERIOD} tasks.", _round),
-    "abrupt": Kind(
+    "periodic": Motion("Periodic", f"Class means go round with a period of {PERIOD} tasks.", _round),
+    "abrupt": Motion(
         "One abrupt change",
         "Class means jump once, half-way; before and after nothing changes.",
         lambda noise, j, change, generator: np.where(j >= len(j) // 2, 5.0 * change * noise[0], 0.0),
@@ -132,7 +132,7 @@ def gaussian_tasks(
     >>> gaussian_tasks("identical", tasks=3, samples=50)
     TaskSequence('identical', 3 tasks, 150 samples, 6 features, 2 classes)
     """
-    check_choice("kind", kind, KINDS)
+    check_choice("kind", kind, MOTIONS)
     tasks = check_int("tasks", tasks, 2, MAX_TASKS)
     samples = check_int("samples", samples, 4, 10_000)
     features = check_int("features", features, 1, 1000)
@@ -140,12 +140,12 @@ def gaussian_tasks(
     change = check_real("change", change, 0.0, 10.0)
     separation = check_real("separation", separation, 0.0, 20.0)
     seed = check_int("seed", seed, 0)
-    generator = np.random.default_rng([seed, list(KINDS).index(kind)])
+    generator = np.random.default_rng([seed, list(MOTIONS).index(kind)])
     start = generator.standard_normal((classes, features))
     start -= start.mean(axis=0)
     start *= separation / 2.0 / np.linalg.norm(start, axis=1, keepdims=True)
     noise = generator.standard_normal((tasks, features))
-    moved = KINDS[kind].path(noise, np.arange(tasks, dtype=np.float64)[:, None], change, generator)
+    moved = MOTIONS[kind].path(noise, np.arange(tasks, dtype=np.float64)[:, None], change, generator)
     means = start + moved[:, None, :]
     result = []
     for j in range(tasks):
@@ -166,7 +166,7 @@ def gaussian_tasks(
         tuple(result),
         name=kind,
         classes=np.arange(classes),
-        description=KINDS[kind].description,
+        description=MOTIONS[kind].description,
         info={
             "source": "made by this program",
             "licence": "MIT",

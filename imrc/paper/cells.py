@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -42,7 +42,7 @@ _NOT_RUN = {
     "rotated_mnist": "GEM and MER, by far the slowest of the methods, were run at n = 10 and 50 only",
     "utkfaces_grey": "only IMRC was run on this stand-in",
 }
-"""Datasets at hand of which not every cell was measured, and what was."""
+"""Datasets of which not every cell was measured, and what was."""
 
 _NOT_BESIDE = {
     "utkfaces_grey": "the paper has network features, not pixels: its numbers do not belong beside this row",
@@ -110,10 +110,8 @@ def time_cells(n: int) -> pd.DataFrame:
     averages = printed_average_seconds() if n == PRINTED_AVERAGE_N else {}
     for key, title in titles.items():
         times = [found[name, key].seconds for name in printed_datasets() if (name, key) in found]
-        mean, printed = sum(times) / len(times) if times else math.nan, averages.get("imrc" if key == "b3" else key)
-        rows.append(
-            ("", title, mean, math.nan, math.nan, len(times), math.nan if printed is None else printed, math.nan)
-        )
+        mean, printed = sum(times) / max(len(times), 1), averages.get("imrc" if key == "b3" else key, math.nan)
+        rows.append(("", title, mean if times else math.nan, math.nan, math.nan, len(times), printed, math.nan))
     return _frame(rows)
 
 
@@ -127,40 +125,40 @@ def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     measured = cells["ours"].notna().groupby(cells["dataset"]).transform("any")
     place = (~measured).astype(int) + 2 * (cells["dataset"] == "")
     cells = cells.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
-    at_hand = {name: datasets.status(name).loadable for name in set(cells["dataset"]) - {"", *STAND_INS}}
-    return cells.assign(gap=cells["ours"] - cells["printed"], why=[_why(cell, at_hand) for cell in cells.itertuples()])
+    here = {name for name in set(cells["dataset"]) - {"", *STAND_INS} if datasets.status(name).loadable}
+    why = [_why(cell, here | set(STAND_INS)) for cell in cells.itertuples()]
+    return cells.assign(gap=cells["ours"] - cells["printed"], why=why)
 
 
 def _title(name: str) -> str:
     return STAND_INS.get(name) or (datasets.entry(name).title if name else "Average running time")
 
 
-def _why(cell: Any, at_hand: Mapping[str, bool]) -> str:  # noqa: ANN401 - a row of a table
+def _why(cell: Any, here: Collection[str]) -> str:  # noqa: ANN401 - a row of a table
     """Return why a cell is without colour, empty if it is not: the missing dataset, method or printed value."""
-    if math.isnan(cell.ours):
-        if not cell.dataset:
-            return "not measured: the method was not timed at this n"
-        if not at_hand.get(cell.dataset, True):
-            return "not measured: the data are not on this computer"
-        return f"not measured: {_NOT_RUN.get(cell.dataset, 'it was not run yet')}"
-    if not math.isnan(cell.printed):
-        return ""
-    return _NOT_BESIDE.get(cell.dataset, "the paper does not print it")
+    if not math.isnan(cell.ours):
+        missing = _NOT_BESIDE.get(cell.dataset, "the paper does not print it")
+        return missing if math.isnan(cell.printed) else ""
+    if not cell.dataset:
+        return "not measured: the method was not timed at this n"
+    if cell.dataset not in here:
+        return "not measured: the data are not on this computer"
+    return f"not measured: {_NOT_RUN.get(cell.dataset, 'it was not run yet')}"
 
 
 def wide(cells: pd.DataFrame, *, milliseconds: bool = False) -> pd.DataFrame:
     """Return the cells as a table of texts: one row per dataset, "ours ± std | printed ± std" in each column."""
     import pandas as pd
 
+    def text(mean: float, spread: float, digits: int) -> str:
+        if milliseconds:
+            return f"{1000 * mean:.{2 if digits == 3 else 0}f}" if math.isfinite(mean) else "–"
+        return with_spread(mean, spread, digits) or "–"
+
     rows: dict[str, dict[str, str]] = {}
     for cell in cells.itertuples():
-        if milliseconds:
-            ours = f"{1000 * cell.ours:.2f}" if math.isfinite(cell.ours) else "–"
-            printed = f"{1000 * cell.printed:.0f}" if math.isfinite(cell.printed) else "–"
-        else:
-            ours = with_spread(cell.ours, cell.std) or "–"
-            printed = with_spread(cell.printed, cell.printed_std, 2) or "–"
-        rows.setdefault(cell.title, {})[cell.column] = f"{ours} | {printed}"
+        both = text(cell.ours, cell.std, 3), text(cell.printed, cell.printed_std, 2)
+        rows.setdefault(cell.title, {})[cell.column] = " | ".join(both)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Dataset").reset_index()
 
 
@@ -176,7 +174,7 @@ def agreement(cells: pd.DataFrame) -> str:
         if len(part)
     ]
     return (
-        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} datasets at hand, "
+        f"Within {decimal(TOLERANCE, 2)} of the printed value are, of {both['dataset'].nunique()} available datasets, "
         f"{'; '.join(parts)}."
     )
 
@@ -201,11 +199,11 @@ def _near(error: ErrorKind) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def headline() -> str:
-    """Return in one sentence what of the paper's errors comes out again, what does not, and what cannot be had."""
+    """Return in one sentence which of the paper's errors are reproduced, and how many datasets are missing."""
     (agree, total), (others, all_others) = _near("released")
     return (
-        f"IMRC's printed errors come out again in {agree} of {total} cells, those of its rivals in {others} of "
-        f"{all_others}; {len(_absent())} of {len(printed_datasets())} datasets are not at hand"
+        f"We reproduce {agree} of the paper's {total} IMRC errors and {others} of {all_others} of its rivals'; "
+        f"{len(_absent())} of {len(printed_datasets())} datasets are unavailable"
     )
 
 
@@ -223,8 +221,8 @@ def not_at_hand() -> str:
         for wanted in (True, False)
     )
     return (
-        f"Not at hand: {fetched} can be fetched with the commands in the list of grey cells; {never} "
-        "cannot be had, because the paper uses features of a network that nobody published."
+        f"Unavailable: {fetched} can be fetched with the commands in the list of grey cells. {never} "
+        "cannot, because the paper uses features of a network that nobody published."
     )
 
 

@@ -15,7 +15,15 @@ import imrc
 from imrc import datasets
 from imrc._checks import InputError, check_choice, check_int
 from imrc.baselines import PUBLISHED, REFERENCES, method_title, parse_method
-from imrc.evaluation.comparison import SCORE_KINDS, ScoreKind, imrc_key, run_methods, score_table, tables_by_cell
+from imrc.evaluation.comparison import (
+    SCORE_KINDS,
+    Progress,
+    ScoreKind,
+    imrc_key,
+    run_methods,
+    score_table,
+    tables_by_cell,
+)
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.significance import Headline
@@ -35,8 +43,8 @@ from imrc.tasks import TaskSequence
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["errors", "window", "backward", "time", "characteristics", "tasks", "growth"]
-KINDS: dict[Kind, str] = {
+TableKind = Literal["errors", "window", "backward", "time", "characteristics", "tasks", "growth"]
+TABLES: dict[TableKind, str] = {
     "errors": "classification error of every method",
     "window": "error of IMRC for W = 2, 4, 6 with b = 3",
     "backward": "error of IMRC for b = 1 to 5 with W = 2",
@@ -55,16 +63,12 @@ TOLERANCE = 0.02
 GROUPS = {"all": (*PUBLISHED, *REFERENCES), "published": PUBLISHED, "references": REFERENCES}
 """Words that stand for several methods."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with (what is running, steps done, steps in all)."""
-Announce = Callable[[str], None]
-
 
 @dataclass(frozen=True)
 class TableRequest:
     """What to measure: which table, on which datasets, with which sizes n and methods; the rest is in the settings."""
 
-    kind: Kind = "errors"
+    kind: TableKind = "errors"
     names: tuple[str, ...] = ()
     sizes: tuple[int, ...] = (10,)
     methods: tuple[str, ...] = (imrc_key("paper"),)  # from `methods_named`
@@ -75,7 +79,7 @@ class TableRequest:
     )
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, get_args(Kind))
+        check_choice("kind", self.kind, get_args(TableKind))
         check_choice("error", self.error, SCORE_KINDS)
         for name in self.names:
             check_choice("datasets", name, datasets.names())
@@ -102,7 +106,7 @@ def methods_named(words: Sequence[str], presets: Sequence[str] = ("paper",)) -> 
     return tuple(dict.fromkeys(names))
 
 
-def at_hand(names: Sequence[str] | None = None, kind: Kind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def at_hand(names: Sequence[str] | None = None, kind: TableKind = "errors") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which datasets can be loaded here and which cannot, of those named or of a table, in its order."""
     usual = datasets_with_settings() if kind in ("window", "backward") else printed_datasets()
     wanted = usual if names is None else tuple(dict.fromkeys(names))
@@ -126,47 +130,42 @@ def how_to_get(name: str) -> str:
 class Runs:
     """Runs of tables measured one after the other; those with the same settings are done once."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress, announce: Callable[[str], None]) -> None:
+        self._progress, self._announce = progress, announce
         self._results: dict[tuple[str, int, RunSettings, str], RunResult] = {}
 
     def of(
-        self,
-        sequence: TaskSequence,
-        settings: RunSettings,
-        methods: Sequence[str],
-        progress: Progress,
-        announce: Announce,
+        self, where: str, sequence: TaskSequence, settings: RunSettings, methods: Sequence[str], varied: str = ""
     ) -> list[RunResult]:
         """Return the results of `run_methods`, of which only those not there yet are run."""
         place = (sequence.name, len(sequence), settings)
         new = [name for name in methods if (*place, name) not in self._results]
-        results = run_methods(sequence, settings, new, progress=progress, announce=announce)
+        results = run_methods(
+            sequence,
+            settings,
+            new,
+            progress=lambda title, *done: self._progress(f"{where}: {title}{varied}", *done),
+            announce=lambda text: self._announce(f"{where.partition('] ')[2]}: {text}"),
+        )
         self._results |= {(*place, name): result for name, result in zip(new, results, strict=True)}
         return [self._results[*place, name] for name in methods]
 
 
-def measure(
-    request: TableRequest,
-    *,
-    progress: Progress | None = None,
-    announce: Announce | None = None,
-    runs: Runs | None = None,
-) -> pd.DataFrame:
+def measure(request: TableRequest, *, progress: Progress | None = None, runs: Runs | None = None) -> pd.DataFrame:
     """Measure a table of the paper, methods as on page *Against others*: a row per dataset, n and method or setting.
 
-    `progress` is called with (what is running, steps done, steps in all), `announce` with a sentence when a method will
-    probably take longer than a minute; `runs` hold what other tables have run, and get what this one runs. Columns:
-    those of `comparison_table`, or setting, b, W; gap is ours minus printed, reproduced within 0.02 or two standard
-    errors, seconds are of a processor and per task.
+    `progress` is called with (what is running, steps done, steps in all); `runs` hold what other tables have run, and
+    get what this one runs. Columns: those of `comparison_table`, or setting, b, W; gap is ours minus printed,
+    reproduced within 0.02 or two standard errors, seconds are of a processor and per task.
     """
     import pandas as pd
 
-    progress, announce, runs = progress or (lambda *_: None), announce or (lambda _: None), runs or Runs()
+    progress = progress or (lambda *_: None)
+    runs = runs or Runs(progress, lambda _: None)
     if not request.names:
         raise InputError("No dataset to measure: none of those asked for is on this computer.")
     sizes = request.sizes if request.kind != "characteristics" else (0,)
     cells = [(name, n) for name in request.names for n in sizes]
-    facts: list[dict[str, Any]] = []
     frames, sequence, loaded = [], None, ""
     for position, (name, n) in enumerate(cells, start=1):
         where = f"[{position}/{len(cells)}] {name}"
@@ -174,30 +173,21 @@ def measure(
         if sequence is None or loaded != name:
             tasks = {} if request.k is None else {"tasks": request.k}
             sequence, loaded = datasets.load(name, seed=request.settings.seed, **tasks), name
+        settings, where = replace(request.settings, n=n or 1), f"{where}, n = {n}"
         if request.kind == "characteristics":
-            facts.append(_characteristics(name, sequence))
-            continue
-
-        def show(title: str, step: int, total: int, where: str = f"{where}, n = {n}") -> None:
-            progress(f"{where}: {title}", step, total)
-
-        def say(text: str, where: str = f"{name}, n = {n}") -> None:
-            announce(f"{where}: {text}")
-
-        settings = replace(request.settings, n=n)
-        if request.kind in ("tasks", "growth"):
-            rows = _curve_rows(request, settings, sequence, show)
-        elif request.kind == "errors":
-            results = runs.of(sequence, settings, request.methods, show, say)
-            scores = score_table(results, plain=True).assign(dataset=name)
-            rows = tables_by_cell(scores, kind=request.error).assign(setting="", b=settings.b, W=settings.learner.W)
-            rows = _with_print(rows.assign(tasks=len(sequence)), request.kind)
+            rows = pd.DataFrame([_characteristics(name, sequence)])
+        elif request.kind in ("tasks", "growth"):
+            rows = _curve_rows(request, settings, sequence, lambda what, *at, on=where: progress(f"{on}: {what}", *at))
         else:
-            found = _setting_rows(request, settings, sequence, runs, show, say)
-            rows = _with_print(pd.DataFrame(found).assign(dataset=name, n=n, tasks=len(sequence)), request.kind)
+            if request.kind == "errors":
+                scores = score_table(runs.of(where, sequence, settings, request.methods), plain=True)
+                rows = tables_by_cell(scores.assign(dataset=name), kind=request.error)
+                rows = rows.assign(setting="", b=settings.b, W=settings.learner.W)
+            else:
+                rows = pd.DataFrame(_setting_rows(request, settings, sequence, runs, where)).assign(dataset=name, n=n)
+            rows = _with_print(rows.assign(tasks=len(sequence)), request.kind)
         frames.append(rows)
-    table = pd.DataFrame(facts) if facts else pd.concat(frames, ignore_index=True)
-    return table.assign(
+    return pd.concat(frames, ignore_index=True).assign(
         kind=request.kind,
         error_kind=request.error,
         features=request.settings.features.kind,
@@ -236,12 +226,7 @@ def _characteristics(name: str, sequence: TaskSequence) -> dict[str, Any]:
 
 
 def _setting_rows(
-    request: TableRequest,
-    settings: RunSettings,
-    sequence: TaskSequence,
-    runs: Runs,
-    progress: Progress,
-    announce: Announce,
+    request: TableRequest, settings: RunSettings, sequence: TaskSequence, runs: Runs, where: str
 ) -> list[dict[str, Any]]:
     """Return IMRC with other W or b, and for running times the other methods as they are."""
     varied, values = ("W", WINDOWS) if request.kind == "window" else ("b", BACKWARD_STEPS)
@@ -249,16 +234,13 @@ def _setting_rows(
     for method in request.methods:
         if method.startswith("imrc:"):
             for value in values:
-                varied_run = replace(settings, W=value) if varied == "W" else replace(settings, b=value)
-
-                def show(title: str, step: int, total: int, value: int = value) -> None:
-                    progress(f"{title}, {varied} = {value}", step, total)
-
-                (result,) = runs.of(sequence, varied_run, [method], show, announce)
-                title = f"IMRC ({method.partition(':')[2]}), {varied} = {value}"
+                own: Any = {varied: value}
+                said = f", {varied} = {value}"
+                (result,) = runs.of(where, sequence, replace(settings, **own), [method], said)
+                title = f"IMRC ({method.partition(':')[2]}){said}"
                 rows.append(_setting_row(result, method, title, f"{varied}{value}", request.error))
         elif request.kind == "time":
-            (result,) = runs.of(sequence, settings, [method], progress, announce)
+            (result,) = runs.of(where, sequence, settings, [method])
             rows.append(_setting_row(result, method, method_title(method), "", request.error))
     return rows
 
@@ -284,7 +266,7 @@ def _setting_row(result: RunResult, method: str, title: str, setting: str, error
     }
 
 
-def _with_print(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+def _with_print(table: pd.DataFrame, kind: TableKind) -> pd.DataFrame:
     """Put the printed values beside ours."""
     printed, seconds = [], []
     for row in table.itertuples():

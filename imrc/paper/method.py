@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pkgutil import resolve_name
 
 _MOMENTS = "imrc.core.moments.sample_moments"
 _FORWARD_CHANGE = "imrc.core.change.forward_change"
@@ -147,13 +145,7 @@ def short_name(function: str) -> str:
     >>> short_name("imrc.core.rules_01.ZeroOneRules.step"), short_name("imrc.core.recursions.revise")
     ('ZeroOneRules.step', 'revise')
     """
-    return ".".join(function.split(".")[_modules(function) :])
-
-
-def _modules(name: str) -> int:
-    """Return how many parts of a dotted name are modules: classes begin with a capital letter, modules do not."""
-    parts = name.split(".")
-    return next((i for i, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
+    return str(resolve_name(function).__qualname__)
 
 
 def lines_of(function: str) -> str:
@@ -182,19 +174,6 @@ NOTATION = tuple(
 """The paper's table of notation: what, for single-task, forward, backward, forward and backward; its name here."""
 
 
-def function(name: str) -> Callable[..., Any]:
-    """Return the function a dotted name stands for.
-
-    >>> function("imrc.core.change.forward_change").__name__
-    'forward_change'
-    """
-    parts, modules = name.split("."), _modules(name)
-    found: Any = importlib.import_module(".".join(parts[:modules]))
-    for part in parts[modules:]:
-        found = getattr(found, part)
-    return found  # type: ignore[no-any-return]  # a function by its name
-
-
 def source(name: str) -> str:
     """Return the source of the function a dotted name stands for, without the spaces a method begins with."""
-    return inspect.cleandoc("\n" + inspect.getsource(function(name)))
+    return inspect.cleandoc("\n" + inspect.getsource(resolve_name(name)))

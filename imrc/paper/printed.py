@@ -1,4 +1,4 @@
-"""Errors printed in the paper, to stand beside ours."""
+"""Errors printed in the paper, to compare with ours."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def printed_errors(dataset: str, n: int) -> dict[str, tuple[float, float]]:
 def printed_error(dataset: str, n: int, method: str) -> tuple[float, float]:
     """Return mean and standard deviation printed for a method, NaN where there is none.
 
-    IMRC's stand beside its forward-and-backward rule, whatever the preset.
+    IMRC's are compared with its forward-and-backward rule, whatever the preset.
     """
     return printed_errors(dataset, n).get(method_in_print(method), (math.nan, math.nan))
 
@@ -90,7 +90,7 @@ STAND_INS = {
     "utkfaces_grey": "UTKFaces (ours: 32 × 32 pixels)",
     "covertype_60": "Covertype (first 60 tasks)",
 }
-"""What stands in for one of the paper's datasets where its features are not at hand, or where not every method was run
+"""What replaces one of the paper's datasets if its features are not available, or where not every method was run
 on all of it: a row of its own, without print."""
 
 

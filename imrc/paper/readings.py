@@ -1,4 +1,4 @@
-"""Other readings of the paper beside the one in use: whether the printed numbers come out again more often."""
+"""Other readings of the paper beside the one in use: whether they reproduce more of the printed numbers."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imrc._checks import check_int
 from imrc._types import Floats
-from imrc.evaluation.comparison import imrc_key
+from imrc.evaluation.comparison import Progress, imrc_key
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.run import iter_run
 from imrc.evaluation.settings import RunSettings
@@ -21,8 +21,6 @@ from imrc.tasks import TaskSequence
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Progress = Callable[[str, int, int], None]
 
 LONGEST = 100
 """Tasks of the longest window."""
@@ -48,8 +46,7 @@ def lengths_shown(longest: int) -> tuple[int, ...]:
     (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 20, 25, 30)
     """
     sparse = np.round(10.0 * 10.0 ** (0.1 * np.arange(1, 11))) if longest > 10 else np.empty(0)
-    found = [*range(1, min(longest, 10) + 1), *(int(k) for k in sparse if k < longest), longest]
-    return tuple(sorted(set(found)))
+    return tuple(sorted({*range(1, min(longest, 10) + 1), *(int(k) for k in sparse if k < longest), longest}))
 
 
 def window_errors(
@@ -95,32 +92,17 @@ def window_table(
 
     rows = []
     for n in possible_sizes(sequence, sizes):
-
-        def show(done: int, total: int, n: int = n) -> None:
-            if progress is not None:
-                progress(f"n = {n}", done, total)
-
-        errors, windows = window_errors(sequence, replace(settings, n=n), show)
+        said = (lambda *done, n=n: progress(f"n = {n}", *done)) if progress else None
+        errors, windows = window_errors(sequence, replace(settings, n=n), said)
         for rule, values in errors.items():
             ratios = values / np.where(errors["single"] > 0, errors["single"], np.nan)
             for k in lengths_shown(values.shape[1]):
                 error, ratio = Headline.of(values[:, k - 1]), Headline.of(ratios[:, k - 1])
-                rows.append(
-                    {
-                        "dataset": sequence.name,
-                        "n": n,
-                        "k": k,
-                        "method": imrc_key(settings.preset, rule),
-                        "rule": rule,
-                        "windows": int(windows[k - 1]),
-                        "error": error.mean,
-                        "stderr": error.stderr,
-                        "ratio": ratio.mean,
-                        "ratio_stderr": ratio.stderr,
-                        "repetitions": settings.repetitions,
-                    }
-                )
-    table = pd.DataFrame(rows)
+                means = error.mean, error.stderr, ratio.mean, ratio.stderr
+                rows.append((n, k, imrc_key(settings.preset, rule), rule, int(windows[k - 1]), *means))
+    names = ["n", "k", "method", "rule", "windows", "error", "stderr", "ratio", "ratio_stderr"]
+    table = pd.DataFrame(rows, columns=names).assign(repetitions=settings.repetitions)
+    table.insert(0, "dataset", sequence.name)
     halves = {f"{name}half": half_width(table[f"{name}stderr"], settings.repetitions) for name in ("", "ratio_")}
     return table.assign(**halves)
 
