@@ -291,7 +291,11 @@ class Architecture(SphinxDirective):
         for layer in layers:
             names = [f"imrc.{name.strip(' ()')}" for name in layer.split(":")]
             rows.append(
-                [(name, self._title(name), self._page(name)) for name in names if not name.startswith("imrc._")]
+                [
+                    (name, self._title(name), self._page(name))
+                    for name in names
+                    if not name.startswith(("imrc._", "imrc.cli"))
+                ]
             )
         drawn = "".join(f"<div>{''.join(map(self._box, row))}</div>" for row in rows if row)
         return [nodes.raw("", f'<div class="layers">{drawn}</div>', format="html")]
@@ -393,8 +397,8 @@ class _Page(HTMLParser):
         """Note what a tag links to, and what it is called."""
         values = dict(attrs)
         self.places |= {values[name] or "" for name in ("id", "name") if name in values}
-        # What leaves a frame leads to the app around it, and is shown there only.
-        if values.get("target") != "_top":
+        # What leaves a frame leads to the app around it, and is shown there only. A page's own address is no link.
+        if values.get("target") != "_top" and values.get("rel") != "canonical":
             self.links += [(tag, values[name] or "") for name in ("href", "src") if name in values]
 
 

@@ -1,4 +1,4 @@
-"""Names of types that stand in signatures all over the library."""
+"""Names of types that signatures use all over the library."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Every number is one of `imrc.core.theory`, at the rate of change rho = d^2 / sigma^2 of a diagnosis with its interval,
 or at a guess of it. In both directions: `effective_samples_of` says what n samples a task, k tasks and b backward steps
-are worth, `needed` which of them reach a wish. A learning curve turns effective samples into errors and back.
+are worth, `needed` which of them reach a target. A learning curve turns effective samples into errors and back.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def needed(ess: float, vary: Vary, n: float, k: int, b: int, rho: float, of: Pla
 
 @dataclass(frozen=True)
 class Way:
-    """How one of n, k and b alone reaches a wish."""
+    """How one of n, k and b alone reaches a target."""
 
     vary: Vary  #: Which.
     value: int | None  #: The smallest that does; None: impossible.
@@ -119,7 +119,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Plan:
-    """What n samples a task, k tasks and b backward steps are worth, and what else would reach a wish."""
+    """What n samples a task, k tasks and b backward steps are worth, and what else would reach a target."""
 
     n: int  #: Samples a task.
     k: int  #: Tasks.
@@ -169,7 +169,7 @@ def make_plan(rate: Rate, n: int, k: int, b: int, *, ess: float | None = None, o
 def plan_table(plan: Plan) -> pd.DataFrame:
     """Return effective samples as each of n, k and b varies, with the band that the interval of the rate gives.
 
-    Columns vary, x, value, low, high; far enough to show what a wish takes, where it can be fulfilled.
+    Columns vary, x, value, low, high; far enough to show what a target takes, if it can be reached.
 
     >>> table = plan_table(make_plan(Rate.guess(0.1), 10, 20, 3))
     >>> table.query("vary == 'b' and x == 3")["value"].round(2).tolist()

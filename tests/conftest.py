@@ -1,6 +1,8 @@
 """Data, golden files and random instances shared by the tests."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,12 +31,23 @@ def compiled() -> None:
     """Every kernel is compiled: for tests with limits of time or with processes side by side. See below."""
 
 
+# The kernels beside those of the solvers, by what needs them.
+OTHER_KERNELS = """
+import imrc
+from imrc.baselines import PUBLISHED
+imrc.diagnostics.assess(imrc.datasets.load("rotated_digits", tasks=5))
+imrc.evaluate(imrc.datasets.load("identical", tasks=3, samples=60), n=5, repetitions=1, methods=PUBLISHED)
+"""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     """Compile once before there are several processes: side by side each would compile for itself."""
     from imrc.solvers import warm_up
 
-    warm_up()
+    with subprocess.Popen([sys.executable, "-c", OTHER_KERNELS], cwd=ROOT) as others:
+        warm_up()
+    assert others.returncode == 0
 
 
 @pytest.hookimpl(tryfirst=True)

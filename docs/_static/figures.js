@@ -22,9 +22,9 @@ document.addEventListener("DOMContentLoaded", () => {
       return;
     }
     const inner = document.createElement("div");
-    inner.style.transform = `scale(${place.element.clientWidth / 720})`;
+    inner.style.transform = `scale(${place.element.clientWidth / 560})`;
     place.element.replaceChildren(inner);
-    Plotly.newPlot(inner, figure.data, { ...layout, width: 720 }, { staticPlot: true });
+    Plotly.newPlot(inner, figure.data, { ...layout, width: 560 }, { staticPlot: true });
   };
   const drawAll = () => places.forEach(draw);
   const watcher = new IntersectionObserver((entries) => {

@@ -10,22 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from imrc import datasets
-from imrc._checks import InputError, check_int, did_you_mean
+from imrc._checks import DataError, InputError, check_int, did_you_mean
 from imrc.core.settings import SETTINGS, Setting
-from imrc.datasets import DataError
+from imrc.tables.given import OPTIONS, tasks_from
 from imrc.tasks import TaskSequence
 
-FILE_OPTIONS = (
-    *("label", "task", "block", "period", "exclude", "include", "words", "threshold", "max_categories", "min_samples"),
-    *("newest", "dayfirst", "decimal", "header", "sheet"),
-)
+CUT = ("target", "by", "every", "period")
+"""Options without which no file becomes tasks, in the short help; others are in `imrc.tables.given.OPTIONS`."""
 
 
 def _threshold(text: str) -> float | str:
     return text if text == "median" else float(text)
 
 
-def _data(text: str) -> str:
+def data(text: str) -> str:
     """Return the name of a dataset or the path of a file; argparse turns the error into a message and status 2."""
     looks_like_file = bool(Path(text).suffix) or os.sep in text or Path(text).is_file()
     if text in datasets.names() or looks_like_file:
@@ -44,36 +42,33 @@ def _value(one: Setting, text: str) -> Any:  # noqa: ANN401 - a number or a word
         raise argparse.ArgumentTypeError(f"{text!r} is not understood; possible: {one.possible}.{hint}") from None
 
 
-def add_sequence(
-    parser: argparse.ArgumentParser,
-    *,
-    optional: bool = False,
-    tasks: str = "number of tasks (default: the dataset's, all of a file)",
-) -> None:
+def add_sequence(parser: argparse.ArgumentParser, *, tasks: str = "number of tasks (default: all there are)") -> None:
     """Add the positional argument DATA and the options that cut a file into tasks; `tasks` is what ``-k`` says."""
-    parser.add_argument(
-        "dataset",
-        type=_data,
-        metavar="DATA",
-        nargs="?" if optional else None,
-        help=f"a dataset ({', '.join(datasets.names())}), or a file of your own: CSV, TSV, Excel, Parquet, ARFF",
-    )
+    about = "a dataset (imrc datasets lists them), or a file of your own: CSV, TSV, Excel, Parquet, ARFF"
+    parser.add_argument("dataset", type=data, metavar="DATA", help=about)
     parser.add_argument("-k", "--k", type=int, help=tasks)
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that cut a file into tasks."""
+    parser.add_argument("--target", "--label", metavar="COLUMN", help="of a file: column to predict")
+    cut = parser.add_mutually_exclusive_group()
+    cut.add_argument("--by", "--task", metavar="COLUMN", help="of a file: column whose values are the tasks")
+    rows = "of a file: rows per task in file order, instead of --by"
+    cut.add_argument("--every", "--block", type=int, metavar="ROWS", help=rows)
+    dates = "one task per, if --by holds dates: value, day, week, month, quarter or year"
+    parser.add_argument("--period", help=dates)
     own = parser.add_argument_group("a file of your own", "What columns mean; see the documentation, Your own file.")
-    own.add_argument("--target", "--label", dest="label", metavar="COLUMN", help="column to predict")
-    cut = own.add_mutually_exclusive_group()
-    cut.add_argument("--by", "--task", dest="task", metavar="COLUMN", help="column whose values are the tasks")
-    rows = "rows per task in file order, instead of --by"
-    cut.add_argument("--every", "--block", dest="block", type=int, metavar="ROWS", help=rows)
-    own.add_argument("--period", help="one task per, if --by holds dates: value, day, week, month, quarter or year")
     own.add_argument("--exclude", nargs="+", metavar="COLUMN", help="columns not to learn from")
-    own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns of numbers that are names, used as words")
-    own.add_argument(
-        "--threshold", type=_threshold, metavar="VALUE", help="two classes of a label of numbers: above it (or median)"
-    )
-    own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
-    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
     own.add_argument("--include", nargs="+", metavar="COLUMN", help="columns to use though they look like identifiers")
+    own.add_argument("--words", nargs="+", metavar="COLUMN", help="columns of numbers that are names, used as words")
+    two = "two classes of a label of numbers: above it (or median)"
+    own.add_argument("--threshold", type=_threshold, metavar="VALUE", help=two)
+    own.add_argument("--max-categories", type=int, metavar="N", help="most 0/1 columns per category")
+    empty = "share of missing values in the first task above which a column of numbers is left out"
+    own.add_argument("--max-missing", type=float, metavar="SHARE", help=empty)
+    own.add_argument("--min-samples", type=int, metavar="ROWS", help="leave out tasks with fewer rows")
     own.add_argument("--newest", type=int, metavar="TASKS", help="keep so many tasks at the end")
     yes_or_no = argparse.BooleanOptionalAction
     own.add_argument("--dayfirst", action=yes_or_no, help="1/2/2020 is the 1st of February, or the 2nd of January")
@@ -126,34 +121,38 @@ def add_choice(
     parser.add_argument(flag, choices=tuple(words), default=default, nargs=nargs, help=text)
 
 
-def sequence_of(options: argparse.Namespace) -> TaskSequence:
-    """Return the sequence the arguments ask for."""
-    given: dict[str, Any] = {
-        name: getattr(options, name) for name in FILE_OPTIONS if getattr(options, name) is not None
-    }
-    if options.dataset in datasets.names():
+def reading_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how the arguments cut a file, as `imrc.tasks_from` takes it."""
+    given = {name: value for name, value in vars(options).items() if name in (*CUT, *OPTIONS) and value is not None}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+
+
+def check_reading(dataset: str, given: Mapping[str, Any]) -> None:
+    """Raise InputError where a file is to be cut and the arguments do not say how, or a dataset that is cut already."""
+    path = Path(dataset)
+    if dataset in datasets.names():
         if given:
             name = next(iter(given)).replace("_", "-")
-            raise InputError(f"--{name} is for files of your own; {options.dataset} is cut into tasks already.")
+            raise InputError(f"--{name} is for files of your own; {dataset} is cut into tasks already.")
+    elif not path.is_file():
+        raise DataError(f"{path} is not on this computer. Give the path of a file, or one of {datasets.names()}.")
+    elif "target" not in given or not {"by", "every"} & set(given):
+        table = datasets.open_table(path)
+        found = datasets.suggest(table)
+        cut = f"--by {found.task!r}" if found.task else f"--every {found.block}"
+        raise DataError(
+            f"{path} needs --target and either --by or --every, for example --target {found.label or 'COLUMN'!r} "
+            f"{cut}. Its columns: {', '.join(table.names[:30])}{' …' if len(table.names) > 30 else ''}."
+        )
+
+
+def sequence_of(options: argparse.Namespace) -> TaskSequence:
+    """Return the sequence the arguments ask for; what was decided while a file was read is put into its notes."""
+    given = reading_of(options)
+    check_reading(options.dataset, given)
+    if options.dataset in datasets.names():
         tasks = {} if options.k is None else {"tasks": options.k}
         return datasets.load(options.dataset, seed=options.seed, **tasks)
-    path = Path(options.dataset)
-    if not path.is_file():
-        raise DataError(f"{path} is not on this computer. Give the path of a file, or one of {datasets.names()}.")
-    if "label" not in given or not {"task", "block"} & set(given):
-        raise DataError(_what_is_missing(path))
-    given.update({name: tuple(given[name]) for name in ("exclude", "include", "words") if name in given})
-    sequence = datasets.read_table(path, **given)
+    sequence = tasks_from(options.dataset, **given)
     options.notes = list(sequence.info["warnings"])
     return sequence if options.k is None else sequence.head(check_int("k", options.k, 1, len(sequence)))
-
-
-def _what_is_missing(path: Path) -> str:
-    table = datasets.open_table(path)
-    suggested = datasets.suggest(table)
-    label = suggested.label or "COLUMN"
-    cut = f"--by {suggested.task!r}" if suggested.task else f"--every {suggested.block}"
-    return (
-        f"{path} needs --target and either --by or --every, for example --target {label!r} {cut}. "
-        f"Its columns: {', '.join(table.names[:30])}{' …' if len(table.names) > 30 else ''}."
-    )

@@ -112,7 +112,8 @@ def _state(file: datasets.RemoteFile, path: Path) -> tuple[str, str]:
 def _print_rows(options: argparse.Namespace, rows: list[dict[str, Any]], **columns: str) -> None:
     """Print rows; the table has these columns, each under a title."""
     cells = [[str(row[key]) for key in columns] for row in rows]
-    print_as(options, rows, rows, lambda: print_table([*columns.values()], cells, left=len(columns)))
+    told = {"files" if "file" in columns else "datasets": rows}
+    print_as(options, rows, told, lambda: print_table([*columns.values()], cells, left=len(columns)))
 
 
 def run(options: argparse.Namespace) -> int:

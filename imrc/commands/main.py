@@ -33,7 +33,21 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that asks what was meant where an option or a word is not known."""
+    """A parser with a short help, that asks what was meant where an option or a word is not known.
+
+    Options in groups of their own are in the help of ``--help-all`` only: few people need them.
+    """
+
+    def format_help(self) -> str:
+        own, groups = self._actions, self._action_groups
+        rest = [action for group in groups[2:] for action in group._group_actions]
+        if not rest:
+            return super().format_help()
+        self._actions, self._action_groups = [action for action in own if action not in rest], groups[:2]
+        try:
+            return f"{super().format_help()}\n--help-all shows {len(rest)} more options.\n"
+        finally:
+            self._actions, self._action_groups = own, groups
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401
         options, unknown = super().parse_known_args(args, namespace)
@@ -48,6 +62,14 @@ class _Parser(argparse.ArgumentParser):
         except argparse.ArgumentError as error:
             error.message += f".{did_you_mean(value, map(str, action.choices or ()))}"
             raise
+
+
+class _HelpAll(argparse.Action):
+    """Print the help with all options."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(argparse.ArgumentParser.format_help(parser), end="")
+        parser.exit()
 
 
 def _anywhere() -> argparse.ArgumentParser:
@@ -70,6 +92,8 @@ def parser(*names: str) -> argparse.ArgumentParser:
         own = commands.add_parser(name, help=words)
         if name in (names or COMMANDS):
             _module(name).add_options(own)
+            if len(own._action_groups) > 2:
+                own.add_argument("--help-all", action=_HelpAll, nargs=0, help="show this and all other options")
             if name != "app":
                 formats = own.add_mutually_exclusive_group()
                 formats.add_argument("--json", action="store_true", help="print JSON instead of text")

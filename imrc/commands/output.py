@@ -24,15 +24,21 @@ _EVERY_S, _EVERY_IN_LOGS_S = 0.1, 10.0
 
 
 def print_as(
-    options: argparse.Namespace, rows: Sequence[Mapping[str, Any]], told: object, text: Callable[[], object]
+    options: argparse.Namespace,
+    rows: Sequence[Mapping[str, Any]],
+    told: Mapping[str, Any],
+    text: Callable[[], object] = lambda: None,
 ) -> None:
     """Print a result as asked for: `told` as JSON, `rows` as CSV, and otherwise what `text` prints for people.
 
-    What was decided when a file was read is in JSON too, with a `schema` and its `version`.
+    JSON is an object with a `schema` and its `version`, and what was decided when a file was read.
     """
     if options.json:
-        told = {"schema": f"imrc.{options.command}", "version": 1, **told} if isinstance(told, dict) else told
-        print_json({**told, "notes": options.notes} if isinstance(told, dict) and "notes" in options else told)
+        notes = {"notes": options.notes} if "notes" in options else {}
+        told = plain({"schema": f"imrc.{options.command}", "version": 1, **notes, **told})
+        # Where the output cannot show every character, JSON has a way to write them all.
+        unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+        print(json.dumps(told, indent=2, ensure_ascii=not unicode, allow_nan=False))
     elif options.csv:
         print_csv(rows)
     else:
@@ -42,13 +48,6 @@ def print_as(
 def say(text: str) -> None:
     """Print a remark on stderr, beside any output."""
     print(text, file=sys.stderr, flush=True)
-
-
-def print_json(value: object) -> None:
-    """Print a value as JSON; JSON has no NaN or infinity, so they become null."""
-    # Where the output cannot show every character, JSON has a way to write them all.
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(plain(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def warn(sequence: TaskSequence, n: float | None = None) -> None:

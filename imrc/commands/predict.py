@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import warnings
 from pathlib import Path
+from typing import Any
 
-from imrc.commands.output import print_as, print_json, print_table, records, say
+from imrc.commands.output import print_as, print_table, records, say
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,14 +31,14 @@ def run(options: argparse.Namespace) -> int:
         say(f"imrc: {note}")
     if options.output is None:
         if options.json:
-            print_json({"notes": model.notes, "rows": records(scored)})
+            print_as(options, [], {"notes": model.notes, "rows": records(scored)})
         else:
             print(csv_text(scored), end="")
         return 0
     Path(options.output).write_text(csv_text(scored), encoding="utf-8")
     answers = scored.iloc[:, -1 - len(model.classes)].tolist()
     counts = {str(name): answers.count(name) for name in model.classes.tolist()}
-    told = {"file": options.output, "rows": len(scored), "classes": counts, "notes": model.notes}
+    told: dict[str, Any] = {"file": options.output, "rows": len(scored), "classes": counts, "notes": model.notes}
     rows = [{"class": name, "rows": count} for name, count in counts.items()]
     shown = [[name, f"{count:,}", f"{count / len(scored):.1%}"] for name, count in counts.items()]
     print_as(options, rows, told, lambda: print_table(["class", "rows", "share"], shown))

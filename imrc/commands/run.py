@@ -43,14 +43,14 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
 def add_settings(parser: argparse.ArgumentParser, **usual: str) -> None:
     """Add the sequence and all settings of a run; `usual` says what becomes of those that have no default here."""
     add_sequence(parser)
-    for name in (*NUMBERS, "preset", "features"):
+    rest = parser.add_argument_group("settings, and overrides of the preset and the representation")
+    for name in ("n", "b", "preset", "repetitions", "seed", "W", "features"):
         own: dict[str, Any] = {"default": None, "said": usual[name]} if name in usual else {}
-        add_setting(parser, name, **own)
+        add_setting(parser if name in ("n", "b", "preset", "repetitions") else rest, name, **own)
     scenarios = {name: scenario.sentence for name, scenario in SCENARIOS.items()}
-    add_choice(parser, "--scenario", scenarios, "what is judged", default="continual")
-    custom = parser.add_argument_group("overrides of the preset and the representation")
+    add_choice(rest, "--scenario", scenarios, "what is judged", default="continual")
     for name in (*OVERRIDES, *MAPPED):
-        add_setting(custom, name, default=None, said=SETTINGS[name].default)
+        add_setting(rest, name, default=None, said=SETTINGS[name].default)
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:

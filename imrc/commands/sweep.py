@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from functools import partial
@@ -13,8 +12,8 @@ from imrc import datasets
 from imrc._checks import InputError
 from imrc._folders import default_store_path
 from imrc.baselines import registry
-from imrc.commands.arguments import add_setting
-from imrc.commands.output import ProgressLine, print_table, say
+from imrc.commands.arguments import add_reading, add_setting, check_reading, data, reading_of
+from imrc.commands.output import ProgressLine, print_as, print_table, records, say
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS
 from imrc.evaluation import SCENARIOS
@@ -29,10 +28,11 @@ FAILED = 1
 
 _EPILOG = """\
 A combination that makes no sense is left out, one that changes nothing is run once; the plan says which and why.
-A line of the file is the name of an option, and one value or a list: n = [10, 50], presets = "paper", seeds = "0:4".
+A line of the file is the name of an option, and one value or a list: n = [10, 50], presets = "paper", seeds = "0:4";
+how files of your own are cut stands in a section [reading]: target = "rain", every = 300.
 
-Each finished cell (one repetition of one method) is kept at once. Stopped by Ctrl-C, kill or a power cut, the same
-command goes on where it stopped. Exit status: 0 done, 2 bad input, 1 failure (also if single cells failed) or stopped.
+Each finished cell (one repetition of one method) is kept at once. After Ctrl-C, kill or a power cut, the same command
+continues where it stopped. Exit status: 0 done, 2 bad input, 1 failure (also if single cells failed) or stopped.
 """
 
 
@@ -40,37 +40,44 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = "Run every combination of datasets, representations, n, k, b, W, presets, methods and seeds."
     parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
-    what = parser.add_argument_group("what to run (several values each)")
-    what.add_argument(
-        "--file", metavar="FILE.toml", help="read the values from a TOML file; flags replace what it says"
-    )
-    what.add_argument("--datasets", nargs="+", choices=datasets.names(), metavar="NAME", help="see: imrc datasets")
-    for name, flag in {"features": "", "n": "", "k": "", "b": "", "W": "", "preset": "presets"}.items():
-        usual = {"k": "the dataset's", "features": own_features(DEFAULT).kind}.get(name, SETTINGS[name].default)
-        add_setting(what, name, flag=flag, default=None, said=usual, nargs="+")
-    what.add_argument("--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc.")
-    what.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
-    what.add_argument("--scenario", choices=SCENARIOS, help="what is judged, see imrc run --help. Default: continual.")
-    add_setting(what, "repetitions", default=None, said=SETTINGS["repetitions"].default)
+    parser.add_argument("--file", metavar="FILE.toml", help="read values from a TOML file; flags replace what it says")
+    sources = "datasets (imrc datasets lists them), or files of your own"
+    parser.add_argument("--datasets", nargs="+", type=data, metavar="DATA", help=sources)
+    add_reading(parser)
     how = parser.add_argument_group("how")
+    usual = {"k": "the dataset's", "features": own_features(DEFAULT).kind}
+    for name, where in {"n": parser, "k": parser, "b": parser, "preset": parser, "W": how, "features": how}.items():
+        said, flag = usual.get(name, SETTINGS[name].default), "presets" if name == "preset" else ""
+        add_setting(where, name, flag=flag, default=None, said=said, nargs="+")
+    parser.add_argument(
+        "--methods", nargs="+", metavar="METHOD", help=f"of imrc, {', '.join(registry)}. Default: imrc."
+    )
+    parser.add_argument("--seeds", nargs="+", metavar="SEED", help="numbers or ranges: 0:10 is 0 to 9. Default: 0.")
+    add_setting(parser, "repetitions", default=None, said=SETTINGS["repetitions"].default)
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
+    export = "at the end, write every cell to it, or to .parquet"
+    parser.add_argument("--export", type=Path, metavar="FILE.csv", help=export)
+    scenario = "what is judged, see imrc run --help-all. Default: continual."
+    how.add_argument("--scenario", choices=SCENARIOS, help=scenario)
     place = "where results are kept (default: $IMRC_STORE, else a file in your folder for data)"
     how.add_argument("--store", type=Path, metavar="PATH", help=place)
     how.add_argument("--jobs", type=int, metavar="N", help="worker processes (default: one per core)")
     how.add_argument("--scheduler", metavar="ADDRESS", help="use the workers of a Dask cluster: tcp://HOST:8786")
-    how.add_argument("--dry-run", action="store_true", help="show the plan and run nothing")
-    how.add_argument(
-        "--export", type=Path, metavar="FILE.csv", help="at the end, write every cell to it, or to .parquet"
-    )
 
 
 def _spec(options: argparse.Namespace) -> SweepSpec:
     values = {} if options.file is None else read_toml(options.file)
     known = {name: getattr(options, name) for name in (*FACTORS, "repetitions", "scenario")}
     given = {name: value for name, value in known.items() if value is not None}
+    if reading := reading_of(options):
+        given["reading"] = {**values.get("reading", {}), **reading}
     if options.file is None and "datasets" not in given:
         raise InputError("Name at least one dataset with --datasets, or a file with --file (imrc sweep --help).")
     where = "the command" if options.file is None else Path(options.file).name + (" with flags" if given else "")
-    return SweepSpec.from_values({**values, **given}, where)
+    spec = SweepSpec.from_values({**values, **given}, where)
+    for name in set(spec.datasets) - set(datasets.names()):
+        check_reading(name, spec.reading)
+    return spec
 
 
 def _show(line: ProgressLine, report: SweepReport) -> None:
@@ -97,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         if options.store is None:
             path.parent.mkdir(parents=True, exist_ok=True)
         with ResultStore(path) as store:
-            return _sweep(spec, store, options, options.jobs or cores())
+            return _sweep(spec, store, options)
     except (StoreError, SchedulerError) as error:
         say(f"imrc: {error}")
     except OSError as error:
@@ -105,26 +112,31 @@ def run(options: argparse.Namespace) -> int:
     return FAILED
 
 
-def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace, jobs: int) -> int:
+def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace) -> int:
     plan = plan_sweep(spec, store, progress=lambda name: say(f"Looking at {name} …") if sys.stderr.isatty() else None)
     say(plan.in_words())
     say(f"Results: {store.path}")
+    options.notes = plan.notes
     if options.dry_run:
-        if options.json:
-            print(json.dumps({"cells": len(plan.cells), "stored": len(plan.done), "notes": plan.notes}))
+        print_as(options, [], {"cells": len(plan.cells), "stored": len(plan.done)})
         return 0
+    goes_on = "the same command goes on from there."
     try:
         with ProgressLine() as line:
-            report = run_sweep(plan, store, jobs=jobs, scheduler=options.scheduler, progress=partial(_show, line))
+            report = run_sweep(
+                plan, store, jobs=options.jobs or cores(), scheduler=options.scheduler, progress=partial(_show, line)
+            )
     except KeyboardInterrupt:
         done = f"{sum(cell.key in store for cell in plan.cells)} of {len(plan.cells)} cells"
-        say(f"imrc: stopped. {done} are in {store.path}; the same command goes on from there.")
+        say(f"imrc: stopped. {done} are in {store.path}; {goes_on}")
         return FAILED
     except SchedulerError as error:
-        raise SchedulerError(f"{error} Finished cells are kept; the same command goes on from there.") from error
+        raise SchedulerError(f"{error} Finished cells are kept; {goes_on}") from error
     for cell, failure in report.failed:
         say(f"Failed: {cell.title}: {failure.message}" + (f"\n{failure.details}" if options.debug else ""))
-    _print_summary(plan, store, options)
+    table = summary_table(plan, store)
+    rows = records(table)
+    print_as(options, rows, {"rows": rows}, lambda: _print(*summary_lines(table, spec.scenario), plan))
     if options.export is not None:
         say(f"{options.export}: {store.export(options.export)} rows, every cell of the store.")
     if report.failed:
@@ -132,12 +144,7 @@ def _sweep(spec: SweepSpec, store: ResultStore, options: argparse.Namespace, job
     return FAILED if report.failed else 0
 
 
-def _print_summary(plan: SweepPlan, store: ResultStore, options: argparse.Namespace) -> None:
-    table = summary_table(plan, store)
-    if options.json or options.csv:
-        print(table.to_json(orient="records") if options.json else table.to_csv(index=False).rstrip("\n"))
-        return
-    same, lines = summary_lines(table, plan.spec.scenario)
+def _print(same: str, lines: list[dict[str, str]], plan: SweepPlan) -> None:
     if plan.spec.scenario != "continual":
         print(SCENARIOS[plan.spec.scenario].sentence)
     if same:

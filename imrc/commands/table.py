@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from imrc import datasets
 from imrc._checks import InputError
@@ -17,17 +15,26 @@ from imrc.core.settings import SETTINGS
 from imrc.evaluation import RunSettings
 from imrc.evaluation.comparison import SCORE_KINDS
 from imrc.features import FeatureSpec
-from imrc.paper.measure import GROUPS, KINDS, Kind, Runs, TableRequest, at_hand, how_to_get, measure, methods_named
+from imrc.paper.measure import (
+    GROUPS,
+    TABLES,
+    Runs,
+    TableKind,
+    TableRequest,
+    at_hand,
+    how_to_get,
+    measure,
+    methods_named,
+)
 from imrc.solvers import warm_up
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.description = "Measure a table of the paper on the datasets at hand and compare it with the printed values."
-    add_choice(parser, "--kind", KINDS, "which tables", default=["errors"], said="errors", nargs="+")
+    parser.description = (
+        "Measure a table of the paper on the datasets on this computer and compare it with the printed values."
+    )
+    add_choice(parser, "--kind", TABLES, "which tables", default=["errors"], said="errors", nargs="+")
     add_setting(parser, "n", default=None, said="10; other kinds 10 and 100", nargs="+")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's that are on this computer")
     parser.add_argument(
@@ -48,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, "repetitions", said=f"{SETTINGS['repetitions'].default}; the paper has 50")
 
 
-def request_of(options: argparse.Namespace, kind: Kind) -> tuple[TableRequest, tuple[str, ...]]:
+def request_of(options: argparse.Namespace, kind: TableKind) -> tuple[TableRequest, tuple[str, ...]]:
     """Return what to measure for one table, and the datasets that are not on this computer."""
     methods = methods_named(options.methods, options.preset)
     alone = all(name.startswith("imrc:") for name in methods)
@@ -80,21 +87,20 @@ def run(options: argparse.Namespace) -> int:
     requests = [request_of(options, kind) for kind in dict.fromkeys(options.kind)]
     if options.csv and len(requests) > 1:
         raise InputError("--csv writes one table: give one --kind, or take --json.")
-    runs, found = Runs(), []
+    found = []
     with ProgressLine() as line:
+        runs = Runs(line.show, line.say)
         # Compiled first, so that no measured time includes it.
         warm_up(lambda _share, text: line.show(text))
         for request, missing in requests:
-            table = measure(request, progress=line.show, announce=line.say, runs=runs)
-            found.append((table, request, missing))
-    told = [_told(*one) for one in found]
-    print_as(options, told[0]["rows"], told if len(told) > 1 else told[0], lambda: print_tables(found))
+            found.append((measure(request, progress=line.show, runs=runs), request, missing))
+    tables = [
+        {
+            "request": dict(vars(request), settings=request.settings.to_json()),
+            "rows": records(table),
+            "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
+        }
+        for table, request, missing in found
+    ]
+    print_as(options, records(found[0][0]), {"tables": tables}, lambda: print_tables(found))
     return 0
-
-
-def _told(table: pd.DataFrame, request: TableRequest, missing: Sequence[str]) -> dict[str, Any]:
-    return {
-        "request": dict(vars(request), settings=request.settings.to_json()),
-        "rows": records(table),
-        "missing": [{"dataset": name, "how": how_to_get(name)} for name in missing],
-    }

@@ -12,7 +12,7 @@ import numpy as np
 
 from imrc._checks import DataError, InputError
 from imrc.commands.arguments import add_sequence, add_setting, sequence_of
-from imrc.commands.output import print_csv, print_json, say, warn
+from imrc.commands.output import print_as, print_csv, say, warn
 from imrc.wording import feature_names_or_numbers, listed, number, p_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.npz",
         type=Path,
         help="go on from this file if it is there, and write it at the end, as in a cron job. With it, or with "
-        "--follow, the last value of --task waits until a later one shows that it is complete",
+        "--follow, the last value of --by waits until a later one shows that it is complete",
     )
     parser.add_argument("--follow", action="store_true", help="read the file again as it grows, until the alarm")
     add_setting(parser, "features", default="automatic")
@@ -89,7 +89,7 @@ def _read(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace
         warn(sequence)
     if begins and (note := watcher.dependence(sequence)):
         say(f"imrc: {note} The alarm is for independent rows.")
-    may_grow = (options.follow or options.state is not None) and options.task is not None
+    may_grow = (options.follow or options.state is not None) and options.by is not None
     for arrival in watcher.read(sequence, len(sequence) - may_grow):
         arrivals.append(arrival)
         gone = _empty(sequence, arrival.task - 1) - _empty(sequence, arrival.task - 2)
@@ -124,18 +124,14 @@ def _show(arrival: Arrival, options: argparse.Namespace, *, header: bool) -> Non
 
 def _end(watcher: Watcher, arrivals: list[Arrival], options: argparse.Namespace) -> None:
     limit, at = 1.0 / watcher.alarm.alpha, watcher.alarm.alarm
+    # The first task is not tested, and the second has nothing before it.
+    task = None if at is None else at + 2
     if options.json:
-        # The first task is not tested, and the second has nothing before it.
-        found = {
-            "alpha": watcher.alarm.alpha,
-            "tasks": watcher.tasks,
-            "alarm": None if at is None else at + 2,
-            "notes": options.notes,
-        }
-        print_json({**found, "arrivals": [vars(arrival) for arrival in arrivals]})
+        alarm = {"alpha": watcher.alarm.alpha, "tasks": watcher.tasks, "alarm": task}
+        print_as(options, [], {**alarm, "arrivals": [vars(arrival) for arrival in arrivals]})
     elif not options.csv:
-        said = "No alarm" if at is None else f"ALARM since task {at + 2}"
         print(
-            f"{said} in {watcher.tasks} tasks. The evidence reaches {limit:g} with probability {watcher.alarm.alpha:g} "
-            "at most if rows are independent and nothing changes."
+            f"{'No alarm' if task is None else f'ALARM since task {task}'} in {watcher.tasks} tasks. The evidence "
+            f"reaches {limit:g} with probability {watcher.alarm.alpha:g} at most if rows are independent and nothing "
+            "changes."
         )

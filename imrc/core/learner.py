@@ -27,7 +27,7 @@ from imrc.wording import RULES
 class StepUpdate:
     """What one step learnt: the newest task under all rules, and the b tasks before it again.
 
-    `choices` is what past data decided: the share (0 to 1) of each rate of change in the rules of tasks at hand, "rate
+    `choices` is what past data decided: the share (0 to 1) of each rate of change in the rules of tasks so far, "rate
     0" (all tasks alike) to "rate inf" (the task alone), and "penalty", its factor; empty if nothing.
     """
 

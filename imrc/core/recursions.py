@@ -35,7 +35,7 @@ def combine(tau: Floats, s: Floats, tau_other: Floats, s_other: Floats) -> tuple
 
 
 def predict(tau_fwd: Floats, s_fwd: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Estimate of a task before any of its samples is seen: the one before it, with the change d^2 between them added.
+    """Estimate of a task before it has any samples: the one before it, with the change d^2 between them added.
 
     For a task h steps ahead d is the sum of h changes.
     """

@@ -7,7 +7,7 @@
 3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
    share in the rule of a task to come (`_losses_before`, `predicted`).
 4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
-   log losses gives each its share in the rules of tasks at hand, backward ones too (`_losses_at`, `_learn_tasks`).
+   log losses gives each its share in the rules of tasks so far, backward ones too (`_losses_at`, `_learn_tasks`).
 5. For the task to come there is one candidate more, whose coefficients move linearly in time (`_Store.parameters`).
 """
 
@@ -218,14 +218,14 @@ class LogLossLearner:
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
 
     def shares(self) -> tuple[Floats, Floats]:
-        """Return the shares of the candidates in the rules of tasks at hand, and in that of the task to come."""
+        """Return the shares of the candidates in the rules of tasks so far, and in that of the task to come."""
         if not self._compared:
             return np.array([1.0, 0.0]), np.array([1.0, 0.0])
         starts = np.array([one.start for one in self.candidates])
         return self._at.shares(starts[self._still]), self._before.shares(starts)
 
     def choices(self) -> dict[str, float]:
-        """Return the shares in the rules of tasks at hand by rate, and the factor of the penalty they give."""
+        """Return the shares in the rules of tasks so far by rate, and the factor of the penalty they give."""
         shares = self.shares()[0]
         rates = {f"rate {self.candidates[c].rate:g}": float(shares[place]) for place, c in enumerate(self._still)}
         return rates | {"penalty": float(np.exp(shares @ np.log(self._penalties[self._still])))}

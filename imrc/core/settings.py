@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "k",
             "Tasks k",
-            "Length of the sequence. Digits that turn and synthetic sequences are cut anew into k tasks; of others the "
+            "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             20,
             (2, MAX_TASKS),
@@ -116,8 +116,8 @@ SETTINGS: dict[str, Setting] = {
             "W",
             "Window W",
             "The number of recent changes from which the size of a change is estimated. As in the paper: how many "
-            "squared differences are averaged, eq. (7), 2 unless said otherwise. The recommended preset sums what was "
-            "predicted of the last W tasks when they arrived, and of all of them unless said otherwise.",
+            "squared differences are averaged, eq. (7), by default 2. The recommended preset judges each rate by what "
+            "it predicted of the last W tasks when they arrived, by default of all tasks.",
             None,
             (1, 100),
             {"all": "all"},

@@ -1,4 +1,4 @@
-"""What a run says a practitioner should do: the strategies at hand, which is best, how sure that is, what it is worth.
+"""What a run says a practitioner should do: the strategies, which is best, how sure that is, what it is worth.
 
 Learning forward and backward is not compared with learning each task alone only: the first things anybody would try
 are always answering the most frequent class, and one rule for everything so far.
@@ -238,8 +238,8 @@ def decide(
         notes.append(_rare_note(as_text(rare), strategies, plain))
     elif result.rare_class:
         notes.append(
-            f"“{as_text(result.rare_class)}” is rare, and errors before learning are not counted class by class: who "
-            "never gives that answer is seldom wrong here."
+            f"“{as_text(result.rare_class)}” is rare, and errors before learning are not counted class by class: a "
+            "model that never predicts it is rarely wrong here."
         )
     advice = advise(errors)
     finding = _finding(advice, errors, words, rare, result.settings.scenario)
@@ -256,7 +256,7 @@ def _rare_note(rare: str, strategies: tuple[Strategy, ...], plain: Mapping[str, 
     found = ", ".join(f"{one.title} {decimal(one.recall)}" for one in strategies if one.recall is not None)
     errors = ", ".join(f"{one.title} {decimal(float(plain[one.name].mean()))}" for one in strategies)
     return (
-        f"“{rare}” is rare, and who never gives that answer is seldom wrong. So the balanced error is shown: the mean "
+        f"“{rare}” is rare, and a model that never predicts it is rarely wrong. The error shown is balanced: the mean "
         f"of the error rates on “{rare}” and on all else, .500 for guessing. Share of “{rare}” found (recall): "
         f"{found}. Plain errors: {errors}."
     )

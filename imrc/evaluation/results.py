@@ -303,7 +303,7 @@ class RunResult(Columns):
         """Return the paired difference of two rules' headline errors (negative: `rule` is better), with its interval.
 
         This is the one rule for "more than noise": two-sided 95 % paired t interval over repetitions. The main rule of
-        the scenario (forward and backward learning, unless said otherwise) against single-task learning is the planned
+        the scenario (forward and backward learning, by default) against single-task learning is the planned
         comparison and stands alone; the other rules and methods of the run are corrected by Holm's method, see
         `imrc.evaluation.significance.paired_differences`. With one repetition there is no interval and nothing is
         clear.

@@ -379,7 +379,7 @@ def evaluate(
         the same draws and the same features.
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
-        the newest task only; the next task, before any of its labels is seen. See `imrc.evaluation.scenarios`. All but
+        the newest task only; the next task, before it has any labels. See `imrc.evaluation.scenarios`. All but
         "multi_task" are one and the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,

@@ -74,7 +74,7 @@ SCENARIOS: dict[ScenarioName, Scenario] = {
     "next_task": Scenario(
         "Tomorrow's task",
         "concept drift, test then train",
-        "The next task is tested before any of its labels is seen; the rule comes from the tasks before it.",
+        "The next task is tested before it has any labels. Its rule comes from the tasks before it.",
         "before",
         ("single", "forward"),
     ),

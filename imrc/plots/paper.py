@@ -360,7 +360,7 @@ PANELS = {"n": "Samples per task n", "k": "Number of tasks k", "b": "Backward st
 
 
 def running_time_curves(table: pd.DataFrame) -> go.Figure:
-    """Draw the time per task against n, k and b, a panel each, from zero; the fixed values stand in the panel's title.
+    """Draw the time per task against n, k and b, a panel each, from zero; the panel's title holds the fixed values.
 
     `table` has columns varied ("n", "k" or "b"), n, k, b and ms_per_task. ValueError: it has no row to draw.
     """

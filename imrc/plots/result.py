@@ -420,7 +420,7 @@ RATES = {
 
 
 def run_choices(result: RunResult) -> go.Figure:
-    """Return the share of each rate of change in the rules of tasks at hand, step by step, mean over repetitions."""
+    """Return the share of each rate of change in the rules of tasks so far, step by step, mean over repetitions."""
     x, traces = np.arange(1, result.n_tasks + 1), Traces()
     mode = "lines+markers" if len(x) <= 40 else "lines"
     for name, (title, colour) in RATES.items():

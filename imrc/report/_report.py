@@ -218,7 +218,7 @@ class Report:
         return tuple(said)
 
     def planned(self, *, ess: float | None = None, error: float | None = None, of: Place = "mean") -> Plan:
-        """Return which samples, tasks or backward steps would reach a wish.
+        """Return which samples, tasks or backward steps would reach a target.
 
         Parameters
         ----------

@@ -147,7 +147,7 @@ def constants_sentence(stand_in: PlugIn) -> str:
 
 
 def kappa_sentence(limit: AdmissibleKappa) -> str:
-    """State the kappa that the paper allows for the data at hand.
+    """State the kappa that the paper allows for these data.
 
     >>> print(kappa_sentence(AdmissibleKappa(6.65, 81.8)))
     κ allowed by the remark after Theorem 1: max(M / min σ, 2 M / min d) = max(6.7, 82) = 82.

@@ -160,7 +160,7 @@ def comparison_summary(table: pd.DataFrame, title: str) -> str:
     counts = {
         "clearly better": int((verdicts == "better").sum()),
         "clearly worse": int((verdicts == "worse").sum()),
-        "not to be told apart from it": int((verdicts == "no clear difference").sum()),
+        "statistically tied with it": int((verdicts == "no clear difference").sum()),
     }
     parts = [f"{count} {'are' if count > 1 else 'is'} {what}" for what, count in counts.items() if count]
     others = f"{len(verdicts)} others" if len(verdicts) > 1 else "one other"

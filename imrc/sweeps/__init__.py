@@ -2,7 +2,7 @@
 
 A sweep is a list of *cells*: one repetition of one method on one sequence with one set of values. A cell has a key,
 the hash of everything its numbers depend on: data, the settings its method uses, seed and repetition, and the version
-of the method. Finished cells are kept in a `ResultStore`, one SQLite file, so a sweep that was stopped goes on where it
+of the method. Finished cells are kept in a `ResultStore`, one SQLite file, so a stopped sweep continues where it
 stopped, and no cell is run twice.
 
 Examples

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
 import threading
 import time
@@ -26,9 +25,12 @@ from imrc.evaluation.scenarios import HeadlineKind
 from imrc.features import VERSION as FEATURES
 from imrc.features import WITH_FREQUENCIES, FeatureSpec
 from imrc.solvers import warm_up
+from imrc.tables.given import tasks_from
 from imrc.tasks import TaskSequence
+from imrc.wording import plain
 
-_KINDS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
+ERRORS: tuple[HeadlineKind, ...] = ("average", "newest", "lag", "released", "before")
+"""Errors that are kept of a cell."""
 _lock = threading.Lock()
 # Compiled, or loaded, before the first cell of a process is timed.
 _compiled = cache(warm_up)
@@ -111,12 +113,13 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
 class Cell:
     """One piece of a sweep. A worker with other code, or other data under the name, reports it as failed."""
 
-    dataset: str
+    dataset: str  # or the path of a file
     tasks: int
     fingerprint: str  # of the sequence
     settings: RunSettings  # one method, its k None
     repetition: int  # from 0
     code: str
+    reading: tuple[tuple[str, Any], ...] = ()  # how a file is cut into tasks: options of `imrc.tasks_from`
 
     @cached_property
     def key(self) -> str:
@@ -153,14 +156,21 @@ class Failure:
 
 # A worker meets cells in the order of the plan: the few things used last are kept, nothing is loaded for every cell.
 @lru_cache(maxsize=4)
-def sequence_of(dataset: str, tasks: int | None, seed: int) -> TaskSequence:
-    """Return the first k tasks of a dataset (cut anew where it is made so)."""
-    entry = datasets.entry(dataset)
-    if seed and not entry.seeded:
-        return sequence_of(dataset, tasks, 0)
-    if tasks is None or entry.cuts_anew:
-        return datasets.load(dataset, seed=seed, **({} if tasks is None else {"tasks": tasks}))
-    return sequence_of(dataset, None, seed).head(tasks)
+def sequence_of(dataset: str, tasks: int | None, seed: int, reading: tuple[tuple[str, Any], ...] = ()) -> TaskSequence:
+    """Return the first k tasks of a dataset (cut anew where it is made so), or of a file."""
+    entry = None if is_file(dataset) else datasets.entry(dataset)
+    if seed and not (entry and entry.seeded):
+        return sequence_of(dataset, tasks, 0, reading)
+    if tasks is not None and not (entry and entry.cuts_anew):
+        return sequence_of(dataset, None, seed, reading).head(tasks)
+    if entry is None:
+        return tasks_from(dataset, **dict(reading))
+    return datasets.load(dataset, seed=seed, **({} if tasks is None else {"tasks": tasks}))
+
+
+def is_file(dataset: str) -> bool:
+    """Return whether a name is the path of somebody's own file."""
+    return dataset not in datasets.names()
 
 
 @cache
@@ -172,12 +182,10 @@ def _versions() -> str:
 def _rows(result: RunResult) -> tuple[dict[str, Any], ...]:
     rows = []
     for rule in result.error_tables:
-        errors = {kind: float(result.per_repetition(rule, kind)[0]) for kind in _KINDS}
-        row: dict[str, Any] = {kind: None if math.isnan(error) else error for kind, error in errors.items()}
-        row["rule"] = rule
-        row["risk"] = float(result.risk_tables[rule].average()[0]) if rule in result.risk_tables else None
+        row: dict[str, Any] = {kind: float(result.per_repetition(rule, kind)[0]) for kind in ERRORS}
+        row["risk"] = result.risk_tables[rule].average()[0] if rule in result.risk_tables else None
         row["ess"] = effective_samples(result, rule).mean if rule in result.ess_tables else None
-        rows.append(row)
+        rows.append({"rule": rule, **plain(row)})
     return tuple(rows)
 
 
@@ -196,7 +204,7 @@ def _run(cell: Cell) -> Record:
     started = time.perf_counter()
     with single_thread():
         with _lock:
-            sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed)
+            sequence = sequence_of(cell.dataset, cell.tasks, cell.settings.seed, cell.reading)
             if sequence.fingerprint != cell.fingerprint:
                 raise RuntimeError(f"{cell.dataset} on {here} holds other data than where the sweep was started.")
             if method == "imrc":

@@ -20,7 +20,8 @@ from imrc.sweeps.plan import SweepPlan
 from imrc.sweeps.store import ResultStore
 
 Outcome = Record | Failure
-Workers = tuple[Callable[[Callable[[Cell], Outcome], Cell], "Future[Outcome]"], int]
+Run = Callable[[Cell], Outcome]
+Workers = tuple[Callable[[Run, Cell], "Future[Outcome]"], int]
 """What hands a cell to a worker, and how many may be handed out at a time."""
 
 _START_S = 30.0
@@ -49,23 +50,22 @@ class SweepReport:
         return self.ran + self.stored_before + self.shared
 
 
-def _here(run: Callable[[Cell], Outcome], cell: Cell) -> Future[Outcome]:
+def _here(run: Run, cell: Cell) -> Future[Outcome]:
     """Run a cell in this process."""
     future: Future[Outcome] = Future()
     future.set_result(run(cell))
     return future
 
 
-def _start_worker(parent: int) -> None:
-    """Prepare a worker process: Ctrl-C is the parent's business, and nothing is computed for a parent that is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_with(parent: int) -> None:
+    """End this worker process when its parent is gone: nobody takes what it computes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
     if os.name == "posix":
-
-        def watch() -> None:
-            while os.getppid() == parent:
-                time.sleep(0.5)
-            os._exit(1)
-
         threading.Thread(target=watch, name="imrc-parent", daemon=True).start()
 
 
@@ -73,12 +73,12 @@ def _pool(count: int) -> Any:  # noqa: ANN401 - joblib has no types
     from joblib.externals.loky import ProcessPoolExecutor
 
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
-    pool = ProcessPoolExecutor(count, initializer=_start_worker, initargs=(os.getpid(),), env=one)
-    # What is ignored here the new processes ignore from their first moment on, before they have imported anything.
+    pool = ProcessPoolExecutor(count, initializer=_end_with, initargs=(os.getpid(),), env=one)
+    # The first call starts the processes. Ctrl-C is ignored meanwhile, and by them from their first moment on.
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     try:
-        pool.submit(int)  # the first call starts the processes
+        pool.submit(int)
     finally:
         if main:
             signal.signal(signal.SIGINT, before or signal.SIG_DFL)
@@ -93,14 +93,12 @@ def _processes(count: int) -> Iterator[Workers]:
     """
     pool = _pool(count)
 
-    def submit(run: Callable[[Cell], Outcome], cell: Cell) -> Future[Outcome]:
+    def submit(run: Run, cell: Cell) -> Future[Outcome]:
         nonlocal pool
-        try:
-            future: Future[Outcome] = pool.submit(run, cell)
-        except BrokenExecutor:
-            pool = _pool(count)
-            future = pool.submit(run, cell)
-        return future
+        with contextlib.suppress(BrokenExecutor):
+            return pool.submit(run, cell)  # type: ignore[no-any-return]
+        pool = _pool(count)
+        return pool.submit(run, cell)  # type: ignore[no-any-return]
 
     try:
         yield submit, 2 * count  # one that runs and one that waits
@@ -147,16 +145,16 @@ def _outcome(future: Future[Outcome]) -> Outcome | None:
     """Return what a cell gave, None if its process ended."""
     try:
         return future.result()
-    except CancelledError:
-        raise
     except BrokenExecutor:
         return None
     except Exception as error:  # of the worker, for example it has no imrc: `run_cell` returns what goes wrong in it
+        if isinstance(error, CancelledError):
+            raise
         return Failure(f"{type(error).__name__}: {error}")
 
 
 def _finished(
-    queue: deque[Cell], workers: Workers, run: Callable[[Cell], Outcome], stored: Callable[[str], bool]
+    queue: deque[Cell], workers: Workers, run: Run, stored: Callable[[str], bool]
 ) -> Generator[tuple[Cell, Outcome | None], None, None]:
     """Run cells; yield each with what it gave, in the order in which they finish, or with None if it is stored by now.
 
@@ -192,11 +190,11 @@ def run_sweep(
     jobs: int = 1,
     scheduler: str | None = None,
     progress: Callable[[SweepReport], None] | None = None,
-    run: Callable[[Cell], Outcome] = run_cell,
+    run: Run = run_cell,
 ) -> SweepReport:
     """Run the waiting cells of a plan; each is in the store before the next one is looked at.
 
-    The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call goes on where
+    The numbers do not depend on where cells run or in which order. Stopped at any moment, the same call continues where
     this one stopped. Only this process writes to the store (StoreError if it cannot); workers need no access to it.
     SchedulerError if a cluster cannot be reached, or is lost.
 
@@ -223,12 +221,11 @@ def run_sweep(
                 if outcome is not None:
                     # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
                     queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
+            # Workers start and compile before the first cell: that says nothing about the speed.
             now = time.monotonic()
+            first_at = first_at or now
             report.cell = cell
-            done = report.ran + len(report.failed) - 1
-            if first_at is None:
-                first_at = now  # workers start and compile before: that says nothing about the speed
-            elif done > 0:
+            if (done := report.ran + len(report.failed) - 1) > 0:
                 report.seconds_left = (now - first_at) / done * (report.total - report.done - len(report.failed))
             if progress is not None:
                 progress(report)

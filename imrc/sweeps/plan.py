@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from imrc import datasets
 from imrc._checks import InputError
@@ -17,7 +16,7 @@ from imrc.evaluation import SCENARIOS, Headline, RunSettings, largest_n
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.significance import with_error
 from imrc.features import FeatureSpec
-from imrc.sweeps.cell import Cell, code_version, sequence_of, uses
+from imrc.sweeps.cell import Cell, code_version, is_file, sequence_of, uses
 from imrc.sweeps.spec import FACTORS, SweepSpec
 from imrc.sweeps.store import ResultStore
 from imrc.tasks import TaskSequence
@@ -37,7 +36,9 @@ class SweepPlan:
     spec: SweepSpec
     cells: tuple[Cell, ...]  # each once; those of one sequence and representation one after another
     done: frozenset[str]  # keys of cells that are in the store already
-    notes: tuple[str, ...]  # one sentence for each kind of combination that was left out or merged
+    notes: tuple[
+        str, ...
+    ]  # one sentence for each kind of combination that was left out or merged, and on reading files
 
     @property
     def waiting(self) -> tuple[Cell, ...]:
@@ -63,15 +64,18 @@ def plan_sweep(
     """
     cells: dict[str, Cell] = {}
     notes: Counter[str] = Counter()
+    read: list[str] = []
     for name in spec.datasets:
         if progress is not None:
             progress(name)
-        for k, seed in product(_tasks(spec, name, notes), spec.seeds):
-            sequence = sequence_of(name, k, seed)
+        reading = tuple(spec.reading.items()) if is_file(name) else ()
+        read += sequence_of(name, None, 0, reading).info["warnings"] if is_file(name) else ()
+        for k, seed in product(_tasks(spec, name, reading, notes), spec.seeds):
+            sequence = sequence_of(name, k, seed, reading)
             for settings in _settings(spec, name, sequence, seed, notes):
                 code = code_version(settings.methods[0])
                 for repetition in range(spec.repetitions):
-                    cell = Cell(name, len(sequence), sequence.fingerprint, settings, repetition, code)
+                    cell = Cell(name, len(sequence), sequence.fingerprint, settings, repetition, code, reading)
                     if cell.key in cells:
                         notes[_merged(settings)] += 1
                     else:
@@ -80,13 +84,16 @@ def plan_sweep(
     if not cells:
         raise InputError(f"No combination of the sweep makes sense. {' '.join(said)}")
     done = frozenset() if store is None else frozenset(filter(store.__contains__, cells))
-    return SweepPlan(spec, tuple(cells.values()), done, said)
+    return SweepPlan(spec, tuple(cells.values()), done, (*read, *said))
 
 
-def _tasks(spec: SweepSpec, name: str, notes: Counter[str]) -> Iterator[int | None]:
-    most = datasets.entry(name).max_tasks
+def _tasks(
+    spec: SweepSpec, name: str, reading: tuple[tuple[str, object], ...], notes: Counter[str]
+) -> Iterator[int | None]:
     if not spec.k:
         yield None
+        return
+    most = len(sequence_of(name, None, 0, reading)) if is_file(name) else datasets.entry(name).max_tasks
     for k in spec.k:
         if k <= most:
             yield k
@@ -128,11 +135,9 @@ def _settings(
 
 
 def _merged(settings: RunSettings) -> str:
-    method = settings.methods[0]
-    if method == "imrc":
-        return "Run once: combinations that are the same"
+    said, method = "Run once: combinations that are the same", settings.methods[0]
     unused = [name for name in ("b", "W") if name not in uses(settings)]
-    return f"Run once: combinations that are the same: {method} does not use {', '.join(unused)} or presets"
+    return said if method == "imrc" else f"{said}: {method} does not use {', '.join(unused)} or presets"
 
 
 def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
@@ -147,11 +152,14 @@ def summary_table(plan: SweepPlan, store: ResultStore) -> pd.DataFrame:
     frame = store.frame(key=list(position)).sort_values("key", key=lambda keys: keys.map(position), kind="stable")
     rows = []
     for run, cells in frame.groupby([*_RUN, "rule"], dropna=False, sort=False):
-        row = dict(zip([*_RUN, "rule"], run, strict=True)) | {"cells": len(cells)} | dict(cells[_MEANS].mean())
-        for kind in _ERRORS:
-            headline = Headline.of(cells[kind].to_numpy(dtype=np.float64))
-            row |= {f"error_{kind}": headline.mean, f"stderr_{kind}": headline.stderr}
-        rows.append(row)
+        headlines = {kind: Headline.of(cells[kind].to_numpy("float64")) for kind in _ERRORS}
+        rows.append(
+            dict(zip([*_RUN, "rule"], run, strict=True))
+            | {"cells": len(cells)}
+            | {f"error_{kind}": headline.mean for kind, headline in headlines.items()}
+            | {f"stderr_{kind}": headline.stderr for kind, headline in headlines.items()}
+            | dict(cells[_MEANS].mean())
+        )
     errors = [f"{what}_{kind}" for kind in _ERRORS for what in ("error", "stderr")]
     return pd.DataFrame(rows, columns=[*_RUN, "rule", "cells", *errors, *_MEANS])
 
@@ -162,27 +170,26 @@ def summary_lines(table: pd.DataFrame, scenario: ScenarioName = "continual") -> 
     A line holds single-task learning beside IMRC's main rule in the scenario, with the error it averages; columns that
     say nothing are left out.
     """
-    import pandas as pd
-
     if table.empty:
         return "No cell of this sweep is finished.", []
     # IMRC without a window uses all changes so far.
     table = table.assign(W=table["W"].astype(object).where(table["W"].notna() | (table["method"] != "imrc"), "all"))
+    table["dataset"] = [Path(name).name for name in table["dataset"]]
     # A method that does not use b or W says nothing about the others.
     values = {column: list(table[column].dropna().unique()) for column in _RUN[:6]}
-    single = {tuple(map(str, row[_RUN])): row for _, row in table[table["rule"] == "single"].iterrows()}
     # Where every task is within reach, the error after b more tasks is the one at the end.
     main, kind = SCENARIOS[scenario].main, SCENARIOS[scenario].kind.replace("end", "lag")
     lines = []
-    for _, row in table[(table["rule"] == main) | (table["method"] != "imrc")].iterrows():
-        own, alone = row["method"] == "imrc", single.get(tuple(map(str, row[_RUN])))
-        line = {name: "–" if pd.isna(row[name]) else str(row[name]) for name in values if len(values[name]) > 1}
+    for _, rules in table.fillna({"b": -1, "W": "–", "preset": ""}).groupby(_RUN, sort=False):
+        own = rules["method"].iloc[0] == "imrc"
+        row = rules[rules["rule"] == main].iloc[0] if own else rules.iloc[0]
+        line = {name: "–" if row[name] == -1 else str(row[name]) for name in values if len(values[name]) > 1}
         line["method"] = f"imrc ({row['preset']})" if own else row["method"]
         line["cells"] = str(row["cells"])
         line["error"] = _shown(row, kind) if own or kind != "lag" else ""  # others' cells do not hold it
-        line["single task"] = "" if alone is None else _shown(alone, kind)
+        line["single task"] = "".join(_shown(alone, kind) for _, alone in rules[rules["rule"] == "single"].iterrows())
         line["newest"] = _shown(row, "newest")
-        line["ESS"] = "" if pd.isna(row["ess"]) else f"{row['ess']:.1f}"
+        line["ESS"] = f"{row['ess']:.1f}" if own else ""
         lines.append(line)
     said = [name for name in lines[0] if any(line[name] for line in lines)]
     same = ", ".join(f"{column} = {found[0]}" for column, found in values.items() if len(found) == 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,16 @@ from imrc.baselines import parse_method
 from imrc.core.presets import DEFAULT, own_features
 from imrc.core.settings import SETTINGS, Window
 from imrc.evaluation.scenarios import SCENARIO_NAMES, ScenarioName
+from imrc.sweeps.cell import is_file
+from imrc.tables.given import OPTIONS
 
-_RANGE = re.compile(r"^\s*(\d+)\s*:\s*(\d+)\s*$")
+READING = ("target", "by", "every", "period", *OPTIONS)
+"""How files are cut into tasks, as in `imrc.tasks_from`."""
+
+
+def _dataset(name: str, value: object) -> str:
+    path = isinstance(value, str) and Path(value).expanduser()
+    return str(path) if path and path.is_file() else check_choice(name, value, datasets.names())
 
 
 def _method(name: str, value: object) -> str:
@@ -31,40 +39,37 @@ def _method(name: str, value: object) -> str:
     return method if profile == "default" else f"{method}:{profile}"
 
 
+def _window(name: str, value: object) -> Window | None:
+    return None if value is None else SETTINGS["W"].check(value, name)
+
+
 def _of(name: str) -> Callable[[str, object], Any]:
-    setting = SETTINGS[name]
-    return lambda where, value: None if value is None and name == "W" else setting.check(value, where)
+    return lambda where, value: SETTINGS[name].check(value, where)
 
 
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
-    "datasets": lambda where, value: check_choice(where, value, datasets.names()),
-    "features": _of("features"),
-    **{name: _of(name) for name in ("n", "k", "b", "W")},
+    "datasets": _dataset,
+    **{name: _of(name) for name in ("features", "n", "k", "b")},
+    "W": _window,
     "presets": _of("preset"),
     "methods": _method,
     "seeds": _of("seed"),
 }
+FACTORS = tuple(_CHECKS)
+"""What a sweep is over, besides repetitions."""
 
 
-def _expanded(key: str, value: object) -> list[object]:
-    """One value or a list of values; "a:b" among seeds is a, a + 1, ..., b - 1."""
-    values = list(value) if isinstance(value, list | tuple) else [value]
-    if key != "seeds":
-        return values
-    found: list[object] = []
-    for one in values:
-        match = _RANGE.match(one) if isinstance(one, str) else None
-        if match is None:
-            found.append(int(one) if isinstance(one, str) and one.strip().isdecimal() else one)
-            continue
-        low, high = int(match[1]), int(match[2])
-        if not low < high <= low + 100_000:
-            raise InputError(f"seeds: {one!r} must go up, by at most 100000 (the last number is not included).")
-        found += range(low, high)
-    return found
-
-
-FACTORS = tuple(_CHECKS)  #: What a sweep is over, besides repetitions.
+def _seeds(given: object) -> list[object]:
+    """Return the seeds that one entry stands for: "a:b" is a, a + 1, ..., b - 1."""
+    if not isinstance(given, str):
+        return [given]
+    match = re.fullmatch(r"\s*(\d+)\s*:\s*(\d+)\s*", given)
+    if match is None:
+        return [int(given) if given.strip().isdecimal() else given]
+    low, high = int(match[1]), int(match[2])
+    if not low < high <= low + 100_000:
+        raise InputError(f"seeds: {given!r} must go up, by at most 100000 (the last number is not included).")
+    return [*range(low, high)]
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class SweepSpec:
     imrc._checks.InputError: n, value 2 of 2, must be between 1 and 10000; got 0.
     """
 
-    datasets: tuple[str, ...]  # names for `imrc.datasets.load`
+    datasets: tuple[str, ...]  # names for `imrc.datasets.load`, or paths of files
     features: tuple[str, ...] = (own_features(DEFAULT).kind,)
     n: tuple[int, ...] = (SETTINGS["n"].default,)  # samples per task
     k: tuple[int, ...] = ()  # tasks; none: each dataset's own number
@@ -91,26 +96,31 @@ class SweepSpec:
     seeds: tuple[int, ...] = (SETTINGS["seed"].default,)
     repetitions: int = SETTINGS["repetitions"].default  # splits and draws per seed
     scenario: ScenarioName = "continual"  # only "multi_task" has cells of its own
+    reading: Mapping[str, Any] = field(default_factory=dict)  # how all files are cut, see `READING`
 
     def __post_init__(self) -> None:
         check_choice("scenario", self.scenario, SCENARIO_NAMES)
         for key, check in _CHECKS.items():
-            values = _expanded(key, getattr(self, key))
+            given = getattr(self, key)
+            values = list(given) if isinstance(given, list | tuple) else [given]
+            if key == "seeds":
+                values = [seed for one in values for seed in _seeds(one)]
             if not values and key != "k":
                 raise InputError(f"{key} is empty: give at least one value.")
-            many = len(values) > 1
-            checked = [
-                check(f"{key}, value {i} of {len(values)}," if many else key, value)
-                for i, value in enumerate(values, start=1)
-            ]
-            object.__setattr__(self, key, tuple(dict.fromkeys(checked)))
+            where = [f"{key}, value {i} of {len(values)}," for i in range(1, len(values) + 1)]
+            named = zip(where if len(values) > 1 else [key], values, strict=False)
+            object.__setattr__(self, key, tuple(dict.fromkeys(check(*one) for one in named)))
         SETTINGS["repetitions"].check(self.repetitions)
+        check_names("reading", self.reading, READING, "key")
+        if self.reading and not any(map(is_file, self.datasets)):
+            raise InputError(
+                f"{next(iter(self.reading))} is for files of your own; datasets are cut into tasks already."
+            )
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str = "the sweep") -> SweepSpec:
         """Return the specification of plain values, one or a list per attribute; `where` says where they are from."""
-        known = [field.name for field in fields(cls)]
-        check_names(where, values, known, "key")
+        check_names(where, values, [one.name for one in fields(cls)], "key")
         if "datasets" not in values:
             raise InputError(f"{where}: 'datasets' is missing; name at least one (imrc datasets lists them).")
         try:

@@ -17,13 +17,13 @@ from urllib.parse import quote
 from imrc._checks import InputError
 from imrc.baselines import registry
 from imrc.evaluation import RunResult, RunSettings, join_repetitions
-from imrc.sweeps.cell import Cell, Record, cell_key, code_version, features_text, method_of, uses
+from imrc.sweeps.cell import ERRORS, Cell, Record, cell_key, code_version, features_text, method_of, uses
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _RUN = ("dataset", "features", "n", "k", "b", "W", "preset", "method", "seed", "repetition")
-_SCORES = ("rule", "average", "newest", "lag", "released", "before", "risk", "ess")
+_SCORES = ("rule", *ERRORS, "risk", "ess")
 _FACTS = ("seconds", "wall_s", "state", "finished_at", "versions", "code", "fingerprint", "key")
 COLUMNS = (*_RUN, *_SCORES, *_FACTS)
 
@@ -144,7 +144,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _opened(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Open a store, making it unless `read_only`; what stands in the way is a `StoreError`."""
+    """Open a store, making it unless `read_only`; an obstacle is a `StoreError`."""
     mode = 0
     try:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -141,19 +141,70 @@ def browser():
         instance.close()
 
 
+class Tab:
+    """The tab that tests use one after the other: in a new one all scripts of the page are compiled again."""
+
+    def __init__(self, browser) -> None:
+        self.browser, self.page, self.heard = browser, None, []
+
+    def take(self):
+        """Return the page, which notes what listens to it."""
+        page = self.page = self.page or self.browser.new_page()
+        listen = page.on
+        page.on = lambda event, act: self.heard.append((event, act)) or listen(event, act)
+        return page
+
+    def give_back(self) -> None:
+        """Leave nothing of what a test did in it."""
+        page, self.page = self.page, None
+        del page.on
+        while self.heard:
+            page.remove_listener(*self.heard.pop())
+        try:
+            page.evaluate("localStorage.clear(), sessionStorage.clear()")
+            page.goto("about:blank")
+            page.context.clear_cookies()
+            page.context.clear_permissions()
+            assert page.evaluate("history.length") < 30, "of fifty steps the first is forgotten"
+            self.page = page
+        except Exception:  # nothing more can be done with it: the next test gets another
+            page.context.close()
+
+
+@pytest.fixture(scope="session")
+def tab(browser) -> Tab:
+    return Tab(browser)
+
+
 @pytest.fixture
-def new_page(browser) -> Iterator[Callable]:
-    """Return a function that opens a page of a size, with the browser's options as keywords; closed at the end."""
+def new_page(browser, tab) -> Iterator[Callable]:
+    """Return a function that opens a page of a size, with the browser's options as keywords; closed at the end.
+
+    The first one is in the tab of earlier tests, unless options ask for another kind of browser.
+    """
     opened = []
 
-    def open_page(width: int = 1440, height: int = 1000, **options: object):
-        opened.append(browser.new_page(viewport={"width": width, "height": height}, **options))
-        opened[-1].set_default_timeout(180_000)
-        return opened[-1]
+    def open_page(
+        width: int = 1440,
+        height: int = 1000,
+        *,
+        color_scheme: str = "light",
+        reduced_motion: str = "no-preference",
+        **options: object,
+    ):
+        page = browser.new_page(**options) if opened or options else tab.take()
+        opened.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+        page.set_default_timeout(180_000)
+        return page
 
     yield open_page
     for page in opened:
-        page.close()
+        if page is tab.page:
+            tab.give_back()
+        else:
+            page.close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
 # The fastest methods only: the chart and the table are the same for all.
 PAGES = {
-    "landing": "/",
     "explore": f"/{SMALL}",
     "ess": f"/effective-sample-size{SMALL}",
     "evolving": f"/evolving{SMALL}",
@@ -62,19 +61,27 @@ def settle(page) -> None:
     page.wait_for_selector(IDLE)
 
 
-@pytest.fixture(scope="module", params=list(PAGES))
-def opened(request, browser, server):
-    """One page, opened once for all tests of this file; the last one with a file chosen."""
-    page = browser.new_page(viewport={"width": 1440, "height": 1000}, color_scheme="light")
+@pytest.fixture(scope="module")
+def window(browser):
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.set_default_timeout(180_000)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module", params=list(PAGES))
+def opened(request, window, server):
+    """One page, opened once for all tests of this file; one of them with a file chosen."""
+    page = window
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    page.emulate_media(color_scheme="light")
     page.goto(server + PAGES[request.param])
     page.wait_for_selector("h1")
     if request.param == "your data":
         page.get_by_role("button", name="Try the sample file").click()
         page.get_by_text("Largest n").wait_for()
     settle(page)
-    yield page
-    page.close()
+    return page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

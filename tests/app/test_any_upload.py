@@ -37,9 +37,8 @@ def upload(page, name: str, content: bytes) -> None:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("part", range(2))
-def test_damaged_files_on_the_page(page, part):
-    rng = np.random.default_rng(500 + part)
+def test_damaged_files_on_the_page(page):
+    rng = np.random.default_rng(500)
     for _ in range(15):
         upload(page, *damaged(rng))
 

@@ -14,6 +14,8 @@ import pytest
 import imrc
 from tests.app.conftest import ROOT, server_process
 
+WITHOUT_KERNELS = ("--preset", "paper", "--solver", "exact")
+
 
 def built(kind: str, folder: Path, source: Path) -> Path:
     """Build an archive without a network: the tool that builds is installed already."""
@@ -52,7 +54,7 @@ def test_the_app_starts_from_the_archive(unpacked, tmp_path, monkeypatch):
 
 def test_a_run_works_from_the_archive(unpacked, tmp_path):
     ran = subprocess.run(
-        [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "--repetitions", "2"],
+        [sys.executable, "-m", "imrc.cli", "run", "identical", "-k", "3", "-n", "5", *WITHOUT_KERNELS],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(unpacked)},
         capture_output=True,

@@ -1,39 +1,33 @@
-"""Errors of the recommended learner against its rivals: all tasks so far, and the task to come.
+"""Errors of the recommended learner against its rivals.
 
     python tests/benchmarks/learner_study.py continual --methods learner pooled paper --sizes 10 50 --seeds 9101:9111
-    python tests/benchmarks/learner_study.py next --methods learner forest --seeds 9101:9111
     python tests/benchmarks/learner_study.py report [--tables next]
 
 A cell is one sequence, n, seed and method. A seed decides the data of synthetic sequences, the draws and the random
 features, the same for every method. Each finished cell is a line of results/learner_study_*.csv; cells already there
 are skipped, so a run that was stopped goes on where it was. Rows "recommended_1.0" were measured with the code of
-version 1.0 (commit 858417b) on the same data, draws and random features.
+version 1.0 (commit 858417b) on the same data, draws and random features. Tables of the task to come alone were measured
+once (commit b2d3ea4, action `next`); `report --tables next` shows them.
 
-Tables for the task to come are read from the folder $IMRC_TEMPORAL (name.csv.gz with columns `task` and `label`); for
-the others see `sequences.py`.
+The sequences are those of `sequences.py`.
 """
 
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import make_moons
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import imrc
-from imrc import features
 from imrc.evaluation import largest_n
-from imrc.evaluation.measures import calibration_error, counted, log_loss
+from imrc.evaluation.measures import calibration_error, log_loss
 from imrc.evaluation.splits import draw_task, repetition_seeds, task_seed
 from tests.benchmarks.common import RESULTS, Cells, parser
 from tests.benchmarks.sequences import SEQUENCES
@@ -44,9 +38,6 @@ SEEN = (
     "luxembourg", "usenet1", "usenet2", "spam", "covertype_excerpt",
 )  # fmt: skip
 """Sequences on which choices were made; all others are untouched."""
-
-
-# All tasks so far
 
 
 def evaluated(sequence: imrc.TaskSequence, n: int, seed: int, **options: object) -> dict[str, object]:
@@ -103,105 +94,6 @@ CONTINUAL: dict[str, Callable[..., dict[str, object]]] = {
 }
 
 
-# The task to come
-
-TABLES = ("pima", "liver", "chess_games", "istanbul", "occupancy", "ames", "hyperplane", "moons")
-
-
-@lru_cache(1)
-def table(name: str, seed: int) -> imrc.TaskSequence:
-    """Return a table of tasks in their order, or rotated moons."""
-    if name == "moons":
-        return imrc.TaskSequence(tuple(_moons(seed)), name)
-    path = Path(os.environ["IMRC_TEMPORAL"]) / f"{name}.csv.gz"
-    return imrc.datasets.read_table(path, label="label", task="task", name=name)
-
-
-def _moons(seed: int) -> Iterator[imrc.Task]:
-    """Yield eleven rotations by 18 degrees of half moons, fresh points each time."""
-    for rotation in range(11):
-        X, y = make_moons(200, noise=0.1, random_state=1000 * seed + rotation)
-        angle = np.deg2rad(18.0 * rotation)
-        yield imrc.Task(X @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]), y)
-
-
-Next = Iterator[tuple[np.ndarray | None, float]]
-"""Before each task after the first: its probabilities, before any row of it is learnt; and processor seconds."""
-
-
-def next_learnt(sequence: imrc.TaskSequence, seed: int) -> Next:
-    """Yield the probabilities of IMRC."""
-    model = imrc.IMRC(b=B, features=features.Representation.of("blended", sequence), random_state=seed)
-    for task, block in enumerate(sequence.tasks):
-        started = time.thread_time()
-        found = model.predict_proba(block.X, task="next") if task else None
-        model.partial_fit(block.X, block.y, classes=sequence.classes)
-        yield found, time.thread_time() - started
-
-
-def next_rival(sequence: imrc.TaskSequence, seed: int, make: Callable[[int], object], *, numbered: bool) -> Next:
-    """Yield the probabilities of a scikit-learn classifier learnt from all rows so far, with the task's number or not.
-
-    Columns are standardised and words 0/1 columns by what was seen.
-    """
-    for task, block in enumerate(sequence.tasks):
-        if task == 0:
-            yield None, 0.0
-            continue
-        started = time.process_time()
-        X = np.vstack([one.X for one in sequence.tasks[:task]])
-        y = np.concatenate([sequence.encoded(j) for j in range(task)])
-        feature_map = features.Representation.of("standardised", sequence).learn(X, seed)
-        inputs, wanted = feature_map.transform(X), feature_map.transform(block.X)
-        if numbered:
-            inputs = np.column_stack([inputs, np.repeat(np.arange(task), sequence.sizes[:task])])
-            wanted = np.column_stack([wanted, np.full(len(wanted), task)])
-        found = np.zeros((len(wanted), sequence.n_classes))
-        present, counts = np.unique(y, return_counts=True)
-        if len(present) == 1:
-            found[:, present] = 1.0
-        else:
-            model = make(seed, int(counts.min())).fit(inputs, y)
-            found[:, model.classes_] = model.predict_proba(wanted)
-        yield found, time.process_time() - started
-
-
-def tuned_logistic(seed: int, rarest: int) -> object:
-    """Return logistic regression whose penalty is chosen among four by folds."""
-    if rarest < 2:
-        return LogisticRegression(max_iter=1000)
-    return LogisticRegressionCV(
-        Cs=[0.01, 0.1, 1.0, 10.0], cv=min(5, rarest), scoring="neg_log_loss", max_iter=1000, random_state=seed
-    )
-
-
-NEXT: dict[str, Callable[[imrc.TaskSequence, int], Next]] = {
-    "logistic": lambda s, seed: next_rival(s, seed, tuned_logistic, numbered=False),
-    "forest": lambda s, seed: next_rival(
-        s, seed, lambda seed, _: RandomForestClassifier(100, random_state=seed), numbered=True
-    ),
-    "majority": lambda s, seed: next_rival(s, seed, lambda *_: DummyClassifier(strategy="prior"), numbered=False),
-    "learner": next_learnt,
-}
-
-
-def measured(sequence: imrc.TaskSequence, steps: Next) -> dict[str, object]:
-    """Return the measures over the rows of the second half of the tasks."""
-    wrong, rows, sums, times = 0, 0, 0.0, []
-    for task, (found, seconds) in enumerate(steps):
-        times.append(seconds)
-        if task >= len(sequence) // 2 and found is not None:
-            y, answers = sequence.encoded(task), found.argmax(axis=1)
-            wrong, rows = wrong + int((answers != y).sum()), rows + len(y)
-            sums = sums + counted(0.999 * found + 0.001 / found.shape[1], answers, y)[0]
-    return {
-        "before": wrong / rows,
-        "log_loss": log_loss(sums[None])[0],
-        "calibration": calibration_error(sums[None])[0],
-        "ms": 1000.0 * float(np.mean(times)),
-    }
-
-
 COLUMNS = (
     "setting", "n", "seed", "method", "average", "newest", "before", "single", "pooled", "log_loss", "calibration",
 )  # fmt: skip
@@ -211,14 +103,6 @@ def add(store: Cells, cell: tuple[object, ...], row: dict[str, object]) -> None:
     """Keep the measures of a finished cell."""
     values = dict.fromkeys((*COLUMNS, "ms"), "") | dict(zip(COLUMNS, cell, strict=False)) | row
     store.add([values], float_format="%.5f")
-
-
-def run_next(store: Cells, methods: list[str], seeds: range, only: list[str]) -> None:
-    """Run what is missing."""
-    for name, seed, method in product(only or TABLES, seeds, methods):
-        if not store.has(name, "all", seed, method):
-            sequence = table(name, seed)
-            add(store, (name, "all", seed, method), measured(sequence, NEXT[method](sequence, seed)))
 
 
 def run_continual(store: Cells, methods: list[str], sizes: list[int], seeds: range, only: list[str]) -> None:
@@ -282,20 +166,18 @@ def report(path: Path) -> None:
 def main() -> None:
     """Read the command line."""
     options = parser(__doc__)
-    options.add_argument("action", choices=["continual", "next", "report"])
+    options.add_argument("action", choices=["continual", "report"])
     options.add_argument("--methods", nargs="+", default=["learner"])
     options.add_argument("--sizes", type=int, nargs="+", default=[10, 50])
     options.add_argument("--seeds", default="9101:9111", help="first:last")
     options.add_argument("--only", nargs="*", default=[], help="names of sequences")
     options.add_argument("--tables", choices=["continual", "next"], default="continual", help="for `report`")
-    options.add_argument("--file", type=Path, help="default: that of the action")
+    options.add_argument("--file", type=Path, help="default: that of the tables")
     given = options.parse_args()
     seeds = range(*map(int, given.seeds.split(":")))
-    file = given.file or RESULTS / f"learner_study_{given.tables if given.action == 'report' else given.action}.csv"
+    file = given.file or RESULTS / f"learner_study_{given.tables}.csv"
     if given.action == "report":
         report(file)
-    elif given.action == "next":
-        run_next(Cells(file, COLUMNS[:4]), given.methods, seeds, given.only)
     else:
         run_continual(Cells(file, COLUMNS[:4]), given.methods, given.sizes, seeds, given.only)
 

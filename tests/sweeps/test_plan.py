@@ -32,16 +32,14 @@ def test_values_that_are_not_used_are_run_once_and_it_says_so():
     )
 
 
-def test_all_changes_so_far_are_the_recommended_presets_own_window_and_none_of_the_paper_s():
-    plan = plan_sweep(small_spec(presets=("recommended", "paper"), W=("all", None), methods="imrc"))
+def test_what_cannot_be_run_is_left_out_and_it_says_why():
+    # All changes so far are the recommended preset's own window, and none of the paper's.
+    plan = plan_sweep(small_spec(W=("all", None), methods="imrc"))
     assert {(cell.settings.preset, cell.settings.learner.W) for cell in plan.cells} == {
         ("recommended", "all"),
         ("paper", 2),
     }
     assert any(note.startswith("Left out: W = all with preset paper") for note in plan.notes)
-
-
-def test_what_cannot_be_run_is_left_out_and_it_says_why():
     plan = plan_sweep(small_spec(presets="paper", n=(5, 201, 300), k=(4, 201), b=(3, 4)))
     assert len(plan.cells) == 3
     assert set(plan.notes) == {
@@ -57,9 +55,13 @@ def test_what_cannot_be_run_is_left_out_and_it_says_why():
         plan_sweep(small_spec(n=999))
 
 
-def test_without_k_each_dataset_has_its_own_number_of_tasks(real_data):
+def test_without_k_each_dataset_has_its_own_number_of_tasks_and_must_be_here(real_data, monkeypatch, tmp_path):
     plan = plan_sweep(SweepSpec(datasets=("identical", "german"), n=5, repetitions=1, b=1))
     assert [(cell.dataset, cell.tasks) for cell in plan.cells] == [("identical", 20), ("german", 3)]
+    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
+    monkeypatch.setenv("IMRC_CACHE", str(tmp_path))
+    with pytest.raises(imrc.datasets.NotAvailableError, match="usenet1"):
+        plan_sweep(SweepSpec(datasets="usenet1", n=5))
 
 
 def test_the_plan_knows_what_is_done(tmp_path):
@@ -85,22 +87,19 @@ def test_the_plan_knows_what_is_done(tmp_path):
         ("datasets = 'identical'\npresets = 'best'", r"sweep.toml: presets must be one of 'paper', 'recommended'"),
         ("datasets = 'identical'\nmethods = ['imrc', 'svm']", r"methods, value 2 of 2,: must be one of 'imrc'"),
         ("datasets = 'identical'\nseeds = '0:x'", r"sweep.toml: seeds must be a whole number, got '0:x'"),
+        ("datasets = 'identical'\n[reading]\ntarget = 'y'", "sweep.toml: target is for files of your own"),
+        ("datasets = 'identical'\n[reading]\ntarge = 'y'", "unknown key 'targe'. Did you mean 'target'"),
         ("datasets = [", r"sweep.toml is not TOML: "),
+        (b"\xff\xfe\x00", "not a text file in UTF-8"),
+        (None, "sweep.toml cannot be read"),
     ],
 )  # fmt: skip
 def test_mistakes_in_a_file_name_the_key(tmp_path, text, message):
     path = tmp_path / "sweep.toml"
-    path.write_text(text)
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises((ValueError, TypeError), match=message):
         SweepSpec.from_toml(path)
-
-
-def test_files_that_are_no_toml(tmp_path):
-    with pytest.raises(ValueError, match=r"none.toml cannot be read"):
-        SweepSpec.from_toml(tmp_path / "none.toml")
-    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="not a text file in UTF-8"):
-        SweepSpec.from_toml(tmp_path / "bytes.toml")
 
 
 def test_one_value_or_many_and_ranges_of_seeds(tmp_path):
@@ -108,10 +107,3 @@ def test_one_value_or_many_and_ranges_of_seeds(tmp_path):
     path.write_text('datasets = "identical"\nn = [5, 5, 6]\nseeds = ["0:3", 7]\nmethods = ["mer:default", "mer"]\n')
     spec = SweepSpec.from_toml(path)
     assert spec == SweepSpec(datasets=("identical",), n=(5, 6), seeds=(0, 1, 2, 7), methods=("mer",))
-
-
-def test_a_dataset_that_is_not_here_says_how_to_get_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("IMRC_DATA", str(tmp_path))
-    monkeypatch.setenv("IMRC_CACHE", str(tmp_path))
-    with pytest.raises(imrc.datasets.NotAvailableError, match="usenet1"):
-        plan_sweep(SweepSpec(datasets="usenet1", n=5))

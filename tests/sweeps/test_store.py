@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import imrc
+from imrc.core.learner import Learner
 from imrc.evaluation import RunSettings, evaluate
 from imrc.sweeps import COLUMNS, ResultStore, StoreError, default_store_path, plan_sweep, run_sweep
 from imrc.sweeps.cell import cell_key, code_version, run_cell
@@ -100,22 +101,18 @@ def test_values_a_method_does_not_use_do_not_change_its_key():
     assert cell_key("f", replace(paper, overrides=(("lambda0", 1.0),)), 0) == cell_key("f", paper, 0)
 
 
-@pytest.mark.parametrize(
-    ("place", "changed"),
-    [("imrc.core.learner.Learner.version", {"imrc"}), ("imrc.baselines.registry['mer'].version", {"mer"}),
-     ("imrc.__version__", {"imrc", "mer", "gem"})],
-)  # fmt: skip
-def test_another_version_of_a_method_or_of_the_package_changes_the_key(monkeypatch, place, changed):
+def test_another_version_of_a_method_or_of_the_package_changes_the_key(monkeypatch):
     def keys() -> dict[str, str]:
         return {name: cell_key("f", RunSettings(methods=(name,)), 0) for name in ("imrc", "mer", "gem")}
 
-    before = keys()
-    if "registry" in place:
-        monkeypatch.setattr(imrc.baselines.registry["mer"], "version", 99)
-    else:
-        monkeypatch.setattr(place, 99)
-    after = keys()
-    assert {name for name in before if before[name] != after[name]} == changed
+    for owner, name, changed in (
+        (Learner, "version", {"imrc"}),
+        (imrc.baselines.registry["mer"], "version", {"mer"}),
+        (imrc, "__version__", {"imrc", "mer", "gem"}),
+    ):
+        before = keys()
+        monkeypatch.setattr(owner, name, 99)
+        assert {name for name, key in keys().items() if before[name] != key} == changed
     assert code_version("mer") == code_version("mer:argparse")
 
 
@@ -126,25 +123,18 @@ def test_the_key_of_a_cell_is_the_same_on_every_machine(monkeypatch):
     assert cell_key("f", settings, 0) == "db51180470b9c968dbffdeec768d42185b7864ac737a4e4a9af36069c8075f5e"
 
 
-def test_old_code_is_kept_but_not_shown_as_current(copied):
+def test_old_code_is_kept_but_not_current_and_runs_count_up_to_the_first_missing_repetition(copied):
     with ResultStore(copied) as store:
-        total = len(store.frame())
-        store._execute("UPDATE cells SET code = 'earlier' WHERE n = 5 AND method = 'imrc'")
-        left = store.frame()
-        assert len(left) == total - 2 * 2 * 3 * 3
-        assert len(store.frame(current=False)) == total
-        assert {run.settings.n for run in store.runs()} == {6}
-
-
-def test_runs_count_up_to_the_first_missing_repetition(copied):
-    with ResultStore(copied) as store:
-        runs = store.runs()
-        assert len(runs) == 2 * 2 * 2
-        assert {run.settings.repetitions for run in runs} == {3}
-        store._execute("DELETE FROM cells WHERE repetition = 1 AND n = 5 AND preset = 'paper'")
-        assert sorted(run.settings.repetitions for run in store.runs()) == [1, 1, 3, 3, 3, 3, 3, 3]
+        assert [run.settings.repetitions for run in store.runs()] == [3] * 8
         for run in store.runs():
             assert store.result(run.fingerprint, run.settings).settings == run.settings
+        total = len(store.frame())
+        store._execute("DELETE FROM cells WHERE repetition = 1 AND n = 5 AND preset = 'paper'")
+        assert sorted(run.settings.repetitions for run in store.runs()) == [1, 1, 3, 3, 3, 3, 3, 3]
+        store._execute("UPDATE cells SET code = 'earlier' WHERE n = 6 AND method = 'imrc'")
+        assert len(store.frame(current=False)) == total - 2 * 3
+        assert len(store.frame()) == total - 2 * 3 - 2 * 2 * 3 * 3
+        assert {run.settings.n for run in store.runs()} == {5}
 
 
 def changed(path: Path, statement: str) -> tuple | None:
@@ -153,36 +143,27 @@ def changed(path: Path, statement: str) -> tuple | None:
 
 
 def refused(path: Path, match: str, **options) -> None:
-    with pytest.raises(StoreError, match=match):
-        ResultStore(path, **options)
+    before = path.read_bytes() if os.path.isfile(path) else b""
+    with pytest.raises(StoreError, match=match), ResultStore(path, **options) as store:
+        len(store), store.frame(), contents(store)
+    assert (path.read_bytes() if os.path.isfile(path) else b"") == before
 
 
-def test_files_that_are_no_store_are_refused_and_left_alone(tmp_path):
-    text, foreign = tmp_path / "notes.txt", tmp_path / "photos.db"
+def test_files_that_are_no_store_or_a_damaged_one_are_refused_and_left_alone(tmp_path, copied):
+    text, foreign, whole = tmp_path / "notes.txt", tmp_path / "photos.db", copied.read_bytes()
     text.write_text("Dear diary, " * 1000)
     changed(foreign, "CREATE TABLE photos (name TEXT)")
-    before = [text.read_bytes(), foreign.read_bytes()]
     refused(text, "notes.txt is not a results store: it is no SQLite database")
     refused(foreign, "photos.db is a database of another program")
-    assert [text.read_bytes(), foreign.read_bytes()] == before
     refused(tmp_path, "is a folder. Name a file in it")
     refused(tmp_path / "missing" / "r.sqlite", "The folder .*missing does not exist. Make it")
     refused(tmp_path / "none.sqlite", "There is no results store .* imrc sweep makes one", read_only=True)
-    assert not (tmp_path / "none.sqlite").exists()
-
-
-def test_a_store_of_a_newer_release_is_refused(copied):
     assert changed(copied, "PRAGMA application_id") == (APPLICATION_ID,)
     changed(copied, "PRAGMA user_version = 99")
     refused(copied, r"made by a newer release of imrc \(format 99; this one uses 1\)")
-
-
-def test_a_damaged_store_says_so(filled, tmp_path):
-    path, whole = tmp_path / "damaged.sqlite", filled.read_bytes()
     for content in (whole[:4096] + os.urandom(len(whole) - 4096), whole[: len(whole) // 2]):
-        path.write_bytes(content)
-        with pytest.raises(StoreError, match=r"damaged.sqlite is damaged. Move it away"), ResultStore(path) as store:
-            len(store), store.frame(), contents(store)
+        copied.write_bytes(content)
+        refused(copied, r"results.sqlite is damaged. Move it away", read_only=True)
 
 
 def test_damaged_arrays_are_noticed(copied):
@@ -191,6 +172,10 @@ def test_damaged_arrays_are_noticed(copied):
         store._execute("UPDATE arrays SET content = substr(content, 1, 500)")
         with pytest.raises(StoreError, match=r"A result in .* is damaged"):
             store.result(run.fingerprint, run.settings)
+    for _ in range(2):
+        store.close()
+    with pytest.raises(StoreError, match="closed"):
+        len(store)
 
 
 @contextmanager
@@ -256,14 +241,6 @@ def test_a_cell_is_written_as_a_whole_or_not_at_all(tmp_path):
         assert store.put(cell, record)
         assert not store.put(cell, record)
         assert len(store) == 1
-
-
-def test_a_closed_store_says_so(tmp_path):
-    store = ResultStore(tmp_path / "r.sqlite")
-    for _ in range(2):
-        store.close()
-    with pytest.raises(StoreError, match="closed"):
-        len(store)
 
 
 def test_place_of_the_store(monkeypatch, tmp_path):

@@ -31,7 +31,7 @@ def test_json_and_csv_give_the_numbers_of_evaluate(capsys, kept):
     output = capsys.readouterr()
     assert "2 cells, 0 stored already, 2 to run" in output.err
     assert f"Results: {kept}" in output.err
-    rows = json.loads(output.out)
+    rows = json.loads(output.out)["rows"]
     expected = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=5, repetitions=2)
     assert {row["rule"]: row["error_average"] for row in rows} == {
         rule: pytest.approx(headline.mean, rel=1e-9) for rule, headline in expected.headline().items()
@@ -48,7 +48,29 @@ def test_a_file_with_flags_in_place_of_what_it_says(capsys, tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text('datasets = "identical"\nk = 4\nn = [5, 6]\nmethods = ["imrc", "majority"]\nrepetitions = 2\n')
     assert main(["sweep", "--file", str(file), "-n", "7", "--json", "--jobs", "1"]) == 0
-    assert {(row["n"], row["method"]) for row in json.loads(capsys.readouterr().out)} == {(7, "imrc"), (7, "majority")}
+    assert {(row["n"], row["method"]) for row in json.loads(capsys.readouterr().out)["rows"]} == {
+        (7, "imrc"),
+        (7, "majority"),
+    }
+
+
+def test_files_of_ones_own_beside_datasets(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pumps.csv").write_bytes(imrc.datasets.sample_csv(600))
+    Path("sweep.toml").write_text(
+        'datasets = ["pumps.csv", "identical"]\nn = 5\n[reading]\ntarget = "state"\nevery = 50\n'
+    )
+    few = ["--repetitions", "1", "-k", "4"]
+    assert main(["sweep", "--file", "sweep.toml", "--every", "60", *few, "--jobs", "2", "--json"]) == 0
+    output = capsys.readouterr()
+    told = json.loads(output.out)
+    found = {row["dataset"]: row["error_average"] for row in told["rows"] if row["rule"] == "forward_backward"}
+    pumps = imrc.tasks_from("pumps.csv", target="state", every=60).head(4)
+    assert told["notes"] == list(pumps.info["warnings"])
+    assert all(f"  {note}\n" in output.err for note in told["notes"])
+    for name, tasks in (("pumps.csv", pumps), ("identical", imrc.datasets.load("identical", tasks=4))):
+        expected = imrc.evaluate(tasks, n=5, repetitions=1, features="blended").headline()["forward_backward"].mean
+        assert found[name] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_dry_run_runs_nothing(capsys, kept):
@@ -56,7 +78,7 @@ def test_a_dry_run_runs_nothing(capsys, kept):
     output = capsys.readouterr()
     plan = json.loads(output.out)
     note = "Run once: combinations that are the same: majority does not use b, W or presets (2 cells)."
-    assert plan == {"cells": 6, "stored": 0, "notes": [note]}
+    assert plan == {"schema": "imrc.sweep", "version": 1, "cells": 6, "stored": 0, "notes": [note]}
     with ResultStore(kept) as store:
         assert len(store) == 0
 
@@ -67,6 +89,11 @@ def test_a_dry_run_runs_nothing(capsys, kept):
         (["sweep"], "Name at least one dataset with --datasets"),
         ([*SMALL, "-n", "0"], "the command: n must be between 1 and 10000; got 0"),
         ([*SMALL, "-n", "999"], "No combination of the sweep makes sense. Left out: n = 999"),
+        ([*SMALL, "--target", "state"], "target is for files of your own"),
+        (
+            ["sweep", "--datasets", str(ROOT / "data" / "results" / "readings.csv")],
+            "needs --target and either --by or --every",
+        ),
         ([*SMALL, "--methods", "svm"], "must be one of 'imrc'"),
         ([*SMALL, "--seeds", "3:1"], "'3:1' must go up"),
         ([*SMALL, "--file", "missing.toml"], "missing.toml cannot be read"),

@@ -207,7 +207,7 @@ def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
     cells, errors = {}, {}
     for name in SCENARIOS:
         assert main([*arguments, name]) == 0
-        rows = json.loads(capsys.readouterr().out)
+        rows = json.loads(capsys.readouterr().out)["rows"]
         errors[name] = {row["rule"]: row for row in rows}
         with ResultStore(tmp_path / "store.db") as store:
             cells[name] = len(store)

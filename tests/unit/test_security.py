@@ -1,9 +1,9 @@
 """What visitors send is data, never code and never a path; the server keeps to itself."""
 
-import ast
 import builtins
 import io
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -16,61 +16,13 @@ from tests.unit.nasty_files import Bomb, npz
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "imrc").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
-FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "runpy"}
-HARMLESS = {
-    "platform.system", "joblib.externals.loky", "joblib.externals.loky.process_executor", "joblib.cpu_count",
-    "joblib.hash",
-}  # fmt: skip
-"""The operating system, own worker processes, number of cores, keys of charts: none reads input."""
-FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
-FORBIDDEN_METHODS = {
-    "read_pickle", "to_pickle", "read_hdf", "unsafe_load", "full_load", "system", "popen", "from_pickle", "load_module",
-}  # fmt: skip
 PATHS = ("../../etc/passwd", "/etc/passwd", "..\\..\\x", "identical/../../../etc/passwd", "file:///etc/passwd", "a\0b")
 
 
-def name_of(node: ast.expr) -> str:
-    """Return the dotted name of what is called."""
-    if isinstance(node, ast.Attribute):
-        return f"{name_of(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def findings(tree: ast.AST) -> list[str]:
-    """Return what could run code that came in as data."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [f"import {n.name}" for n in node.names if n.name.split(".")[0] in FORBIDDEN_MODULES]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            safe = node.module in HARMLESS or {f"{node.module}.{n.name}" for n in node.names} <= HARMLESS
-            found += [f"from {node.module}"] * (node.module.split(".")[0] in FORBIDDEN_MODULES and not safe)
-        elif isinstance(node, ast.Call):
-            name = name_of(node.func)
-            options = {option.arg: option.value for option in node.keywords}
-            if name in FORBIDDEN_CALLS or (name.rsplit(".", 1)[-1] in FORBIDDEN_METHODS and name not in HARMLESS):
-                found.append(name)
-            if name.endswith((".load", ".read_array")) and name.split(".")[0] in ("np", "numpy"):
-                allowed = options.get("allow_pickle")
-                if not (isinstance(allowed, ast.Constant) and allowed.value is False):
-                    found.append(f"{name} without allow_pickle=False")
-            if name == "torch.load":
-                found.append(name)
-            shell = options.get("shell")
-            if shell is not None and not (isinstance(shell, ast.Constant) and shell.value is False):
-                found.append(f"{name} with a shell")
-            if (
-                "unsafe_allow_html" in options
-                or "unsafe_allow_javascript" in options
-                or name in ("st.html", "st.iframe")
-            ):
-                found.append(f"{name} with HTML")
-    return found
-
-
-def test_nothing_runs_code_that_came_in_as_data():
-    found = {str(path): findings(ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES}
-    assert {path: what for path, what in found.items() if what} == {}
+def test_no_file_is_unpickled_and_no_page_is_given_html_to_act_on():
+    """Of data that could run as code the linter's rules find the rest."""
+    acts = re.compile(r"allow_pickle=True|joblib\.load\(|read_pickle|unsafe_allow_|st\.(html|iframe)\(")
+    assert [str(path) for path in SOURCES if acts.search(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("name", PATHS)

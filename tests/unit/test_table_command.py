@@ -50,12 +50,15 @@ def test_imrc_alone_is_evaluate(capsys):
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"), [("window", {"W2": (3, 2), "W4": (3, 4), "W6": (3, 6)}), ("backward", {"b1": (1, 2)})]
+    ("kind", "settings"),
+    [("window", {"W2": (3, 2), "W4": (3, 4), "W6": (3, 6)}), ("backward", {"b1": (1, 2)}), ("time", {"b2": (2, 2)})],
 )
-def test_other_windows_and_backward_steps(capsys, kind, settings):
-    table = rows_of(capsys, *SMALL, "--kind", kind).set_index("setting")
+def test_other_windows_and_backward_steps_and_running_times(capsys, kind, settings):
+    table = rows_of(capsys, *SMALL, "--kind", kind, "--methods", "condor").fillna({"setting": ""}).set_index("setting")
+    names = ["W2", "W4", "W6"] if kind == "window" else ["b1", "b2", "b3", "b4", "b5"]
+    assert table.index.tolist() == names + [""] * (kind == "time")
+    assert (table["seconds"] > 0).all()
     sequence = datasets.load("random_walk", tasks=5, seed=0)
-    assert len(table) == (3 if kind == "window" else 5)
     for setting, (b, W) in settings.items():
         result = evaluate(sequence, n=8, b=b, W=W, preset="paper", repetitions=5)
         assert table.loc[setting, "error"] == pytest.approx(result.headline("released")["forward_backward"].mean)
@@ -71,12 +74,12 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
     monkeypatch.setattr(measure, "run_methods", counted)
     kinds = ("errors", "window", "backward", "time")
     assert main([*SMALL, "--kind", *kinds, "--json"]) == 0
-    together = json.loads(capsys.readouterr().out)
+    together = json.loads(capsys.readouterr().out)["tables"]
     assert sorted(done) == [(1, 2), (2, 2), (3, 2), (3, 4), (3, 6), (4, 2), (5, 2)]
     assert [told["request"]["kind"] for told in together] == list(kinds)
     for kind, told in zip(kinds, together, strict=True):
         assert main([*SMALL, "--kind", kind, "--json"]) == 0
-        alone = json.loads(capsys.readouterr().out)
+        (alone,) = json.loads(capsys.readouterr().out)["tables"]
         for ours, theirs in zip(told["rows"], alone["rows"], strict=True):
             assert {**ours, "seconds": 0} == {**theirs, "seconds": 0}
     assert main([*SMALL, "--kind", "errors", "time"]) == 0
@@ -85,12 +88,6 @@ def test_several_tables_share_their_runs_and_hold_the_same_numbers(capsys, monke
     assert "Running time per task over" in shown
     assert main([*SMALL, "--kind", "errors", "time", "--csv"]) == 2
     assert "--csv writes one table" in capsys.readouterr().err
-
-
-def test_running_times(capsys):
-    table = rows_of(capsys, *SMALL, "--kind", "time", "--methods", "condor")
-    assert table["setting"].fillna("").tolist() == ["b1", "b2", "b3", "b4", "b5", ""]
-    assert (table["seconds"] > 0).all()
 
 
 def test_printed_values_stand_beside_ours(capsys, real_data):
@@ -102,19 +99,12 @@ def test_printed_values_stand_beside_ours(capsys, real_data):
     assert row["gap"] == pytest.approx(row["error"] - 0.30)
 
 
-@pytest.mark.parametrize(
-    ("error", "stderr", "reproduced"),
-    [
-        (0.31, 0.001, True),  # within .02 of .32
-        (0.21, 0.003, False),  # .11 away, hardly any spread
-        (0.28, 0.05, True),  # .04 away and a wide spread
-    ],
-)
-def test_verdict_on_reproduction(error, stderr, reproduced):
-    gap, two, found = measure.beside_print(error, stderr, 0.32, 0.03)
-    assert found == reproduced
-    assert gap == pytest.approx(error - 0.32)
-    assert two == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
+def test_verdict_on_reproduction():
+    # Within .02 of .32; .11 away, hardly any spread; .04 away and a wide spread.
+    for error, stderr, reproduced in ((0.31, 0.001, True), (0.21, 0.003, False), (0.28, 0.05, True)):
+        gap, two, found = measure.beside_print(error, stderr, 0.32, 0.03)
+        assert (gap, found) == (pytest.approx(error - 0.32), reproduced)
+        assert two == pytest.approx(2 * math.sqrt(stderr**2 + 0.03**2 / 50))
 
 
 def test_what_is_missing_is_listed_with_the_way_to_get_it(capsys, tmp_path, monkeypatch):

@@ -161,6 +161,7 @@ def test_the_command_rings_once_things_change(tmp_path, capsys):
     file.write_text(HEADER + lines(range(12), jump_at=8))
     assert main(["watch", str(file), *CUT, "--json"]) == watch.ALARM == 3
     printed = json.loads(capsys.readouterr().out)
+    assert (printed["schema"], printed["version"]) == ("imrc.watch", 1)
     assert printed["alarm"] == next(one["task"] for one in printed["arrivals"] if one["alarm"]) > 8
     assert main(["watch", str(file), *CUT]) == 3
     assert f"ALARM since task {printed['alarm']} in 12 tasks" in capsys.readouterr().out

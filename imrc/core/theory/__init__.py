@@ -3,7 +3,7 @@
 The effective sample size (ESS) of a task is the number of samples with which learning that task alone would
 reach the same bound. All functions work with the ratio x = n d^2 / sigma^2: the expected quadratic change in
 units of the mean squared error of one sample average, that is n rho with rho = d^2 / sigma^2. Theorem numbers are
-those of the paper.
+the paper's.
 
 Note
 ----

@@ -1,4 +1,4 @@
-"""Effective sample sizes of a task before any of its samples is seen, of many tasks, and the samples they take.
+"""Effective sample sizes of a task before it has any samples, of many tasks, and the samples they take.
 
 The forward recursion of Theorem 1 in two halves: a change loses samples, ``1 / N_next = 1 / N + d^2 / sigma^2``, and a
 task adds its own, ``N = n + N_next``. With x = n d^2 / sigma^2 and many tasks the two settle at
@@ -27,7 +27,7 @@ PLACES: tuple[Place, ...] = get_args(Place)
 
 
 def ess_next(j: ArrayLike, n: ArrayLike, d2: ArrayLike, sigma2: ArrayLike = 1.0, steps: ArrayLike = 1.0) -> Floats:
-    """Effective sample size of the task `steps` changes after the j-th (from 1), before any of its samples is seen.
+    """Effective sample size of the task `steps` changes after the j-th (from 1), before it has any samples.
 
     Below ``sigma2 / (steps d2)`` however many tasks there were.
 
