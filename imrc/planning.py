@@ -128,7 +128,7 @@ class Plan:
     of: Place  #: Whose effective samples the wish is about.
     promised: Mapping[Place, Rate]
     """Effective samples of each of `PLACES` with the ends that the interval of the rate gives."""
-    wish: float | None = None  #: Effective samples wanted.
+    wish: float | None = None  #: The number of effective samples to reach.
     ways: tuple[Way, ...] = ()  #: With a wish: what n, k and b alone would have to be.
 
     @property

@@ -226,7 +226,7 @@ class TaskSequence:
 
     @property
     def is_raw(self) -> bool:
-        """Whether columns stand as they were read: with words, dates, or values that may be missing.
+        """Whether columns are as they were read, with words, dates, or values that may be missing.
 
         Features are made of such columns by what is learnt from the first task, see `imrc.features.make`. It is a
         property of the kinds and not of the values, so that no value of a later task can change it.
@@ -236,7 +236,7 @@ class TaskSequence:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the tasks for people; numbers from 1 where a task has no name."""
+        """Names of the tasks for people; numbers from 1 if a task has no name."""
         return tuple(task.label or str(number) for number, task in enumerate(self.tasks, start=1))
 
     @property

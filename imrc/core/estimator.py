@@ -57,7 +57,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     Section 4), older ones as they were left. The representation is learnt from the rows of the first task, as in
     `imrc.evaluate`, which gives it all rows of that task that are not kept for testing.
 
-    Columns of a data frame are taken by name: their order does not matter, and missing or unknown ones are refused.
+    Columns of a data frame are matched by name: their order does not matter, and missing or unknown ones are refused.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class IMRC(ClassifierMixin, BaseEstimator):
     >>> model.predict(sequence[0].X[:3], task=0).shape
     (3,)
 
-    The task to come, before anything of it is seen:
+    The next task, before you have any of its data:
 
     >>> model.predict(sequence[0].X[:3], task="next").shape
     (3,)

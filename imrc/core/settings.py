@@ -107,7 +107,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "b",
             "Backward b",
-            "At each step the b tasks before the newest are learnt again with what the newest one tells. "
+            "At each step the b tasks before the newest are learnt again with the help of the newest. "
             "0 is forward learning only. Time grows linearly with b.",
             3,
             (0, MAX_TASKS),
@@ -125,7 +125,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "preset",
             "Preset",
-            "Where values not given come from.",
+            "The source of every value that you do not give.",
             DEFAULT,
             words={name: PRESET_DESCRIPTIONS[name] for name in PRESETS},
         ),
@@ -153,7 +153,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "repetitions",
             "Repetitions",
-            "How often the samples are split and drawn anew. Means, bands and standard errors are over repetitions.",
+            "How often samples are split and drawn anew. Means, bands and standard errors are taken over repetitions.",
             10,
             (1, 200),
         ),
@@ -262,9 +262,9 @@ def documented(thing: T) -> T:
 @documented
 @dataclass(frozen=True)
 class IMRCSettings:
-    """Everything that decides what the learner computes; where nothing is said, as in the paper.
+    """Everything that decides what the learner computes; by default as in the paper.
 
-    What each choice of a preset is worth was measured, see `tests/benchmarks/README.md`, "Choices".
+    We measured what each choice of a preset is worth, see `tests/benchmarks/README.md`, "Choices".
 
     Attributes
     ----------

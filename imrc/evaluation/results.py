@@ -375,7 +375,7 @@ class RunResult(Columns):
         Parameters
         ----------
         path : str or Path
-            Where to; a file there is replaced.
+            Where to write; an existing file is replaced.
         """
         Path(path).write_bytes(self.to_bytes())
 

@@ -257,7 +257,7 @@ def iter_run(
     tick: Callable[[], object] | None = None,
     places: Sequence[int] | None = None,
 ) -> Iterator[StepResult]:
-    """Yield what each step of a run gave, one task at a time.
+    """Yield the result of each step of a run, one task at a time.
 
     Repetitions advance together in threads (the solver releases the interpreter's lock), so stopping after any step
     leaves complete results up to there. Closing the iterator frees the threads. Linear algebra uses one thread while a
@@ -380,7 +380,7 @@ def evaluate(
     scenario : {"continual", "multi_task", "adaptation", "next_task"}
         What is learnt from what, and which errors are averaged: all tasks so far; all tasks at once (b has no effect);
         the newest task only; the next task, before it has any labels. See `imrc.evaluation.scenarios`. All but
-        "multi_task" are one and the same run, see `RunResult.seen_as`.
+        "multi_task" are the same run, see `RunResult.seen_as`.
     **overrides
         Values that replace the preset's, explained at `imrc.IMRCSettings`: `lambda0`, `instances`, `solver`,
         `max_iter`, `tracking`, `confidence`, `loss`, `rate`, `change`. None: the preset's.

@@ -212,7 +212,7 @@ class Model:
         Parameters
         ----------
         path : str, Path or open binary file
-            Where to; a file there is replaced.
+            Where to write; an existing file is replaced.
         updatable : bool
             Whether the rows it remembers are kept, which `update` needs. They are some of the rows learnt from, turned
             into features, with their labels: leave them out where nobody else may have them.

@@ -127,7 +127,7 @@ class Report:
 
     @property
     def advice(self) -> Advice:
-        """Which strategy to choose, and why: ``advice.advised`` is None where none can be advised."""
+        """Which strategy to choose, and why: ``advice.advised`` is None if there is no advice."""
         return self.decision.advice
 
     @property
@@ -137,7 +137,7 @@ class Report:
 
     @property
     def evolving(self) -> bool | None:
-        """Whether the tasks evolve as the paper assumes; None where that cannot be told."""
+        """Whether the tasks evolve as the paper assumes; None if the data cannot tell."""
         if self.verdict is None or self.verdict.assumption == "supported":
             return None if self.verdict is None else True
         known = self.verdict.assumption == "contradicted" or self.verdict.name == "no_change"
@@ -145,7 +145,7 @@ class Report:
 
     @property
     def pays(self) -> bool | None:
-        """Whether following the change pays: a rule is advised that does; None where there is no telling."""
+        """Whether following the change pays, so that a rule that does it is advised; None if there is no advice."""
         if self.advice.verdict in ("nothing tested", "too few repetitions"):
             return None
         return self.advice.advised in BORROWING
@@ -169,7 +169,7 @@ class Report:
 
     @property
     def meaning(self) -> str:
-        """What the theorems promise at this size of the change, and on which condition; empty where it is not known."""
+        """What the theorems promise at this size of the change, and on which condition; empty if it is unknown."""
         if self.diagnosis is None or self.diagnosis.change is None:
             return ""
         return words.meaning_sentence(self.diagnosis, self.n)
@@ -223,11 +223,11 @@ class Report:
         Parameters
         ----------
         ess : float or None
-            Effective samples wanted.
+            The number of effective samples to reach.
         error : float or None
-            Error wanted in place of them; needs ``imrc.check(..., labels=True)``.
+            The error to reach instead; needs ``imrc.check(..., labels=True)``.
         of : {"mean", "newest", "next"}
-            Of which task: an average one, the newest, or the one to come.
+            For which task: an average one, the newest, or the next.
 
         Returns
         -------
@@ -339,7 +339,7 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            Where to; a file there is replaced.
+            Where to write; an existing file is replaced.
         **options
             `commands`: texts that repeat the run, by heading; `compared`: runs of methods for charts; `date`.
 
@@ -402,7 +402,7 @@ class Report:
         return to_latex([self])
 
     def predictions(self, repetition: int = 0) -> pd.DataFrame:
-        """Return what IMRC's rules answered for each test row, see `imrc.RunResult.predictions`.
+        """Return the answers of IMRC's rules for each test row, see `imrc.RunResult.predictions`.
 
         Parameters
         ----------
