@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             "k",
             "Tasks k",
-            "Length of the sequence. Rotated digits and synthetic sequences are cut anew into k tasks; of others the "
+            "Length of the sequence. Digits that turn and synthetic sequences are cut anew into k tasks; of others the "
             "first k are used.",
             20,
             (2, MAX_TASKS),

@@ -24,7 +24,6 @@ from imrc.tables import (
     looks_like_identifier,
     open_table,
     possible_periods,
-    prepare_reading,
     read_table,
     sample_csv,
     suggest,
@@ -54,7 +53,6 @@ __all__ = [
     "names",
     "open_table",
     "possible_periods",
-    "prepare_reading",
     "read_table",
     "rotated_digits",
     "sample_csv",
@@ -64,7 +62,7 @@ __all__ = [
     "suggested_period",
 ]
 
-DEFAULT = "rotated_digits"
+DEFAULT = "six_or_nine"
 """The sequence a visitor sees first."""
 
 
@@ -85,7 +83,7 @@ def names(group: Group | None = None) -> list[str]:
     Examples
     --------
     >>> names()[0], "usenet1" in names("from the paper")
-    ('rotated_digits', True)
+    ('six_or_nine', True)
     """
     return [name for name, entry in entries().items() if group is None or entry.group == group]
 

@@ -109,6 +109,7 @@ class Entry:
     tasks: int  # when nothing is asked for
     opens_with: int  # tasks the app opens it with: all, or the first ones of a very long sequence
     max_tasks: int
+    labels: int = 10  # training samples a task the app opens it with
 
     @cached_property
     def accepted(self) -> frozenset[str]:
@@ -170,11 +171,11 @@ def entries() -> dict[str, Entry]:
     from imrc.datasets._published import READERS  # which need the facts above
 
     made = partial(Entry, tasks=20, opens_with=20)
-    words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
-    turned, most = digits.rotated_digits, digits.MAX_TASKS
-    found = [made("rotated_digits", "Rotated digits", "built in", words, turned, max_tasks=most)]
     words = "Real handwritten sixes and nines that turn a full circle; upside down a 6 is a 9."
-    found.append(made("six_or_nine", "Is it a 6 or a 9?", "built in", words, digits.six_or_nine, max_tasks=most))
+    most, load = digits.MAX_TASKS, digits.six_or_nine
+    found = [made("six_or_nine", "Is it a 6 or a 9?", "built in", words, load, max_tasks=most, labels=4)]
+    words = "Real handwritten digits that turn from 0 to 180 degrees; is the digit 5 or more?"
+    found.append(made("rotated_digits", "Rotated digits", "built in", words, digits.rotated_digits, max_tasks=most))
     for name, kind in synthetic.MOTIONS.items():
         drawn = partial(synthetic.gaussian_tasks, name)
         found.append(made(name, kind.title, "synthetic", kind.description, drawn, max_tasks=200))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from functools import lru_cache
 from pathlib import Path
@@ -67,6 +68,17 @@ def measured_when(name: str) -> str:
             with_ = f"{', the newest' * (len(named) > 1)} with {named[-1]}"
     when = days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}"
     return f"Measured on {when}{with_}."
+
+
+@lru_cache(maxsize=1)
+def turning_digits() -> dict[str, Any]:
+    """Return pictures of sixes and nines, and errors where they turn, by degrees and labels a task ("360,4").
+
+    >>> turning_digits()["cells"]["360,4"]["best"]
+    'forward_backward'
+    """
+    found: dict[str, Any] = json.loads((results_folder() / index()["six_or_nine"]["file"]).read_text(encoding="utf-8"))
+    return found
 
 
 def run_names() -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from imrc._checks import DataError, InputTypeError, check_choice
-from imrc.tables.apart import prepare_reading, read_apart
+from imrc.tables.apart import read_apart
 from imrc.tables.cells import Column, Period, Reading, clean_name
 from imrc.tables.cut import (
     MAX_CLASSES,
@@ -54,7 +54,6 @@ __all__ = [
     "looks_like_identifier",
     "open_table",
     "possible_periods",
-    "prepare_reading",
     "read_table",
     "sample_csv",
     "suggest",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,13 +22,13 @@ Flags = NDArray[np.bool_]
 ColumnKind = Literal["number", "category", "date", "empty"]
 Period = Literal["value", "day", "week", "month", "quarter", "year"]
 
-ERRORS = ("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#nv", "#n/a", "#wert!", "#bezug!", "#zahl!")
 ALWAYS_MISSING = (
     *("", "na", "n/a", "n.a.", "n. a.", "nan", "-nan", "null", "(null)", "<na>", "nat", "\\n", "k.a.", "k. a."),
-    *("1.#qnan", "-1.#ind", "not available", *ERRORS),
+    *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#nv", "#n/a", "#wert!", "#bezug!", "#zahl!"),
+    *("1.#qnan", "-1.#ind", "not available"),
 )
 MARKS = ("?", "-", ".", "--", "---", "–", "—", "..", "...")
-MISSING = (*ALWAYS_MISSING, *MARKS, "none", "nil", "missing")
+MISSING = frozenset((*ALWAYS_MISSING, *MARKS, "none", "nil", "missing", "0000-00-00", "00.00.0000", "00/00/0000"))
 """Cells that stand for a missing value among numbers and dates, capitals or not.
 
 Among words, "none", "nil" and "missing" are words, and so are the marks where they are one of two classes, as + and -.
@@ -40,7 +41,9 @@ MAX_LISTED = 5000
 """Most words listed in `Column.categories`."""
 LARGEST_EXACT = 2**53
 """Whole numbers from here on are not all different as floating-point numbers."""
+DAY = 86_400
 _YEAR_1, _YEAR_10000 = -62_135_596_800, 253_402_300_800
+_SAMPLE = 1000
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,13 @@ class Column:
         if self.kind == "category":
             codes = np.minimum(values, len(self.categories))
             return np.array([*self.categories, "…", ""], dtype=object)[np.where(there, codes, -1)]
-        in_words = date_in_words if self.kind == "date" else plain_number
         different, place = np.unique(values[there], return_inverse=True)
-        shown[there] = np.array([in_words(value) for value in different], dtype=object)[place]
+        shown[there] = np.array([self.in_words(value) for value in different], dtype=object)[place]
         return shown
+
+    def in_words(self, value: float) -> str:
+        """Return a number or a date of this column as text."""
+        return date_in_words(value) if self.kind == "date" else plain_number(value)
 
 
 def clean_name(text: object) -> str:
@@ -158,299 +164,227 @@ def date_in_words(seconds: float) -> str:
     whole = int(np.floor(seconds))
     text = str(np.datetime64(whole, "s")).replace("T", " ")
     if whole == seconds:
-        return text[:10] if whole % 86_400 == 0 else text[: 16 if whole % 60 == 0 else 19]
+        return text[:10] if whole % DAY == 0 else text[: 16 if whole % 60 == 0 else 19]
     return text + f"{seconds - whole:.6f}".rstrip("0")[1:]
 
 
-def _flags(cells: pa.Array, pattern: str) -> Flags:
-    import pyarrow.compute as pc
+class _Words:
+    """The different cells of a column of text, trimmed, and which of them stands in each row."""
 
-    return np.asarray(pc.match_substring_regex(cells, pattern).fill_null(False).to_numpy(zero_copy_only=False))
-
-
-@dataclass
-class _Cells:
-    """The cells of one column of text, trimmed, with what is needed to speak about them."""
-
-    name: str
-    cells: pa.Array
-    missing: Flags
-    rows: Ints | None  # numbers of the rows in the file, where rows above were left out
-    mark: str
-    dayfirst: bool | None
-    mostly: float = MOSTLY
-    notes: list[str] = field(default_factory=list)
-    choices: list[str] = field(default_factory=list)
-
-    def row(self, index: int) -> int:
-        """Return the number of a row, from 1 below the header."""
-        return int(index if self.rows is None else self.rows[index]) + 1
-
-    def seen(self, mask: Flags, most: int = 2) -> str:
-        """Return the first of some cells, with their rows."""
-        rows = np.flatnonzero(mask)[:most]
-        return ", ".join(f"{clean_name(self.cells[int(row)])[:40]!r} in row {self.row(row):,}" for row in rows)
-
-    def sample(self) -> pa.Array:
-        """Return the first thousand cells that are there."""
+    def __init__(self, name: str, cells: pa.Array, rows: Ints | None) -> None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        return self.cells.take(pa.array(np.flatnonzero(~self.missing)[:1000]))
+        if not pa.types.is_dictionary(cells.type):
+            cells = pc.dictionary_encode(pc.cast(cells, pa.string()))
+        place: dict[str, int] = {}
+        codes = [place.setdefault(word.strip(), len(place)) for word in (*cells.dictionary.to_pylist(), "")]
+        self.name, self.rows, self.words = name, rows, list(place)
+        self.codes = np.array(codes)[cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        self.counts = np.bincount(self.codes, minlength=len(place))
+        self.there = np.array([word[:15].lower() not in MISSING for word in self.words]) & (self.counts > 0)
+        self.notes: list[str] = []
+        self.choices: list[str] = []
+
+    def unquote(self) -> None:
+        """Take off quotation marks that a reader of CSV files leaves: single ones, and those after a blank."""
+        marks = {word[:1] for word, count in zip(self.words, self.counts, strict=True) if count}
+        if len(marks) == 1 and marks <= {"'", '"'} and all(w[-1:] in marks and len(w) > 1 for w in self.words if w):
+            self.words = [word[1:-1] for word in self.words]
+            self.notes.append("quotation marks around its cells were removed")
+
+    def seen(self, which: Flags, most: int = 2) -> str:
+        """Return the first of some cells, with the numbers of their rows, from 1 below the header."""
+        found = np.flatnonzero(which[self.codes])[:most]
+        numbers = found if self.rows is None else self.rows[found]
+        cells = [clean_name(self.words[self.codes[row]])[:40] for row in found]
+        return ", ".join(f"{cell!r} in row {number + 1:,}" for cell, number in zip(cells, numbers, strict=True))
+
+    def test(self, fits: Callable[[str], object], share: float) -> Flags | None:
+        """Return which cells fit; None, with a note if there are many, if it is less than this share of them."""
+        sample = [word for word, there in zip(self.words[:_SAMPLE], self.there, strict=False) if there]
+        if sum(bool(fits(word)) for word in sample) < min(0.3, share) * len(sample):
+            return None  # found early, for columns of a million words
+        return np.array([bool(there and fits(word)) for word, there in zip(self.words, self.there, strict=True)])
+
+    def share(self, which: Flags) -> float:
+        """Return the share of the cells that are there."""
+        return float(self.counts[which].sum() / max(self.counts[self.there].sum(), 1))
 
 
 def _numeric(name: str, kind: ColumnKind, values: Floats, **more: Any) -> Column:  # noqa: ANN401 - fields of Column
     """Return a column of numbers or dates, "empty" if all are NaN."""
-    import pandas as pd
-
-    present = values[~np.isnan(values)]
+    present = np.sort(values[~np.isnan(values)])
+    distinct = int((present[1:] != present[:-1]).sum()) + (present.size > 0)
     kind = kind if present.size else "empty"
-    return Column(name, kind, values, (), len(pd.unique(present)), len(values) - len(present), **more)
+    return Column(name, kind, values, (), distinct, len(values) - len(present), **more)
 
 
-def _finite(text: _Cells, values: Floats, **more: Any) -> Column:  # noqa: ANN401 - fields of Column
+def _finite(name: str, values: Floats, notes: Sequence[str] = (), **more: Any) -> Column:  # noqa: ANN401
     """Return a column of numbers; infinite ones count as missing, and that is said."""
-    infinite = np.isinf(values)
-    if infinite.any():
-        text.notes.append(f"{infinite.sum():,} infinite values ({text.seen(infinite)}) count as missing")
-        values[infinite] = np.nan
-    return _numeric(text.name, "number", values, notes=tuple(text.notes), choices=tuple(text.choices), **more)
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        values = np.where(np.isinf(values), np.nan, values)
+        notes = [*notes, f"{infinite.size:,} infinite values (the first in row {infinite[0] + 1:,}) count as missing"]
+    return _numeric(name, "number", values, notes=tuple(notes), **more)
 
 
-def _categories(
-    name: str, cells: pa.Array, marked: bool, notes: Iterable[str] = (), *, all_words: bool = False
-) -> Column:
+def _categories(text: _Words, marked: bool, all_words: bool = False) -> Column:
     """Return the column as words; with `marked`, "?" is always a missing value; with `all_words`, only "" is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = pc.dictionary_encode(cells)
-    words = np.array(pc.utf8_lower(pc.utf8_slice_codeunits(encoded.dictionary, 0, 15)).to_pylist())
-    gone = np.isin(words, ("",) if all_words else ALWAYS_MISSING)
-    rest = words[~gone & ~np.isin(words, MARKS)]
+    short = np.array([word[:15].lower() for word in text.words])
+    gone = np.isin(short, ("",) if all_words else ALWAYS_MISSING) | (text.counts == 0)
+    rest = short[~gone & ~np.isin(short, MARKS)]
     if len(rest) >= 2 and any(any(map(str.isalnum, word)) for word in rest):
-        gone |= np.isin(words, MARKS)
+        gone |= np.isin(short, MARKS)
     elif marked:
-        gone |= words == "?"
+        gone |= short == "?"
     # Sorted: in the order of first appearance, words of later rows could stand before those of the first task.
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
-    order = order[~gone[order]]
-    rank = np.full(len(words), -1, dtype=np.int32)
+    order = sorted(np.flatnonzero(~gone).tolist(), key=text.words.__getitem__)
+    rank = np.full(len(short), -1, dtype=np.int32)
     rank[order] = np.arange(len(order))
-    indices = encoded.indices.to_numpy(zero_copy_only=False)
-    codes, counts = rank[indices], np.bincount(indices, minlength=len(words))
-    named = [f"{counts[j]:,} cells {words[j].upper()!r} count as missing" for j in np.flatnonzero(gone) if words[j]]
-    known = encoded.dictionary.take(pa.array(order[:MAX_LISTED])).to_pylist()
-    listed, _ = unique_names(map(str, known), prefix="value")
-    missing, notes = int((codes < 0).sum()), (*notes, *named[:3])
-    if not len(order):
-        return Column(name, "empty", np.full(len(codes), np.nan), (), 0, missing, notes)
-    return Column(name, "category", codes, tuple(listed), len(order), missing, notes)
+    named = [f"{text.counts[j]:,} cells {short[j].upper()!r} count as missing" for j in np.flatnonzero(gone)
+             if short[j] and text.counts[j]]  # fmt: skip
+    codes, notes = rank[text.codes], (*text.notes, *named[:3])
+    missing = int((codes < 0).sum())
+    if not order:
+        return Column(text.name, "empty", np.full(len(codes), np.nan), (), 0, missing, notes)
+    listed, _ = unique_names((text.words[j] for j in order[:MAX_LISTED]), prefix="value")
+    return Column(text.name, "category", codes, tuple(listed), len(order), missing, notes)
 
 
 # Numbers
 
 _MONEY = r"US\$|R\$|€|\$|£|¥|₹|₽|₺|zł|Fr\.?|kr\.?|EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|BRL|INR"
-_LONG = (
+_UNIT = (
     "kg|mg|µg|km/h|m/s|mph|km|cm|mm|µm|nm|ms|min|kWh|MWh|kW|MW|mV|kV|mA|kHz|MHz|GHz|Hz|hPa|kPa|bar|Pa|psi|ml|ppm|dB|rpm|"
-    "MB|GB|kB|kcal|kJ|Nm|lx|lm|lbs?|oz|ft|mi|years|days|hours|pcs"
+    "MB|GB|kB|kcal|kJ|Nm|lx|lm|lbs?|oz|ft|mi|years|days|hours|pcs|%|‰|°C|°F|°"
 )
-_BLANKS = " \u00a0\u202f\u2009"
-_BLANK = f"[{_BLANKS}]"
+_BLANK = "[ \u00a0\u202f\u2009]"
 _POWER = r"(?:[eEdD][+-]?\d+)?"
-_FIGURE = (
-    rf"^(?P<o>\(?)(?P<s>[+−-]?)(?:(?P<a>{_MONEY}){_BLANK}*)?(?P<t>[+−-]?)"
-    rf"(?P<n>\d[\d.,'’{_BLANKS}]*{_POWER}|[.,]\d+{_POWER})"
-    rf"(?:{_BLANK}*(?P<b>%|‰|°C|°F|°|{_MONEY}|{_LONG})|{_BLANK}+(?P<c>[gtmshdWVAKJNyl]))?(?P<z>[−-]?\)?)$"
+_FIGURE = re.compile(
+    rf"(?P<open>\(?)(?P<sign>[+−-]?)(?:(?P<before>{_MONEY}){_BLANK}*)?(?P<minus>[+−-]?)"
+    rf"(?P<digits>\d[\d.,٫'’ \u00a0\u202f\u2009]*{_POWER}|[.,]\d+{_POWER}|(?i:inf(?:inity)?))"
+    rf"(?:{_BLANK}*(?P<after>{_UNIT}|{_MONEY})|{_BLANK}+(?P<letter>[gtmshdWVAKJNyl]))?(?P<end>[−-]?\)?)$"
 )
-_POINTS = rf"^(?:\d+|\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}(?:,\d{{2}})+,\d{{3}})?(?:\.\d*)?{_POWER}$"
-_COMMAS = rf"^(?:\d+|\d{{1,3}}(?:\.\d{{3}})+)?(?:,\d*)?{_POWER}$"
-_GROUPED = rf"^\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d+)?$|^\d{{1,3}}(?:['’]\d{{3}})+(?:[.,]\d+)?$"
-_SURE = {
-    mark: rf"^\D{{0,4}}(?:\d{{1,3}}(?:{group}\d{{3}})+{own}\d+|\d+{own}(?:\d{{1,2}}|\d{{4,}})|0{own}\d+)\D{{0,5}}$"
-    for mark, own, group in ((",", ",", r"\."), (".", r"\.", ","))
+_GROUPED = re.compile(rf"\d{{1,3}}(?:{_BLANK}\d{{3}})+(?:[.,]\d+)?$|\d{{1,3}}(?:['’]\d{{3}})+(?:[.,]\d+)?$")
+_STYLES = {
+    ".": re.compile(rf"(?:\d+|\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}(?:,\d{{2}})+,\d{{3}})?(?:[.٫]\d*)?{_POWER}$|(?i:inf)"),
+    ",": re.compile(rf"(?:\d+|\d{{1,3}}(?:\.\d{{3}})+)?(?:,\d*)?{_POWER}$|(?i:inf)"),
 }
 
 
-def decimal_mark(columns: Sequence[pa.Array], delimiter: str) -> str:
-    """Return what separates decimals in a table, by the first cells that leave no doubt; "" if that is not known."""
-    import pyarrow.compute as pc
+def _clean_column(name: str, cells: pa.Array) -> Column | None:
+    """Return a column all of whose cells are as a program writes numbers or dates: the usual case, fast.
 
-    counts = {",": 0, ".": 0}
-    for cells in columns[:200]:
-        some = pc.utf8_trim_whitespace(cells[:1000])
-        for mark, pattern in _SURE.items():
-            counts[mark] += _flags(some, pattern).sum() > 0.3 * len(some)
-    if counts[","] == counts["."]:
-        return "." if delimiter == "," else ""
-    return max(counts, key=counts.__getitem__)
-
-
-def _numbers(text: _Cells) -> Column | None:
-    """Return the column as numbers, None if too few cells are; notes say why not."""
+    Few different values are left to the slow way: they may be labels or tasks, whose spelling counts.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    filled = pc.if_else(pa.array(text.missing), "nan", text.cells)
-    try:
-        pc.cast(filled[:1000], pa.float64())  # a failure is found late, and takes long, in a long column of words
-        values = np.array(pc.cast(filled, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    except pa.ArrowInvalid:
-        return _written_numbers(text)
-    if _only_threes(text, r"\."):
-        text.choices.append("decimal")
-        if text.mark == ",":
-            return _written_numbers(text)
-        first = text.seen(~text.missing & _flags(text.cells, r"\."), 1)
-        text.notes.append(
-            f"points were read as decimal points ({first}); decimal=',' reads them as groups of thousands"
-        )
-    return _checked(text, values, text.cells, ".")
-
-
-def _plain_numbers(text: _Cells) -> Column | None:
-    """Return a column all of whose cells are numbers as a program writes them, measured ones: the usual case, fast."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not _flags(text.cells[:1000], r"^-?(0|[1-9]\d{0,9})\.\d+$").all() or _only_threes(text, r"\."):
+    sample = [cell for cell in cells[:_SAMPLE].to_pylist() if cell]
+    dates = all(re.match(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?$", cell) for cell in sample)
+    numbers = all(re.match(r"-?(0|[1-9]\d{0,12})(\.\d+)?$", cell) for cell in sample)
+    if not sample or not (numbers or dates) or _only_threes(sample, r"\.") or _are_early(sample):
         return None
     try:
-        values = np.array(pc.cast(text.cells, pa.float64()).to_numpy(zero_copy_only=False))
+        known = pc.if_else(pc.equal(cells, ""), None, cells)
+        if dates:
+            found = _timestamps(name, pc.cast(known, pa.timestamp("s")))
+        else:
+            values = np.array(pc.cast(known, pa.float64()).to_numpy(zero_copy_only=False))
+            found = _finite(name, values, decimal="." if any("." in cell for cell in sample) else "")
     except pa.ArrowInvalid:
         return None
-    found = _finite(text, values, decimal=".")
-    return found if found.distinct > MAX_LISTED and not found.notes and not found.missing else None
+    many = found.distinct > MAX_LISTED and not found.notes
+    return found if many and (dates or np.nanmax(np.abs(found.values)) < LARGEST_EXACT) else None
 
 
-def _only_threes(text: _Cells, mark: str) -> bool:
+def _only_threes(cells: Iterable[str], mark: str) -> bool:
     """Whether there are such marks and every one stands before three digits: decimals, or groups of thousands."""
-    for some in (text.sample(), text.cells):
-        marked = _flags(some, rf"^[^A-Za-z]*\d{mark}\d|[.,]\d+[eE]|^[.,]")
-        if (marked & ~_flags(some, rf"^[+-]?[1-9]\d{{0,2}}({mark}\d{{3}})+$")).any():
-            return False
-    return bool(marked.any())
+    marked = [cell for cell in cells if re.search(mark, cell)]
+    return bool(marked) and all(re.match(rf"[+-]?[1-9]\d{{0,2}}({mark}\d{{3}})+$", cell) for cell in marked)
 
 
-def _checked(text: _Cells, values: Floats, cells: pa.Array, mark: str) -> Column | None:
-    """Return a column of numbers; None, with a note, if they would make different identifiers equal."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present = ~np.isnan(values) & ~text.missing
-    with np.errstate(invalid="ignore"):
-        large = present & (np.abs(values) >= LARGEST_EXACT)
-    if large.any() and (_flags(cells, r"^[+-]?\d{16,}$") & large).any():
-        text.notes.append(
-            "whole numbers of more than 15 digits are kept as words, so that different ones stay different"
-        )
+def _numbers(text: _Words, mark: str, mostly: float) -> Column | None:
+    """Return the column as numbers, also with groups, units or decimal commas; None if too few cells are, noted."""
+    shaped = text.test(_FIGURE.match, mostly)
+    if shaped is None:
         return None
-    zeros = present & _flags(cells, r"^[+-]?0\d")
-    found = _finite(text, values, decimal=mark)
-    if found.distinct > MAX_LISTED:
-        return found
-    shown = pc.if_else(pa.array(present), text.cells, "")
-    different = len(pc.unique(pc.filter(shown, pa.array(present))))
-    if different == found.distinct and not zeros.any():
-        return found
-    if zeros.any() and different > found.distinct and (_flags(cells, r"^\d+$") | ~present).all():
-        text.notes.append("numbers are kept as words, because some differ only in zeros at their beginning")
+    parts = [_FIGURE.match(word) if fits else None for word, fits in zip(text.words, shaped, strict=True)]
+    digits = [part["digits"].strip() if part else "" for part in parts]
+    digits = [re.sub(rf"{_BLANK}|['’]", "", one) if _GROUPED.match(one) else one for one in digits]
+    styles = {style: shaped & [bool(fits.match(one)) for one in digits] for style, fits in _STYLES.items()}
+    points, commas = (text.counts[styles[style]].sum() for style in ".,")
+    either = bool((styles["."] == styles[","]).all())
+    decimal = "," if commas > points or (commas == points and mark != ".") else "."
+    if either and not mark and _only_threes(digits, r"\.") and not _only_threes(digits, ","):
+        decimal = "."
+    group = "." if decimal == "," else ","
+    # A bracket that opens must close.
+    good = styles[decimal] & [part is None or bool(part["open"]) == (")" in part["end"]) for part in parts]
+    found = [part["before"] or part["after"] or part["letter"] for part in parts if part]
+    units = list(dict.fromkeys(unit for unit in found if unit))
+    if text.share(good) < mostly or len(units) > 1:
+        if text.share(styles["."] | styles[","]) >= mostly > text.share(good):
+            points_only, commas_only = styles["."] & ~styles[","], styles[","] & ~styles["."]
+            text.notes.append(
+                "some numbers have decimal points, others decimal commas "
+                f"({text.seen(points_only)}; {text.seen(commas_only)}); they are kept as words"
+            )
+        elif text.share(good) >= mostly:
+            seen = ", ".join(map(repr, units[:3]))
+            text.notes.append(
+                f"numbers stand in different units ({seen}), so they are kept as words; write them in one"
+            )
+        elif text.share(shaped) >= 0.5:
+            text.notes.append(f"looks like numbers, kept as words because of {text.seen(text.there & ~good)}")
+        return None
+    values, examples = np.full(len(digits), np.nan), dict[str, str]()
+    for place in np.flatnonzero(good):
+        word, plain = text.words[place], digits[place].replace(group, "").replace(decimal, ".").replace("٫", ".")
+        part = parts[place]
+        minus = part is not None and any(
+            part[name][:1] in ("-", "−", "(") for name in ("open", "sign", "minus", "end") if part[name]
+        )
+        values[place] = float(re.sub("[dD]", "e", plain)) * (-1 if minus else 1)
+        sort = re.sub(r"[\d\s]+", "", word)
+        plainly = re.fullmatch(r"[+-]?\d*\.?\d*(?:e[+-]?\d+)?|[+-]?[a-z]+", word, re.ASCII | re.IGNORECASE)
+        if not plainly and sort not in examples and len(examples) < 3:
+            examples[sort] = f"{text.seen(np.arange(len(values)) == place, 1)} is {plain_number(values[place])}"
+    notes = [f"cells were read as numbers: {'; '.join(examples.values())}"] if examples else []
+    marked = good & [group in one or decimal in one for one in digits]
+    if marked.any() and either:
+        text.choices.append("decimal")
+        if not mark or decimal == ".":
+            first = text.seen(marked, 1)
+            notes.append(f"{decimal!r} was taken for the decimal mark ({first}); decimal={group!r} reads the other way")
+    if (bad := text.there & ~good).any():
+        count, seen = text.counts[bad].sum(), text.seen(bad)
+        notes.append(f"{count:,} of {len(text.codes):,} cells are not numbers ({seen}); they count as missing")
+    text.notes = notes
+    return _checked(text, values, digits, good, decimal if any(decimal in one for one in digits) else "")
+
+
+def _checked(text: _Words, values: Floats, digits: list[str], good: Flags, decimal: str) -> Column | None:
+    """Return a column of numbers; None, with a note, if they would make different identifiers equal."""
+    large = good & (np.abs(np.nan_to_num(values)) >= LARGEST_EXACT)
+    zeros = good & [bool(re.match(r"0\d", one)) for one in digits]
+    alike = good.sum() > len(np.unique(values[good]))
+    if (large & [bool(re.match(r"\d{16,}", one)) for one in digits]).any():
+        text.notes = ["whole numbers of more than 15 digits are kept as words, so that different ones stay different"]
+        return None
+    if zeros.any() and alike and all(one.isdecimal() for one, fits in zip(digits, good, strict=True) if fits):
+        text.notes = ["numbers are kept as words, because some differ only in zeros at their beginning"]
         return None
     if zeros.any():
-        said = f"zeros at the beginning do not count ({text.seen(zeros, 1)}); `words` keeps numbers as they are written"
-        found = replace(found, notes=(*found.notes, said))
-    return replace(found, written=_categories(text.name, shown, marked=False, all_words=True))
-
-
-def _ascii_digits(cells: pa.Array) -> pa.Array:
-    """Write the digits of other scripts as 0 to 9."""
-    import pyarrow as pa
-
-    if not _flags(cells, r"[^\x00-\x7f]").any() or not _flags(cells, r"[^0-9\P{Nd}]").any():
-        return cells
-    texts = ("".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in text) for text in cells.to_pylist())
-    return pa.array([text.replace("٫", ".").replace("٬", ",") for text in texts], pa.string())
-
-
-def _written_numbers(text: _Cells) -> Column | None:
-    """Read numbers that are written for people: with groups, units or decimal commas."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    present, mostly = ~text.missing, text.mostly
-    if not present.any():
-        return None
-    infinity = r"^[+-]?(?i:inf|infinity)$"
-    sample = _ascii_digits(text.sample())
-    share = (_flags(sample, _FIGURE) | _flags(sample, infinity)).mean()
-    if share < min(0.5, mostly):
-        return None
-    cells = _ascii_digits(text.cells)
-    infinite = _flags(cells, infinity) & present
-    parts = pc.extract_regex(cells, _FIGURE)
-    shaped = np.asarray(parts.is_valid().to_numpy(zero_copy_only=False)) & present
-
-    def part(*names: str) -> pa.Array:
-        return pc.binary_join_element_wise(*(pc.fill_null(parts.field(name), "") for name in names), "")
-
-    if (shaped | infinite).sum() < mostly * present.sum():
-        if (shaped | infinite).sum() >= 0.5 * present.sum():
-            other = text.seen(present & ~shaped & ~infinite)
-            text.notes.append(f"looks like numbers, kept as words because of {other}")
-        return None
-    notes = []
-    unit = part("a", "b", "c")
-    units = [word for word in pc.unique(pc.filter(unit, pa.array(shaped))).to_pylist() if word]
-    if len(units) > 1:
-        seen = ", ".join(repr(word) for word in units[:3])
-        text.notes.append(f"numbers stand in different units ({seen}), so they are kept as words; write them in one")
-        return None
-    if units:
-        notes.append(f"{units[0]!r} was left out")
-    digits = pc.utf8_trim_whitespace(part("n"))
-    grouped = _flags(digits, _GROUPED)
-    digits = pc.if_else(pa.array(grouped), pc.replace_substring_regex(digits, f"[{_BLANKS}'’]", ""), digits)
-    if (grouped & shaped).any():
-        notes.append(f"marks between groups of three digits were removed ({text.seen(grouped & shaped)})")
-    points, commas = _flags(digits, _POINTS) & shaped, _flags(digits, _COMMAS) & shaped
-    use_commas = commas.sum() > points.sum() or (commas.sum() == points.sum() and text.mark != ".")
-    good = (commas if use_commas else points) | infinite
-    if good.sum() < mostly * present.sum():
-        if (points | commas).sum() >= mostly * present.sum():
-            both = f"{text.seen(points & ~commas)}; {text.seen(commas & ~points)}"
-            why = f"some numbers have decimal points, others decimal commas ({both}); they are kept as words"
-        else:
-            why = f"looks like numbers, kept as words because of {text.seen(present & ~good)}"
-        text.notes.append(why)
-        return None
-    group, decimal = (".", ",") if use_commas else (",", ".")
-    groups, decimals = (_flags(digits, rf"\{mark}") & shaped for mark in (group, decimal))
-    if groups.any():
-        name = "points" if group == "." else "commas"
-        notes.append(f"{name} between groups of three digits were removed ({text.seen(groups)})")
-    if decimals.any() and decimal == ",":
-        notes.append("decimal commas were read as decimal points")
-    if (groups | decimals).any() and (points == commas).all():
-        text.choices.append("decimal")
-        if not text.mark:
-            notes.append(f"{decimal!r} was taken for what separates decimals; decimal={group!r} reads the other way")
-    plain = pc.replace_substring(pc.replace_substring(digits, group, ""), decimal, ".")
-    plain = pc.replace_substring_regex(plain, "[dD]", "e")
-    ends = part("z")
-    negative = _flags(part("s", "t", "z"), "[−-]") | (_flags(part("o"), r"\(") & _flags(ends, r"\)"))
-    good &= _flags(part("o"), r"\(") == _flags(ends, r"\)")
-    if (odd := good & (_flags(part("o"), r"\(") | _flags(ends, "[−-]"))).any():
-        notes.append(f"a minus at the end, and brackets, were read as negative ({text.seen(odd)})")
-    plain = pc.if_else(pa.array(infinite), pc.replace_substring_regex(cells, "^[+-]", ""), plain)
-    negative |= infinite & _flags(cells, "^-")
-    values = pc.cast(pc.if_else(pa.array(good), plain, "nan"), pa.float64()).to_numpy(zero_copy_only=False)
-    values = np.where(negative, -1.0, 1.0) * np.array(values, dtype=np.float64)
-    bad = ~good & present
-    if bad.any():
-        notes.append(
-            f"{bad.sum():,} of {len(values):,} cells are not numbers ({text.seen(bad)}); they count as missing"
-        )
-    text.notes += notes
-    return _checked(text, values, pc.if_else(pa.array(good), plain, ""), decimal)
+        first = text.seen(zeros, 1)
+        text.notes.append(f"zeros at the beginning do not count ({first}); `words` keeps numbers as they are written")
+    told = {"choices": tuple(text.choices), "decimal": decimal}
+    found = _finite(text.name, values[text.codes], text.notes, **told)
+    if not (alike or zeros.any()) or found.distinct > MAX_LISTED:
+        return found
+    text.words, text.notes = [word if fits else "" for word, fits in zip(text.words, good, strict=True)], []
+    return replace(found, written=_categories(text, marked=False, all_words=True))
 
 
 # Dates
@@ -459,241 +393,162 @@ _TIME = (
     r"(?:[T ] *(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?P<F>[.,]\d{1,9})?)? ?(?P<P>[AaPp]\.?[Mm]\.?)?"
     r" ?(?P<Z>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$"
 )
-_WEEKDAY = r"^(?:[A-Za-z]{2,9}\.?,? +)??"
-_WORD = r"(?P<N>[A-Za-zä]{3,9})\.?"
+_WEEKDAY = r"(?:[A-Za-z]{2,9}\.?,? +)??"
 _DAY_8, _MONTH_8, _YEAR_8 = r"(?P<d>0[1-9]|[12]\d|3[01])", r"(?P<m>0[1-9]|1[0-2])", r"(?P<y>(?:19|20)\d\d)"
-_EARLY: tuple[tuple[str, str, Period], ...] = (
+_NAMES = (
+    *("jan|january|januar", "feb|february|februar", "mar|march|mär|mrz|märz", "apr|april", "may|mai", "jun|june|juni"),
+    *("jul|july|juli", "aug|august", "sep|sept|september", "oct|october|okt|oktober", "nov|november"),
+    "dec|december|dez|dezember",
+)
+_MONTHS = {word: number for number, words in enumerate(_NAMES, start=1) for word in words.split("|")}
+_WORD = rf"(?P<N>(?i:{'|'.join(_NAMES)}))\.?"
+_SHAPES: tuple[tuple[str, Period], ...] = (
+    # What a cell looks like, and the period it stands for; "a" and "b" may be day and month, or month and day.
+    (r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})" + _TIME, "value"),
+    (r"(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<y>\d{4}|\d{2})" + _TIME, "value"),
+    (_WEEKDAY + r"(?P<d>\d{1,2})\.?[-/ ]?" + _WORD + r"[-/ ,]*(?P<y>\d{4}|\d{2})" + _TIME, "value"),
+    (r"(?P<y>\d{4})[-/ ]" + _WORD + r"[-/ ](?P<d>\d{1,2})" + _TIME, "value"),
+    (_WEEKDAY + _WORD + r" (?P<d>\d{1,2}),? (?P<y>\d{4})" + _TIME, "value"),
+    (_WORD + r"[-/ ,']+(?P<y>\d{4}|\d{2})$", "month"),
+    (r"(?P<y>\d{4})[-/ ]" + _WORD + "$", "month"),
+    (r"(?P<y>\d{4})[-/](?P<m>\d{1,2})$", "month"),
+    (r"(?P<m>\d{1,2})[-/](?P<y>\d{4})$", "month"),
+    (r"(?P<y>\d{4})[-_/ ]?[Qq](?P<q>[1-4])$", "quarter"),
+    (r"[Qq](?P<q>[1-4])[-_/ ]?(?P<y>\d{4})$", "quarter"),
+    (r"(?P<y>\d{4})[- ]?[Ww](?P<w>\d{1,2})$", "week"),
     # Numbers all of which can be dates are dates: as numbers, their order would be wrong.
-    (rf"^{_YEAR_8}{_MONTH_8}{_DAY_8}$", "ymd", "value"),
-    (rf"^{_DAY_8}{_MONTH_8}{_YEAR_8}$", "ymd", "value"),
-    (rf"^{_MONTH_8}\.{_YEAR_8}$", "ymd", "month"),
+    (rf"{_YEAR_8}{_MONTH_8}{_DAY_8}$", "value"),
+    (rf"{_DAY_8}{_MONTH_8}{_YEAR_8}$", "value"),
+    (rf"{_MONTH_8}\.{_YEAR_8}$", "month"),
 )
-_SHAPES: tuple[tuple[str, str, Period], ...] = (
-    # What a cell looks like, the order of its parts, and the period it stands for
-    (r"^(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})" + _TIME, "ymd", "value"),
-    (r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<y>\d{4}|\d{2})" + _TIME, "either", "value"),
-    (_WEEKDAY + r"(?P<d>\d{1,2})\.?[-/ ]?" + _WORD + r"[-/ ,]*(?P<y>\d{4}|\d{2})" + _TIME, "named", "value"),
-    (r"^(?P<y>\d{4})[-/ ]" + _WORD + r"[-/ ](?P<d>\d{1,2})" + _TIME, "named", "value"),
-    (_WEEKDAY + _WORD + r" (?P<d>\d{1,2}),? (?P<y>\d{4})" + _TIME, "named", "value"),
-    (r"^" + _WORD + r"[-/ ,']+(?P<y>\d{4}|\d{2})$", "named", "month"),
-    (r"^(?P<y>\d{4})[-/ ]" + _WORD + "$", "named", "month"),
-    (r"^(?P<y>\d{4})[-/](?P<m>\d{1,2})$", "ymd", "month"),
-    (r"^(?P<m>\d{1,2})[-/](?P<y>\d{4})$", "ymd", "month"),
-    (r"^(?P<y>\d{4})[-_/ ]?[Qq](?P<q>[1-4])$", "quarter", "quarter"),
-    (r"^[Qq](?P<q>[1-4])[-_/ ]?(?P<y>\d{4})$", "quarter", "quarter"),
-    (r"^(?P<y>\d{4})[- ]?[Ww](?P<w>\d{1,2})$", "week", "week"),
-    *_EARLY,
-)
-_VALUES = [re.compile(shape) for shape in (_FIGURE, *(shape for shape, order, _ in _SHAPES if order != "named"))]
-_MONTHS = {
-    word: number
-    for number, words in enumerate(
-        (
-            *("jan january januar", "feb february februar", "mar march mär mrz märz", "apr april", "may mai"),
-            *("jun june juni", "jul july juli", "aug august", "sep sept september", "oct october okt oktober"),
-            *("nov november", "dec december dez dezember"),
-        ),
-        start=1,
-    )
-    for word in words.split()
-}
-_ZERO = r"^0{4}-00-00|^00?[./-]00?[./-]0000"
+_COMPILED = tuple((re.compile(shape), period) for shape, period in _SHAPES)
+_EARLY = tuple(shape for shape, _ in _COMPILED[-3:])
+_EPOCH = dt.date(1970, 1, 1)
 
 
 def looks_like_value(cell: str) -> bool:
-    """Whether a cell can be a number or a date, and so no name of a column."""
-    cell = cell.strip()
-    return len(cell) < 40 and any(shape.match(cell) for shape in _VALUES)
+    """Whether a cell can be a number or a date without the name of a month, and so no name of a column."""
+    shapes = (_FIGURE, *(shape for shape, _ in _COMPILED if "N" not in shape.groupindex))
+    return len(cell) < 40 and any(shape.match(cell.strip()) for shape in shapes)
 
 
-class _Parts:
-    """The parts of dates, one entry per different cell: as text, "" where not written, or as numbers, then -1."""
-
-    def __init__(self, found: pa.StructArray) -> None:
-        self._found, self._names = found, [part.name for part in found.type]
-
-    def text(self, name: str) -> NDArray[Any]:
-        cells = self._found.field(name).fill_null("").to_pylist() if name in self._names else [""] * len(self._found)
-        return np.array(cells, dtype=str)
-
-    def number(self, name: str) -> Ints:
-        text = self.text(name)
-        return np.where(text == "", "-1", text).astype(np.int64)
+def _are_early(cells: Sequence[str]) -> bool:
+    """Whether numbers can all be dates."""
+    return any(all(shape.match(cell) for cell in cells) for shape in _EARLY)
 
 
-def _full(years: Ints, short: Flags) -> Ints:
-    return np.where(short, years + np.where(years <= 68, 2000, 1900), years)
+def _moments(part: dict[str, str | None]) -> dict[str, float]:
+    """Return the seconds since 1970 that a date means, for each way to read it; NaN where the calendar has no such."""
+    short, clock = len(part["y"] or "") == 2, _clock(part)
+
+    def seconds(year: int, month: int, day: int) -> float:
+        year += (2000 if year <= 68 else 1900) * short
+        try:
+            date = dt.date.fromisocalendar(year, month, 1) if "w" in part else dt.date(year, month, day)
+        except ValueError:
+            return np.nan
+        return 86_400.0 * (date - _EPOCH).days + clock
+
+    year, a, b = (int(part.get(name) or 0) for name in "yab")
+    if "a" not in part:
+        month = _MONTHS[str(part["N"]).lower()] if "N" in part else 3 * int(part.get("q") or 0) - 2
+        return {"": seconds(year, int(part.get("m") or part.get("w") or month), int(part.get("d") or 1))}
+    ways = {"day/month/year": seconds(year, b, a), "month/day/year": seconds(year, a, b)}
+    return {**ways, "year/month/day": seconds(a, b, year)} if short else ways
 
 
-def _day_number(year: Ints, month: Ints, day: Ints) -> tuple[Ints, Flags]:
-    """Return days since 1970, and which are days of the calendar."""
-    months = (np.clip(year, 1, 9999) - 1970) * 12 + np.clip(month, 1, 12) - 1
-    first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    length = (months + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
-    return first + day - 1, (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= length)
-
-
-def _days(parts: _Parts, order: str, codes: Ints, text: _Cells) -> tuple[Ints, Flags, bool | None, str]:
-    """Return days since 1970, which are real, whether the day was read before the month, and a note on their order."""
-    short = np.char.str_len(parts.text("y")) == 2
-    year = _full(parts.number("y"), short)
-    ones = np.ones_like(year)
-    if order == "week":
-        # The week with January 4th is the first one of a year; weeks begin on Mondays.
-        fourth, following = (_day_number(y, ones, 4 * ones)[0] for y in (year, year + 1))
-        monday = fourth - (fourth + 3) % 7 + 7 * (parts.number("w") - 1)
-        return monday, (parts.number("w") >= 1) & (monday < following - (following + 3) % 7), None, ""
-    if order == "quarter":
-        return *_day_number(year, 3 * parts.number("q") - 2, ones), None, ""
-    if order != "either":
-        named = np.array([_MONTHS.get(word.lower(), 0) for word in parts.text("N")], dtype=np.int64)
-        day = parts.number("d")
-        return *_day_number(year, named if order == "named" else parts.number("m"), np.where(day < 0, 1, day)), None, ""
-    a, b = parts.number("a"), parts.number("b")
-    ways = {"day/month/year": _day_number(year, b, a), "month/day/year": _day_number(year, a, b)}
-    if text.dayfirst is False:
-        ways = dict(reversed(ways.items()))
-    if short.all() and len(short):
-        ways["year/month/day"] = _day_number(_full(a, a < 100), b, parts.number("y"))
-    # A year of two digits stands last, unless that is no date, or only so rows stand in the order of time.
-    usual = [real.sum() for way, (_, real) in ways.items() if way[0] != "y"]
-    most = max(usual) if max(usual) >= MOSTLY * len(year) else max(real.sum() for _, real in ways.values())
-    equal = [way for way, (_, real) in ways.items() if real.sum() >= most]
-    taken = equal[0]
-    if text.dayfirst is None and len(equal) > 1:
-        # Rows mostly stand in the order of time, and mostly in one of the readings only.
-        found = {way: np.append(np.where(real, day, np.nan), np.nan)[codes] for way, (day, real) in ways.items()}
-        ordered = [way for way in equal if (np.diff(found[way][~np.isnan(found[way])]) >= 0).all()]
-        # Where both are in order, the first days of months are likelier than the first days of one.
-        taken = "month/day/year" if len(ordered) > 1 and (b == 1).all() else (ordered or equal)[0]
-    note = f"dates were read as {taken}" if len(equal) > 1 or taken == "month/day/year" else ""
-    if len(equal) > 1:
-        text.choices.append("dayfirst")
-        note += (
-            f" ({text.seen(~text.missing, 1)}), which is not the only way; dayfirst={taken[0] != 'd'} reads them as "
-        )
-        note += f"{'month/day/year' if taken[0] == 'd' else 'day/month/year'}"
-    if not text.mostly and text.dayfirst == (taken == "day/month/year"):
-        note = ""  # as a recipe says: it was noted when the first file was read
-    return *ways[taken], taken == "day/month/year", note
-
-
-def _times(parts: _Parts) -> tuple[Floats, Flags, NDArray[Any]]:
-    """Return seconds of the day, which are real, and zones as written."""
-    hour, minute, second = (np.maximum(parts.number(name), 0) for name in "HMS")
-    half = np.char.lower(np.char.replace(parts.text("P"), ".", ""))
-    good = (hour <= 23) & (minute <= 59) & (second <= 60) & ((half == "") | ((hour >= 1) & (hour <= 12)))
-    hour = np.where(half == "", hour, hour % 12 + 12 * (half == "pm"))
-    text = parts.text("F")
-    fraction = np.char.replace(np.where(text == "", "0", text), ",", ".").astype(np.float64)
-    return hour * 3600.0 + minute * 60.0 + second + fraction, good, parts.text("Z")
+def _clock(part: dict[str, str | None]) -> float:
+    """Return the seconds of the day, NaN if there is no such time."""
+    hour, minute, second = (int(part.get(name) or 0) for name in "HMS")
+    half = (part.get("P") or "").lower().replace(".", "")
+    if hour > 23 or minute > 59 or second > 60 or (half and not 1 <= hour <= 12):
+        return np.nan
+    hour = hour % 12 + 12 * (half == "pm") if half else hour
+    return 3600.0 * hour + 60 * minute + second + float((part.get("F") or "0").replace(",", "."))
 
 
 def _offset(zone: str) -> int:
     """Return how many seconds a zone, such as "+02:00" or "Z", is ahead of UTC."""
     found = re.match(r"([+-])(\d\d):?(\d\d)?", zone)
-    if found is None:
-        return 0
-    return (1 if found[1] == "+" else -1) * (3600 * int(found[2]) + 60 * int(found[3] or 0))
+    return (1 if found[1] == "+" else -1) * (3600 * int(found[2]) + 60 * int(found[3] or 0)) if found else 0
 
 
-def _fits(words: pa.Array, shapes: Sequence[tuple[str, str, Period]] = _SHAPES) -> tuple[int, Flags]:
-    """Return which shape fits most words, and which it fits."""
-    import pyarrow.compute as pc
-
-    best, fitting = -1, np.zeros(len(words), dtype=bool)
-    for number, (shape, order, _) in enumerate(shapes):
-        fits = _flags(words, shape)
-        if order == "named" and fits.any():
-            parts = _Parts(pc.extract_regex(words, shape))
-            fits &= np.isin(np.char.lower(parts.text("N")), list(_MONTHS))
-        if fits.sum() > fitting.sum():
-            best, fitting = number, fits
-    return best, fitting
-
-
-def _dates(text: _Cells) -> Column | None:
+def _dates(text: _Words, dayfirst: bool | None, mostly: float) -> Column | None:
     """Return the column as seconds since 1970, None if too few cells are dates, with a note if many are.
 
     Raises DataError if it has a date that does not exist, such as the 31st of April; the message names row and column.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    # The first thousand cells say no for most columns, without a look at the others.
-    sample = text.sample()
-    if _fits(sample)[1].sum() < min(0.5, text.mostly) * len(sample):
-        return None
-    encoded = pc.dictionary_encode(pc.if_else(pa.array(text.missing), None, text.cells))
-    words, codes = encoded.dictionary, encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes[codes >= 0], minlength=len(words))
-    number, shaped = _fits(words)
-    zero = _flags(words, _ZERO)
-    if number < 0 or counts[shaped | zero].sum() < text.mostly * counts.sum():
-        if number >= 0 and counts[shaped].sum() >= 0.5 * counts.sum():
-            other = text.seen(np.append(~shaped, False)[codes])
+    found = [(shaped, *one) for one in _COMPILED if (shaped := text.test(one[0].match, mostly)) is not None]
+    shaped, shape, period = max(found, key=lambda one: text.share(one[0]), default=(text.there, None, "value"))
+    if shape is None or text.share(shaped) < mostly:
+        if shape is not None and text.share(shaped) >= 0.5:
+            other = text.seen(text.there & ~shaped)
             text.notes.append(f"looks like dates, kept as words because of {other}, written in another way")
         return None
-    shape, order, period = _SHAPES[number]
-    parts = _Parts(pc.extract_regex(pc.filter(words, pa.array(shaped)), shape))
-    place = np.append(np.where(shaped, np.cumsum(shaped) - 1, -1), -1)
-    day, real, dayfirst, note = _days(parts, order, place[codes], text)
-    clock, possible, zones = _times(parts)
-    real &= possible
-    if counts[shaped][real].sum() < text.mostly * counts[shaped & ~zero].sum():
+    at = np.flatnonzero(shaped)
+    parts = [match.groupdict() for place in at if (match := shape.match(text.words[place]))]
+    read, ways = [_moments(part) for part in parts], dict[str, Floats]()
+    for way in min(read, key=len):
+        ways[way] = np.full(len(shaped), np.nan)
+        ways[way][at] = [one[way] for one in read]
+    taken, note = _order(text, ways, dayfirst)
+    seconds = ways[taken]
+    real = ~np.isnan(seconds)
+    if text.share(real) < mostly * text.share(shaped):
         text.notes.append("looks like dates, kept as words because days and months stand in no one order")
         return None
-    notes = [*text.notes, *([note] if note else [])]
-    if number >= len(_SHAPES) - len(_EARLY):
-        notes.append(f"numbers were read as dates ({text.seen(~text.missing, 1)}); `words` keeps them as they are")
-    seconds = np.full(len(words), np.nan)
-    offsets = np.array([_offset(zone) for zone in zones], dtype=np.int64)
-    written = sorted(set(zones[real].tolist()))
-    if len(set(offsets[real].tolist())) > 1 or ("" in written and len(written) > 1):
-        several = ", ".join(zone or "none" for zone in written[:5]) + (" …" if len(written) > 5 else "")
-        notes.append(f"times stand in several zones ({several}); all were turned into UTC")
-        clock = clock - offsets
-    elif written and written[0]:
-        notes.append(f"times are kept as they are written, in zone {written[0]}")
-    seconds[shaped] = np.where(real, 86400.0 * day + clock, np.nan)
-    short = (np.char.str_len(parts.text("y")) == 2) & real
-    if short.any():
-        at = int(np.flatnonzero(short)[0])
-        year, example = str(np.datetime64(int(day[at]), "D"))[:4], pc.filter(words, pa.array(shaped))[at].as_py()
-        notes.append(f"years of two digits were read as 1969 to 2068 ({example!r} is in {year})")
-    wrong = shaped & ~zero
-    wrong[shaped] &= ~real
+    wrong, strange = shaped & ~real, text.there & ~shaped
     if wrong.any():
-        strange = np.append(wrong, False)[codes]
-        more = f", and {strange.sum() - 1:,} more cells," if strange.sum() > 1 else ""
-        row = int(np.flatnonzero(strange)[0])
+        cell, _, row = text.seen(wrong, 1).rpartition(" in row ")
+        more = f", and {count - 1:,} more cells," if (count := text.counts[wrong].sum()) > 1 else ""
         raise DataError(
-            f"Column {text.name!r}, row {text.row(row):,}: {str(text.cells[row])[:40]!r}{more} cannot be a date. "
-            "Correct it, or leave the cell empty."
+            f"Column {text.name!r}, row {row}: {cell}{more} cannot be a date. Correct it, or leave the cell empty."
         )
-    strange = np.append(~shaped | zero, False)[codes]
+    zones = sorted({part.get("Z") or "" for part in parts})
+    if len({_offset(zone) for zone in zones}) > 1 or ("" in zones and len(zones) > 1):
+        several = ", ".join(zone or "none" for zone in zones[:5]) + (" …" if len(zones) > 5 else "")
+        text.notes.append(f"times stand in several zones ({several}); all were turned into UTC")
+        seconds[at] -= [_offset(part.get("Z") or "") for part in parts]
+    elif zones != [""]:
+        text.notes.append(f"times are kept as they are written, in zone {zones[0]}")
+    # Not again where a recipe says so: it was noted when the first file was read.
+    early, first = shape in _EARLY, taken == "day/month/year" if len(ways) > 1 else None
+    if (note or early or len(parts[0]["y"] or "") == 2) and (mostly or dayfirst != first):
+        example = f"{text.seen(real, 1)} is {date_in_words(seconds[np.flatnonzero(real)[0]])}"
+        keep = "; `words` keeps numbers as they are written" if early else ""
+        text.notes.append(f"dates were read as {taken or 'they are written'}: {example}{note}{keep}")
     if strange.any():
-        seen = text.seen(strange)
-        notes.append(f"{strange.sum():,} of {len(codes):,} cells are not dates ({seen}); they count as missing")
-    said: dict[str, Any] = {"notes": tuple(notes), "choices": tuple(text.choices)}
-    return _numeric(text.name, "date", np.append(seconds, np.nan)[codes], period=period, dayfirst=dayfirst, **said)
+        count, seen = text.counts[strange].sum(), text.seen(strange)
+        text.notes.append(f"{count:,} of {len(text.codes):,} cells are not dates ({seen}); they count as missing")
+    told = {"notes": tuple(text.notes), "choices": tuple(text.choices), "dayfirst": first}
+    return _numeric(text.name, "date", seconds[text.codes], period=period, **told)
+
+
+def _order(text: _Words, ways: dict[str, Floats], dayfirst: bool | None) -> tuple[str, str]:
+    """Return the way in which dates are read, and what to say of it: that there is another, or that it is unusual."""
+    if dayfirst is False:
+        ways = {way: ways[way] for way in ("month/day/year", "day/month/year", *ways) if way in ways}
+    real = {way: text.counts[~np.isnan(found)].sum() for way, found in ways.items()}
+    # A year of two digits stands last, unless that is no date, or only so rows stand in the order of time.
+    usual = max(count for way, count in real.items() if way[:1] != "y")
+    most = usual if usual >= MOSTLY * max(real.values()) else max(real.values())
+    equal = [way for way in ways if real[way] >= most]
+    taken = equal[0]
+    if len(equal) < 2:
+        return taken, " (the month first)" if taken[:1] == "m" else ""
+    if dayfirst is None:
+        # Rows mostly stand in the order of time, and mostly in one of the readings only.
+        rows = {way: (one := ways[way][text.codes])[~np.isnan(one)] for way in equal}
+        ordered = [way for way in equal if (np.diff(rows[way]) >= 0).all()]
+        # Where both are in order, the first days of months are likelier than the first days of one.
+        firsts = all(date_in_words(one)[8:10] == "01" for one in ways["month/day/year"] if not np.isnan(one))
+        taken = "month/day/year" if len(ordered) > 1 and firsts else (ordered or equal)[0]
+    text.choices.append("dayfirst")
+    other = "month/day/year" if taken[0] == "d" else "day/month/year"
+    return taken, f", which is not the only way; dayfirst={taken[0] != 'd'} reads them as {other}"
 
 
 # Columns
-
-
-def _decoded(cells: pa.Array) -> pa.Array:
-    """Write a dictionary column out in full. Long words are cut first: repeated per row they would fill the memory."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words = cells.dictionary
-    if pa.types.is_string(words.type) or pa.types.is_large_string(words.type):
-        number = pc.cast(pa.array(np.arange(len(words))), pa.string())
-        start = pc.cast(pc.utf8_slice_codeunits(words, 0, MAX_NAME + 4), pa.string())
-        cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(start, 0, MAX_NAME), number, " #")
-        words = pc.if_else(pc.greater(pc.utf8_length(words), MAX_NAME + 4), cut, start)
-    return words.take(cells.indices)
 
 
 def is_readable(kind: pa.DataType) -> bool:
@@ -704,31 +559,6 @@ def is_readable(kind: pa.DataType) -> bool:
         return is_readable(kind.value_type)
     tests = ("boolean", "integer", "floating", "decimal", "string", "large_string", "string_view", "date", "timestamp")
     return any(getattr(pa.types, f"is_{test}")(kind) for test in (*tests, "time", "duration", "null"))
-
-
-def _of_text(text: _Cells, kind: str, marked: bool) -> Column:
-    """Return what a column of strings holds: mostly numbers, or mostly dates, otherwise words."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if kind != "category" and (found := _plain_numbers(text)) is not None:
-        return found
-    text.cells = pc.utf8_trim_whitespace(text.cells)
-    # Cells longer than the longest word for "missing" need not be turned into lower case.
-    short = pc.if_else(pc.less_equal(pc.binary_length(text.cells), 15), text.cells, "x")
-    text.missing = pc.is_in(pc.utf8_lower(short), value_set=pa.array(MISSING)).to_numpy(zero_copy_only=False)
-    if kind == "category" or (text.missing.all() and pc.any(pc.not_equal(text.cells, "")).as_py()):
-        return _categories(text.name, text.cells, marked)
-    if text.missing.all():
-        return _numeric(text.name, "empty", np.full(len(text.missing), np.nan))
-    sample = text.sample()
-    early = kind != "number" and any(_flags(sample, shape).all() for shape, _, _ in _EARLY)
-    why: list[str] = []
-    for read in (_dates, _numbers) if early or kind == "date" else (_numbers, _dates):
-        if (found := read(text)) is not None:
-            return found
-        why, text.notes, text.choices = why or text.notes, [], []
-    return _categories(text.name, text.cells, marked, why)
 
 
 def understand(
@@ -742,84 +572,76 @@ def understand(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(cells.type):
-        cells = _decoded(cells)
-    if not is_readable(cells.type):
+    kind = cells.type
+    if not is_readable(kind):
         return None
+    if pa.types.is_dictionary(kind) and not pa.types.is_string(kind.value_type):
+        return understand(name, cells.dictionary_decode(), reading, mark, marked=marked, rows=rows)
     told = reading.columns.get(name, {})
-    if reading.columns and not told:
-        return _carried(name, cells)
-    kind, wanted = cells.type, str(told.get("kind", ""))
-    dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
-    mark = reading.decimal or str(told.get("decimal", "")) or mark
-    text = _Cells(name, cells, np.zeros(len(cells), dtype=bool), rows, mark, dayfirst, 0.0 if wanted else MOSTLY)
+    wanted = str(told.get("kind", ""))
     if pa.types.is_null(kind):
         return _numeric(name, "empty", np.full(len(cells), np.nan))
+    if reading.columns and not told:  # nothing is learnt from it: all of its cells as they are written
+        text = _Words(name, cells, rows)
+        return Column(name, "category", text.codes, tuple(text.words), len(text.words))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return _timestamps(text)
+        return _timestamps(name, cells)
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
-        whole = pc.cast(cells, pa.int32() if kind.bit_width == 32 else pa.int64())
-        size = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
-        text.notes.append("times count as seconds")
-        return _finite(text, pc.cast(whole, pa.float64(), safe=False).to_numpy(zero_copy_only=False) / size)
-    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 0):
-        least, most = (bound.as_py() or 0 for bound in pc.min_max(cells).values())
-        dates = least >= 19_000_101 and most <= 20_991_231
-        if most >= LARGEST_EXACT or least <= -LARGEST_EXACT or dates or wanted in ("category", "date"):
-            text.cells = pc.fill_null(pc.cast(cells, pa.string()), "")
-            return _of_text(text, wanted, marked)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        whole = pc.cast(pc.cast(cells, pa.int32() if kind.bit_width == 32 else pa.int64()), pa.float64(), safe=False)
+        return _finite(name, whole.to_numpy(zero_copy_only=False) / _UNITS[kind.unit], ["times count as seconds"])
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         values = pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        found = _finite(text, np.array(values, dtype=np.float64))
-        if pa.types.is_decimal(kind) and len(pc.unique(pc.drop_null(cells))) > found.distinct:
-            text.notes.append("numbers of more than 15 digits are kept as words, so that different ones stay different")
-            return _categories(name, pc.fill_null(pc.cast(cells, pa.string()), ""), marked, text.notes)
-        if wanted != "category":
+        some = values[~np.isnan(values)]
+        dates = pa.types.is_integer(kind) and some.size and some.min() >= 19_000_101 and some.max() <= 20_991_231
+        exact = not pa.types.is_integer(kind) or not some.size or np.abs(some).max() < LARGEST_EXACT
+        if exact and not dates and wanted not in ("category", "date"):
+            return _finite(name, values)
+    if wanted != "category" and pa.types.is_string(kind) and (found := _clean_column(name, cells)) is not None:
+        return found
+    text, why = _Words(name, cells, rows), list[str]()
+    text.unquote()
+    if wanted == "category" or (not text.there.any() and any(text.words)):
+        return _categories(text, marked)
+    if not text.there.any():
+        return _numeric(name, "empty", np.full(len(cells), np.nan))
+    dayfirst = reading.dayfirst if reading.dayfirst is not None else told.get("dayfirst")
+    mark, mostly = reading.decimal or str(told.get("decimal", "")) or mark, 0.0 if wanted else MOSTLY
+    early = wanted != "number" and _are_early([text.words[place] for place in np.flatnonzero(text.there)[:_SAMPLE]])
+    for dates_now in (True, False) if early or wanted == "date" else (False, True):
+        found = _dates(text, dayfirst, mostly) if dates_now else _numbers(text, mark, mostly)
+        if found is not None:
             return found
-    text.cells = pc.fill_null(pc.cast(cells, pa.string()), "")
-    return _of_text(text, wanted, marked)
+        why, text.notes, text.choices = why or text.notes, [], []
+    text.notes = why
+    return _categories(text, marked)
 
 
-def _carried(name: str, cells: pa.Array) -> Column:
-    """Return a column that nothing is learnt from: all of its cells as they are written."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        text = pc.cast(cells, pa.string())
-    except pa.ArrowException:
-        text = pa.array([None if one is None else str(one) for one in cells.to_pylist()], pa.string())
-    encoded = pc.dictionary_encode(pc.fill_null(text, ""))
-    words = encoded.dictionary.to_pylist()
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return Column(name, "category", codes, tuple(words), len(words))
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def _timestamps(text: _Cells) -> Column:
+def _timestamps(name: str, cells: pa.Array) -> Column:
     """Return a column of dates of a typed file; times stand in its zone where that is known, otherwise in UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    cells = text.cells
+    notes = []
     if pa.types.is_date64(cells.type):
         cells = pc.cast(cells, pa.timestamp("ms"), safe=False)
     elif not pa.types.is_date32(cells.type) and cells.type.tz not in (None, "UTC"):
         zone = clean_name(cells.type.tz)
         try:
             cells = pc.local_timestamp(cells)
-            text.notes.append(f"times stand in zone {zone}")
+            notes.append(f"times stand in zone {zone}")
         except (pa.ArrowException, OSError):
-            text.notes.append(f"the time zone {zone!r} is not known here; times stand in UTC")
+            notes.append(f"the time zone {zone!r} is not known here; times stand in UTC")
     days = pa.types.is_date32(cells.type)
-    size = 1 / 86_400 if days else {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[cells.type.unit]
     whole = pc.cast(cells.view(pa.int32() if days else pa.int64()), pa.int64())
     missing = whole.is_null().to_numpy(zero_copy_only=False)
-    seconds = np.where(missing, np.nan, whole.fill_null(0).to_numpy(zero_copy_only=False) / size)
-    outside = (seconds < _YEAR_1) | (seconds >= _YEAR_10000)
+    values = whole.fill_null(0).to_numpy(zero_copy_only=False) / (1 / DAY if days else _UNITS[cells.type.unit])
+    outside = ~missing & ((values < _YEAR_1) | (values >= _YEAR_10000))
     if outside.any():
-        row = text.row(int(np.flatnonzero(outside)[0]))
-        text.notes.append(
+        row = np.flatnonzero(outside)[0] + 1
+        notes.append(
             f"{outside.sum():,} dates lie outside the years 1 to 9999 (the first in row {row:,}); they count as missing"
         )
-        seconds[outside] = np.nan
-    return _numeric(text.name, "date", seconds, notes=tuple(text.notes))
+    return _numeric(name, "date", np.where(missing | outside, np.nan, values), notes=tuple(notes))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import IO
 
 from imrc._checks import DataError
@@ -14,18 +16,11 @@ from imrc.tables.cells import clean_name
 _CHUNK = 1 << 20
 _MAX_DIRECTORY = 4 << 20
 """Bytes the list of files in a zip archive may take: it is read in one piece."""
-
-_KINDS = (
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
-    (b"\x1f\x8b", "gzip"),
-    (b"PAR1", "parquet"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
-    *(
-        (mark, "other")
-        for mark in (b"%PDF", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"$FL", b"RDX", b"BZh")
-    ),
-    *((mark, "other") for mark in (b"<stata", b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml", b"<svg", b"{\\rtf")),
+_KINDS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"PAR1": "parquet"}
+_KINDS[b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"] = "excel"
+_OTHER = (
+    *(b"%PDF", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"$FL", b"RDX", b"BZh", b"{", b"[{"),
+    *(b"<stata", b"<!doctype", b"<html", b"<?xml", b"<svg"),
 )
 OTHER = (
     "This is no table of a kind that is read here: CSV or TSV, Excel (.xlsx, .xls), Parquet, or ARFF with all its "
@@ -35,7 +30,19 @@ OTHER = (
 
 def kind_of(data: bytes) -> str:
     """Return what the first bytes say: "zip", "gzip", "parquet", "excel" (.xls), "other", or else "text"."""
-    return next((kind for start, kind in _KINDS if data.startswith(start)), "text")
+    other = data[:512].lstrip()[:10].lower().startswith(_OTHER) or data.startswith(_OTHER)
+    return next((kind for start, kind in _KINDS.items() if data.startswith(start)), "other" if other else "text")
+
+
+@contextlib.contextmanager
+def _damage(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, zlib.error) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = str(error).splitlines()[0][:150].rstrip(".") if str(error) else "its end is missing"
+        raise DataError(f"The {kind} file is damaged or cut short ({reason}).") from None
 
 
 def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
@@ -51,72 +58,52 @@ def _unpacked(stream: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes
     return whole.getvalue()
 
 
-def _damaged(kind: str, error: Exception) -> DataError:
-    reason = str(error).splitlines()[0][:150].rstrip(".") if str(error) else "its end is missing"
-    return DataError(f"The {kind} file is damaged or cut short ({reason}).")
-
-
 def unpack(data: bytes, limit: int) -> bytes:
     """Return what a gzip file holds, at most `limit` bytes; raise DataError beyond or if it is damaged.
 
     >>> unpack(gzip.compress(b"x,y"), 100)
     b'x,y'
     """
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return _unpacked(stream, limit, "The gzip file")
-    except (OSError, EOFError, zlib.error) as error:
-        raise _damaged("gzip", error) from None
+    with _damage("gzip"), gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        return _unpacked(stream, limit, "The gzip file")
 
 
 def _archive(data: bytes) -> zipfile.ZipFile:
     end = data.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(data[end + 12 : end + 16], "little") > _MAX_DIRECTORY:
         raise DataError("The zip file holds many thousands of files. It should hold one table.")
-    try:
-        return zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise _damaged("zip", error) from None
+    return zipfile.ZipFile(io.BytesIO(data))
 
 
 def members(data: bytes) -> list[str]:
     """Return the names of the files in a zip archive, folders and hidden files left out."""
-    with _archive(data) as archive:
+    with _damage("zip"), _archive(data) as archive:
         names = [info.filename for info in archive.infolist()[:10_000] if info.filename and not info.is_dir()]
     return [name for name in names if not name.rsplit("/", 1)[-1].startswith(".") and "__MACOSX" not in name]
 
 
 def unzip(data: bytes, member: str, limit: int) -> bytes:
     """Return one file of a zip archive, at most `limit` bytes; DataError if it is missing, encrypted or damaged."""
-    try:
-        with _archive(data) as archive:
-            if member not in archive.NameToInfo:
-                inside = ", ".join(map(clean_name, members(data)[:10])) or "nothing"
-                raise DataError(f"The zip file does not hold {member}; it holds {inside}.")
-            if archive.getinfo(member).flag_bits & 1:
-                raise DataError("The zip file is encrypted. Unpack it first and give the file inside.")
-            # Other ways of packing may ask for gigabytes before the first byte comes.
-            if archive.getinfo(member).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise DataError(
-                    "The zip file is packed in a way that is not opened here. Unpack it and give the file inside."
-                )
-            with archive.open(member) as stream:
-                return _unpacked(stream, limit, f"{clean_name(member)} in the zip file")
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, zlib.error) as error:
-        raise error if isinstance(error, DataError) else _damaged("zip", error) from None
+    with _damage("zip"), _archive(data) as archive:
+        if member not in archive.NameToInfo:
+            inside = ", ".join(map(clean_name, members(data)[:10])) or "nothing"
+            raise DataError(f"The zip file does not hold {member}; it holds {inside}.")
+        info = archive.getinfo(member)
+        # Other ways of packing may ask for gigabytes before the first byte comes.
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            how = "encrypted" if info.flag_bits & 1 else "packed in a way that is not opened here"
+            raise DataError(f"The zip file is {how}. Unpack it first and give the file inside.")
+        with archive.open(member) as stream:
+            return _unpacked(stream, limit, f"{clean_name(member)} in the zip file")
 
 
 def unwrap(data: bytes, limit: int) -> tuple[bytes, str, str, list[str]]:
-    """Return a table's bytes, their kind ("workbook" for .xlsx), its name in a zip file, and how it was unpacked."""
-    kind, name, notes = kind_of(data), "", []
+    """Return a table's bytes, their kind ("excel" also for .xlsx), its name in a zip file, and how it was unpacked."""
+    kind, name, notes = _kind_of_table(data), "", []
     if kind == "gzip":
         data, notes = unpack(data, limit), ["The file was unpacked from gzip."]
     elif kind == "zip":
         inside = members(data)
-        if "xl/workbook.xml" in inside:
-            return data, "workbook", "", notes
-        if any(member.startswith("xl/") or member == "content.xml" for member in inside):
-            raise DataError(OTHER)
         tables = [
             m for m in inside if m.lower().endswith((".csv", ".tsv", ".txt", ".arff", ".parquet", ".xlsx", ".xls"))
         ]
@@ -126,12 +113,17 @@ def unwrap(data: bytes, limit: int) -> tuple[bytes, str, str, list[str]]:
             raise DataError(f"The zip file should hold one table; it holds {listed}{' …' if len(inside) > 5 else ''}.")
         name = chosen[0].rsplit("/", 1)[-1]
         data, notes = unzip(data, chosen[0], limit), [f"{clean_name(name)} was taken out of the zip file."]
-    if kind in ("gzip", "zip"):
-        kind = kind_of(data)
-        if kind == "zip" and "xl/workbook.xml" in members(data):
-            kind = "workbook"
-        elif kind in ("zip", "gzip"):
-            raise DataError("The file holds an archive inside an archive. Unpack it and use the table inside.")
-    if kind == "other" or data[:512].lstrip()[:10].lower().startswith((b"<html", b"<!doctype", b"<?xml")):
+    if notes and (kind := _kind_of_table(data)) in ("zip", "gzip"):
+        raise DataError("The file holds an archive inside an archive. Unpack it and use the table inside.")
+    if kind == "other":
         raise DataError(OTHER)
     return data, kind, name, notes
+
+
+def _kind_of_table(data: bytes) -> str:
+    """Return the kind of a file, where workbooks are not told apart from their zip archive."""
+    if (kind := kind_of(data)) != "zip":
+        return kind
+    inside = members(data)
+    office = any(member.startswith("xl/") or member == "content.xml" for member in inside)
+    return "excel" if "xl/workbook.xml" in inside else "other" if office else "zip"

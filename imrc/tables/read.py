@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import datetime as dt
 import hashlib
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +19,13 @@ from imrc.tables.cells import (
     Column,
     Reading,
     clean_name,
-    decimal_mark,
     is_readable,
     looks_like_value,
     plain_number,
     understand,
     unique_names,
 )
-from imrc.tables.packed import OTHER, members, unwrap, unzip
+from imrc.tables.packed import OTHER, kind_of, unwrap
 from imrc.wording import listed
 
 if TYPE_CHECKING:
@@ -45,8 +42,9 @@ LIMITS_IN_WORDS = (
     f"{MAX_COLUMNS:,} columns and {MAX_CELLS // 10**6} million cells."
 )
 PREVIEW_ROWS = 20
-_CHUNK = 1 << 22
+_CHUNK = 1 << 24
 _MOST_NAMED = 100_000
+_MOST_LEFT_OUT = 1000
 _MOST_EXACT = 10**15
 _TOTAL = r"(?i)^(grand |sub)?(total|totals|sum|gesamt|summe|gesamtsumme)\b:?$"
 
@@ -124,67 +122,47 @@ def check_size(rows: int, columns: int) -> None:
 # Text
 
 
-def _recoded(data: bytes, encoding: str, errors: str) -> bytes:
-    """Return a text as UTF-8, piece by piece: as one string it may take four times the memory."""
-    decoder, whole = codecs.getincrementaldecoder(encoding)(errors), io.BytesIO()
-    for start in range(0, len(data), _CHUNK):
-        try:
-            whole.write(decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data)).encode())
-        except UnicodeError:
-            raise DataError(
-                f"The file is written in {encoding.upper()} but a byte near number {start + 1:,} does not fit. Save it "
-                "again as UTF-8."
-            ) from None
-        if whole.tell() > MAX_UNPACKED_BYTES:
-            raise DataError(f"The text takes more than {MAX_UNPACKED_BYTES >> 20} MB as UTF-8. {LIMITS_IN_WORDS}")
-    return whole.getvalue()
-
-
 def decode(data: bytes) -> tuple[bytes, str, list[str]]:
     """Return the text as UTF-8 bytes without mark, the name of the encoding it was in, and notes on what was guessed.
 
     >>> decode("a;b".encode("utf-16"))
     (b'a;b', 'UTF-16', [])
     """
-    import pyarrow as pa
-
     head, encoding, notes = data[:4096], "UTF-8", []
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
-        order = "le" if head[1::2].count(0) > head[::2].count(0) else "be"
-        data, encoding = _recoded(data, "utf-16" if wide else f"utf-16-{order}", "strict"), "UTF-16"
-    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        ends = pa.py_buffer(np.array([0, len(data)], dtype=np.int64))
-        pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(data)]).validate(full=True)
-    except pa.ArrowInvalid:
-        letters = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|([\x80-\xff])"
-        bad, good = [], 0
-        for found in re.finditer(letters, data):
-            bad += [found.start()] if found[1] else []
-            good += not found[1]
-            if len(bad) > 1000:
-                break
-        if len(bad) <= min(good, 1000):  # more letters that are UTF-8 are no accident
-            end = b"\n" if b"\n" in data else b"\r"
-            lines = sorted({data.count(end, 0, place) + 1 for place in bad[:20]})
-            where = ", ".join(f"{line:,}" for line in lines[:5]) + (" and others" if len(lines) > 5 else "")
-            data = _recoded(data, "utf-8", "backslashreplace")
+        if wide or head.count(0) > len(head) // 4:  # every other byte of Latin text in UTF-16 is zero
+            order, encoding = "le" if head[1::2].count(0) > head[::2].count(0) else "be", "UTF-16"
+            data = data.decode("utf-16" if wide else f"utf-16-{order}").encode()
+        data = data.removeprefix(codecs.BOM_UTF8)
+        data.decode()
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        if encoding == "UTF-16":
+            raise DataError(
+                f"The file is written in UTF-16 but a byte near number {start + 1:,} does not fit. Save it again as "
+                "UTF-8."
+            ) from None
+        text = data.decode(errors="replace")
+        bad, letters = text.count("\ufffd"), len(text) - len(text.encode("ascii", "ignore"))
+        if 2 * bad <= letters:  # more letters that are UTF-8 are no accident
+            data = data.decode(errors="backslashreplace").encode()
+            line = data.count(b"\n" if b"\n" in data else b"\r", 0, start) + 1
             notes.append(
-                f"The file is UTF-8, but line{'s' * (len(lines) > 1)} {where} of it (the first is line 1) "
-                f"hold{'s' * (len(lines) == 1)} bytes that are not; they are shown by their numbers. "
-                "Correct them, or save the file again as UTF-8."
+                f"The file is UTF-8, but {bad:,} bytes are not, the first in line {line:,} of it; they are shown by "
+                "their numbers. Correct them, or save the file again as UTF-8."
             )
         else:
-            data, encoding = _recoded(data, "cp1252", "backslashreplace"), "Windows-1252"
+            data, encoding = data.decode("cp1252", "backslashreplace").encode(), "Windows-1252"
             word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
+            example = f", for example {word[0][:30]!r}" if word else ""
             notes.append(
                 "The file is not UTF-8 and does not say how its letters are written; they were read as Windows-1252"
-                f"{f', for example {word[0][:30]!r}' if word else ''}. If they look wrong, save it again as UTF-8."
+                f"{example}. If they look wrong, save it again as UTF-8."
             )
     if b"\0" in data:
         raise DataError(OTHER)
-    return data.removeprefix("\ufeff".encode()), encoding, notes
+    return data, encoding, notes
 
 
 def sniff_delimiter(data: bytes, preferred: str = "") -> str:
@@ -194,86 +172,51 @@ def sniff_delimiter(data: bytes, preferred: str = "") -> str:
     ';'
     """
     text = re.sub(r'"(?:[^"]|"")*"', "q", data[: 1 << 16].decode(errors="ignore"))  # what is in quotes does not count
-    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[: -1 if len(lines) > 2 and len(data) > 1 << 16 else None][:200]
-    best, best_score = "", 0.0
-    for delimiter in ",;\t":
-        counts = [line.count(delimiter) for line in lines]
-        usual = max(set(counts), key=lambda value: (counts.count(value), value)) if counts else 0
+
+    def score(delimiter: str) -> float:
+        counts = [line.count(delimiter) for line in lines] or [0]
+        usual = max(set(counts), key=lambda value: (counts.count(value), value))
         # The same count in every line is worth most; more cells break ties; the file's ending tells a little.
-        score = (
-            counts.count(usual) / len(counts) + min(usual, 50) * 1e-4 + 0.05 * (delimiter == preferred) if usual else 0
-        )
-        score -= 0.5 * (bool(counts) and counts[0] == 0)
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
+        same = counts.count(usual) / len(counts) + min(usual, 50) * 1e-4 + 0.05 * (delimiter == preferred)
+        return (same if usual else 0) - 0.5 * (counts[0] == 0)
+
+    best = max(",;\t", key=score)
+    return best if score(best) > 0 else ""
 
 
-def _first_cells(data: bytes, delimiter: str, quote: str) -> int:
-    """Return the number of cells in the first line that is not empty."""
-    text = io.StringIO(data[:_CHUNK].decode(errors="ignore"), newline="")
-    csv.field_size_limit(_CHUNK)
-    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-    try:
-        cells = next((len(row) for row in csv.reader(text, delimiter=delimiter, **quoting) if row), 0)
-    except csv.Error as error:
-        raise DataError(f"The first line of the file cannot be read ({error}).") from None
-    if cells > MAX_COLUMNS:
-        raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
-    return cells
-
-
-def _parsed(data: bytes, delimiter: str, quote: str, n_columns: int) -> tuple[pa.Table, list[Any]]:
+def _parsed(data: bytes, delimiter: str, quote: str, threads: bool = True) -> tuple[pa.Table, list[Any]]:
+    """Return a table of strings, and the rows that do not have as many cells as the first."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     bad: list[Any] = []
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        if len(bad) < _MOST_NAMED:
-            bad.append(row)
+        bad.append(row) if len(bad) < _MOST_NAMED else None
         return "skip"
 
-    names = [f"f{i}" for i in range(n_columns)]
-    marks = {"delimiter": delimiter, "quote_char": quote or False, "double_quote": bool(quote)}
-    words = dict.fromkeys(names, pa.string())
-
-    def table_of(block: int, *, threads: bool = False) -> pa.Table:
-        bad.clear()
-        return arrow_csv.read_csv(
+    try:
+        table = arrow_csv.read_csv(
             pa.BufferReader(data),
-            arrow_csv.ReadOptions(use_threads=threads, block_size=block, column_names=names),
-            arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=invalid, **marks),
-            arrow_csv.ConvertOptions(column_types=words, strings_can_be_null=False, check_utf8=False),
+            # A row must fit into two pieces.
+            arrow_csv.ReadOptions(use_threads=threads, block_size=_CHUNK, autogenerate_column_names=True),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter, quote_char=quote or False, newlines_in_values=True, invalid_row_handler=invalid
+            ),
+            arrow_csv.ConvertOptions(
+                column_types={f"f{j}": pa.string() for j in range(MAX_COLUMNS)},
+                strings_can_be_null=False,
+                check_utf8=False,
+            ),
         )
-
-    # Piece by piece takes half the memory, but a row must fit into two of them. For each column room for a whole piece
-    # is set aside, so pieces of wide tables are smaller. Rows that do not fit have numbers in one thread only.
-    block = 1 << 23 if n_columns <= 100 else 1 << 21
-    if len(data) > 2 * block:
-        try:
-            table = table_of(block, threads=True)
-            return table_of(block) if bad else table, bad
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error):
-                raise
-    return table_of(len(data) + 16), bad
-
-
-def _without_stray_end(data: bytes, bad: Sequence[Any], delimiter: str, quote: str, n_columns: int) -> bytes | None:
-    """Remove one delimiter at the end of rows that have one cell too many; None if rows fail otherwise."""
-    for row in bad:
-        if row.actual_columns != row.expected_columns + 1 or not row.text.rstrip("\r\n ").endswith(delimiter):
-            return None
-    wanted = {row.text.strip("\r\n").encode() for row in bad}
-    mark, lines = delimiter.encode(), data.splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        body = line.strip(b"\r\n")
-        plain = line.count(mark) == n_columns and body.endswith(mark) and not (quote and quote.encode() in line)
-        if plain or body in wanted:
-            lines[number] = body.rstrip(b" ")[: -len(mark)] + b"\n"
-    return b"".join(lines)
+    except pa.ArrowInvalid as error:
+        why = str(error).splitlines()[0][:150]
+        mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
+        raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
+    # Rows that do not fit have numbers in one thread only.
+    return _parsed(data, delimiter, quote, threads=False) if bad and threads else (table, bad)
 
 
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
@@ -282,44 +225,34 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     Every row needs as many cells as the first; else DataError names rows. Cells may stand in quotation marks (`quote`,
     empty for none), doubled inside them. Row numbers in messages do not count the first `header_lines`.
     """
-    import pyarrow as pa
-
-    n_columns, mended = _first_cells(data, delimiter, quote), 0
-    if not quote or quote.encode() not in data:  # the size is known before anything is made
-        returns = data.count(b"\r") if b"\r" in data[:_CHUNK] else 0
-        rows = data.count(b"\n") + returns - (data.count(b"\r\n") if returns else 0)
-        cells = data.count(delimiter.encode()) + rows
-        if rows > MAX_ROWS + 1 or cells > MAX_CELLS + n_columns:
-            check_size(rows - header_lines, max(n_columns, cells // rows))
-    try:
-        table, bad = _parsed(data, delimiter, quote, n_columns)
-        if bad and (repaired := _without_stray_end(data, bad, delimiter, quote, n_columns)) is not None:
-            data, mended = repaired, len(bad)
-            table, bad = _parsed(data, delimiter, quote, n_columns)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"The table cannot be read: {str(error).splitlines()[0][:200]}.") from None
+    data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    line = re.split(rb"[\r\n]", data[:_CHUNK].lstrip(b"\r\n"), maxsplit=1)[0]
+    if line.count(delimiter.encode()) > MAX_COLUMNS:
+        raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
+    (table, bad), mended = _parsed(data, delimiter, quote), 0
+    if bad and all(
+        row.actual_columns == row.expected_columns + 1 and row.text.rstrip("\r\n ").endswith(delimiter) for row in bad
+    ):
+        stray, mended = {row.text.strip("\r\n").encode() for row in bad}, len(bad)
+        lines = (line.rstrip(b" ")[:-1] if line in stray else line for line in data.splitlines())
+        table, bad = _parsed(b"\n".join(lines) + b"\n", delimiter, quote)
     if bad:
-        count = f"{len(bad) - 3:,}" if len(bad) < _MOST_NAMED else f"at least {len(bad) - 3:,}"
+        more = f"{'' if len(bad) < _MOST_NAMED else 'at least '}{len(bad) - 3:,} more rows do not fit"
         named = ", ".join(
-            f"{f'row {row.number - header_lines:,}' if row.number else 'a row'} has {row.actual_columns} "
-            f"cell{'s' * (row.actual_columns != 1)}"
+            f"row {row.number - header_lines:,} has {row.actual_columns} cell{'s' * (row.actual_columns != 1)}"
             for row in bad[:3]
         )
         raise DataError(
-            f"The first line of the file has {n_columns} cells, but {named}"
-            f"{f' and {count} more rows do not fit' if len(bad) > 3 else ''}. Every row needs the same number of cells "
-            "(rows are counted below the header). Look for a missing or extra separator, or for a quotation mark that "
-            "is not closed."
+            f"The first line of the file has {bad[0].expected_columns} cells, but {named}"
+            f"{f' and {more}' if len(bad) > 3 else ''}. Every row needs the same number of cells (rows are counted "
+            "below the header). Look for a missing or extra separator, or for a quotation mark that is not closed."
         )
-    columns = table.columns
-    if quote and data.count(quote.encode()) % 2 and any("\n" in str(column[-1]) for column in columns if len(column)):
+    if quote and data.count(quote.encode()) % 2 and any("\n" in str(c[-1]) for c in table.columns if len(c)):
         raise DataError(
             f"A quotation mark in row {table.num_rows - header_lines:,} is not closed before the file ends."
         )
-    del table, data
-    for j, column in enumerate(columns):  # one after the other: the pieces of each are dropped when they are one
-        columns[j] = column.combine_chunks()
-    return columns, mended
+    check_size(table.num_rows - header_lines, table.num_columns)
+    return [column.combine_chunks() for column in table.columns], mended
 
 
 def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[bool, bool]:
@@ -328,7 +261,6 @@ def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> 
     It is if each of its cells fits the column below: a number, date or mark for missing where these are, a word that
     also stands below in a column of words.
     """
-    below = [[cell.strip() for cell in cells] for cells in below]
     others = [row for row in zip(*below, strict=True) if list(row) != list(first)]
     if not others:
         return all(map(looks_like_value, first)), False
@@ -337,8 +269,7 @@ def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> 
         there = [other for other in column if other.lower() not in MISSING]
         is_value = looks_like_value(cell) or (cell != "" and cell.lower() in MISSING)
         values += is_value
-        numbers = sum(map(looks_like_value, there)) > 0.8 * len(there)
-        if numbers or is_value or cell == "":
+        if is_value or cell == "" or sum(map(looks_like_value, there)) > 0.8 * len(there):
             fits &= is_value or cell == ""
         elif cell not in there:
             different = len(set(there))
@@ -349,9 +280,10 @@ def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> 
 
 def _headed(raw: _Raw, reading: Reading) -> _Raw:
     """Take the names of columns from the first row unless it is data, and leave out rows that are none; note it."""
-    first = [str(column[0]).strip() for column in raw.cells]
+    first = [re.sub(r"""^(["'])(.*)\1$""", r"\2", str(column[0]).strip()) for column in raw.cells]
     most = 1 + min(200, 200_000 // len(raw.cells))
-    data, unsure = _first_row_is_data(first, [column.slice(1, most).to_pylist() for column in raw.cells])
+    below = [[cell.strip() for cell in column.slice(1, most).to_pylist()] for column in raw.cells]
+    data, unsure = _first_row_is_data(first, below)
     if reading.header is not None:
         data = not reading.header
     elif data:
@@ -366,110 +298,85 @@ def _headed(raw: _Raw, reading: Reading) -> _Raw:
         raw.choices["header"] = (not data, data)
     raw.names = [f"column {j + 1}" for j in range(len(first))] if data else first
     if not data:
-        raw.cells = [column.slice(1) for column in raw.cells]
-        _leave_out(raw, first)
+        top, raw.cells = str(raw.cells[0][0]), [column.slice(1) for column in raw.cells]
+        if len(raw.cells[0]) >= 3 and len(first) > 1:
+            _leave_out(raw, first, top, below)
     return raw
 
 
-def _leave_out(raw: _Raw, first: list[str]) -> None:
+def _leave_out(raw: _Raw, first: list[str], top: str, below: list[list[str]]) -> None:
     """Leave out rows below the header that are none: the header again, units, comments, totals at the end."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     n_rows = len(raw.cells[0])
-    if n_rows < 3 or len(first) < 2:
-        return
     gone = np.zeros(n_rows, dtype=bool)
 
     def cells(row: int) -> list[str]:
         return [str(column[row]).strip() for column in raw.cells]
 
-    def drop(rows: Ints, why: str) -> None:
-        gone[rows] = True
-        numbers = listed([f"{row + 1:,}" for row in rows], 3)
-        raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
+    def where(j: int, cell: str) -> list[int]:
+        found = pc.equal(raw.cells[j], cell).to_numpy(zero_copy_only=False)
+        return [int(row) for row in np.flatnonzero(found & ~gone)[:_MOST_LEFT_OUT]]
 
-    def where(fits: Callable[[int, pa.Array], pa.Array]) -> Ints:
-        """Return the rows all of whose cells fit."""
-        found = np.ones(n_rows, dtype=bool)
-        for j, column in enumerate(raw.cells):
-            found &= np.asarray(fits(j, column).to_numpy(zero_copy_only=False))
-            if not found.any():
-                break
-        return np.flatnonzero(found)
+    def drop(rows: list[int], why: str) -> None:
+        if rows:
+            gone[rows] = True
+            numbers = listed([f"{row + 1:,}" for row in rows], 3)
+            raw.notes.append(f"{len(rows):,} row{'s' * (len(rows) > 1)} left out (row {numbers}): {why}.")
 
-    if (again := where(lambda j, column: pc.equal(pc.utf8_trim_whitespace(column), first[j]))).size:
-        drop(again, "the same as the first line, with the names of the columns")
-    below = [column.slice(1, 200).to_pylist() for column in raw.cells]
+    again = [row for row in where(0, top) if [re.sub("^[\"']|[\"']$", "", cell) for cell in cells(row)] == first]
+    drop(again, "the same as the first line, with the names of the columns")
     numbers = [sum(map(looks_like_value, column)) > 0.8 * len(column) for column in below]
-    top = cells(0)
-    odd = [cell != "" and cell.lower() not in MISSING and not looks_like_value(cell) for cell in top]
-    columns = list(zip(top, odd, numbers, below, strict=True))
-    fits = all(cell == "" or (strange if number else cell not in there) for cell, strange, number, there in columns)
-    if fits and not gone[0] and any(strange and number for _, strange, number, _ in columns):
-        named = listed([repr(clean_name(cell)) for cell in top if cell], 3)
-        drop(np.array([0]), f"it looks like units or kinds of columns ({named})")
-    lonely = where(lambda j, column: pc.equal(column, "") if j else pc.not_equal(column, ""))[:10_000]
-    alone = [row for row in lonely if not gone[row] and not looks_like_value(cells(row)[0])]
-    if len(first) > 2 and 0 < len(alone) < 0.2 * n_rows:
-        drop(np.array(alone), f"only the first cell is filled ({clean_name(cells(alone[0])[0])!r})")
+    units = cells(0)
+    odd = [cell != "" and cell.lower() not in MISSING and not looks_like_value(cell) for cell in units]
+    unlike = [o if n else cell not in there[1:] for o, n, cell, there in zip(odd, numbers, units, below, strict=True)]
+    if not gone[0] and any(np.logical_and(odd, numbers)) and all(np.logical_or(unlike, np.equal(units, ""))):
+        named = listed([repr(clean_name(cell)) for cell in units if cell], 3)
+        drop([0], f"it looks like units or kinds of columns ({named})")
+    alone = [row for row in where(1, "") if any(found := cells(row)) and found[0] and not any(found[1:])]
+    alone = [row for row in alone if not looks_like_value(cells(row)[0])]
+    if alone and len(first) > 2 and len(alone) < 0.2 * n_rows:
+        drop(alone, f"only the first cell is filled ({clean_name(cells(alone[0])[0])!r})")
     for row in range(n_rows - 1, max(n_rows - 4, 0), -1):
         totals = [(j, cell) for j, cell in enumerate(cells(row)) if re.match(_TOTAL, cell)]
-        if not gone[row] and any(pc.sum(pc.equal(raw.cells[j], cell)).as_py() == 1 for j, cell in totals):
-            drop(np.array([row]), "a total")
+        if not gone[row] and any(len(where(j, cell)) == 1 for j, cell in totals):
+            drop([row], "a total")
     if gone.any():
         raw.rows = np.flatnonzero(~gone)
         raw.cells = [column.filter(pa.array(~gone)) for column in raw.cells]
 
 
-def _unquoted(raw: _Raw) -> None:
-    """Take off quotation marks that a reader of CSV files leaves: single ones, and those after a blank."""
-    import pyarrow.compute as pc
-
-    for j, column in enumerate(raw.cells):
-        for mark in "\"'":
-            quoted = pc.match_substring_regex(column, rf"^\s*{mark}[^{mark}]*{mark}\s*$")
-            if pc.all(pc.or_(quoted, pc.match_substring_regex(column, r"^\s*$"))).as_py() and pc.any(quoted).as_py():
-                raw.cells[j] = pc.replace_substring_regex(column, rf"^\s*{mark}|{mark}\s*$", "")
-                raw.notes.append(f"Quotation marks around the cells of column {j + 1} were removed.")
-
-
 def _read_text(data: bytes, name: str, reading: Reading) -> _Raw:
     utf8, encoding, notes = decode(data)
-    del data
     if not utf8 or utf8.isspace():
         raise DataError("The file is empty.")
+    if kind_of(utf8) == "other":
+        raise DataError(OTHER)
     if re.search(rb"(?im)^\s*@relation\b|^\s*@attribute\b", utf8[:20_000]):
         names, columns, mended = parse_arff(utf8)
         raw = _Raw(names, columns, f"ARFF, {encoding}", notes, mark=".", marked=True)
     else:
-        head = utf8[:2000].lstrip().lower()
-        if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg", b"{", b"[{")):
-            raise DataError(OTHER)
         said = re.match(rb'"?sep=([,;\t])"?\r?\n', utf8)
         utf8 = utf8[said.end() :] if said else utf8
-        ending = name.rsplit(".", 1)[-1].lower()
-        delimiter = said[1].decode() if said else sniff_delimiter(utf8, {"csv": ",", "tsv": "\t"}.get(ending, ""))
+        ending = {"csv": ",", "tsv": "\t"}.get(name.rsplit(".", 1)[-1].lower(), "")
+        delimiter = said[1].decode() if said else sniff_delimiter(utf8, ending)
         if not delimiter:
             raise DataError(
                 "Only one column was found. A table needs at least two: one with labels and one to learn from. Cells "
                 "are separated by commas, semicolons or tabs. If this is another kind of file, save it as CSV."
             )
         columns, mended = parse_delimited(utf8, delimiter)
-        shown = {"\t": "tabs", ",": "commas", ";": "semicolons"}[delimiter]
-        kind = f"{'TSV' if delimiter == chr(9) else 'CSV'}, cells separated by {shown}, {encoding}"
-        raw = _Raw([], columns, kind, notes)
-        if re.search(rb"""(^|[,;\t\n] ?)'| \"""", utf8[: 1 << 16]):
-            _unquoted(raw)
-        raw = _headed(raw, reading)
-        raw.mark = decimal_mark(raw.cells, delimiter)
+        shown = {"\t": "TSV, cells separated by tabs", ",": "CSV, cells separated by commas"}
+        kind = shown.get(delimiter, "CSV, cells separated by semicolons")
+        raw = _headed(_Raw([], columns, f"{kind}, {encoding}", notes, mark="." if delimiter == "," else ""), reading)
     if mended:
         raw.notes.append(f"{mended:,} rows ended in one separator too many; it was removed.")
     return raw
 
 
 _NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(\S*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(\{{|numeric|real|integer|date|string|$)", re.IGNORECASE)
 
 
 def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
@@ -484,7 +391,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
     """
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
     start = re.search(rb"(?im)^[ \t]*@data[ \t]*(?:%[^\n]*)?$", data)
-    if start is None or start.start() > 4 * _CHUNK:
+    if start is None or start.start() > _CHUNK:
         raise DataError("The ARFF file has no @DATA line in its first 16 MB: it is cut short or another kind of file.")
     names = []
     for number, raw in enumerate(data[: start.start()].split(b"\n"), start=1):
@@ -492,7 +399,7 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
         if not line or line.startswith("%") or line.lower().startswith("@relation"):
             continue
         match = _ATTRIBUTE.match(line)
-        if match is None or not re.match(r"(?i)(\{|numeric|real|integer|date|string|$)", match[2]):
+        if match is None:
             raise DataError(f"Line {number} of the ARFF header cannot be read: {line[:80]!r}.")
         quoted = match[1][0] in "'\"" and len(match[1]) > 1
         names.append(re.sub(r"\\(.)", r"\1", match[1][1:-1]) if quoted else match[1])
@@ -514,22 +421,23 @@ def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
 # Excel, Parquet, data frames
 
 
-def _read_workbook(data: bytes, reading: Reading, *, packed: bool) -> _Raw:
+def _read_workbook(data: bytes, reading: Reading) -> _Raw:
     """Return the first sheet with a table, or the one asked for. Formulas count as the values Excel kept for them."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-    save = "Save the sheet as CSV (File, Save as, CSV UTF-8) and use that file."
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-        names = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible]
-        names += [sheet.name for sheet in sheets if sheet.name not in names]
-        asked = reading.sheet
-        if asked is not None and str(asked) not in names:
-            if not str(asked).isdecimal() or not 1 <= int(asked) <= len(names):
-                raise DataError(f"The workbook has no sheet {asked!r}; it has {listed(list(map(repr, names)), 10)}.")
-            asked = [sheet.name for sheet in sheets][int(asked) - 1]
-        for name in names if asked is None else [str(asked)]:
+        hidden = [sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible]
+        places = {str(number): sheet.name for number, sheet in enumerate(sheets, start=1)}
+        names = sorted((sheet.name for sheet in sheets), key=hidden.__contains__)
+        asked = None if reading.sheet is None else str(reading.sheet)
+        asked = asked if asked in names else places.get(asked or "", asked)
+        if asked is not None and asked not in names:
+            raise DataError(
+                f"The workbook has no sheet {reading.sheet!r}; it has {listed(list(map(repr, names)), 10)}."
+            )
+        for name in names if asked is None else [asked]:
             sheet = book.get_sheet_by_name(name)
             check_size(sheet.height, sheet.width)
             if sheet.height > 1 and sheet.width > 1:
@@ -543,88 +451,68 @@ def _read_workbook(data: bytes, reading: Reading, *, packed: bool) -> _Raw:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         why = clean_name(str(error).splitlines()[0][:150]) if str(error) else "it is damaged"
-        raise DataError(f"This Excel workbook cannot be read ({why}). {save}") from None
-    top, left = sheet.start or (0, 0)
-    raw = _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}")
+        raise DataError(
+            f"This Excel workbook cannot be read ({why}). Save the sheet as CSV (File, Save as, CSV UTF-8) and use "
+            "that file."
+        ) from None
+    (top, left), raw, filled = sheet.start or (0, 0), _Raw([], [], f"Excel workbook, sheet {clean_name(name)!r}"), 0
     if len(names) > 1:
-        hidden = len(names) - sum(s.visible == SheetVisibleEnum.Visible for s in sheets)
-        aside = f" ({hidden} of them hidden)" if hidden else ""
+        aside = f" ({len(hidden)} of them hidden)" if hidden else ""
         raw.notes.append(
             f"The workbook has {len(names)} sheets{aside}; {clean_name(name)!r} is read, the others are not (sheet=)."
         )
         raw.choices["sheet"] = (name, *(other for other in names if other != name))
-    filled = 0
-    for (r0, c0), (r1, c1) in merged[:MAX_ROWS]:
-        for row in (
-            rows[max(r0 - top, 0) : r1 - top + 1] if r1 > r0 >= top and c0 >= left and r0 - top < len(rows) else ()
-        ):
+    for (r0, c0), (r1, c1) in merged:
+        for row in rows[r0 - top : r1 - top + 1] if r1 > r0 >= top and c0 >= left else ():
             for c in range(c0 - left, min(c1 - left + 1, len(row))):
                 filled += row[c] == ""
                 row[c] = rows[r0 - top][c0 - left]
     if filled:
         raw.notes.append(f"{filled:,} cells that are merged with the one above have its value.")
-    return _of_sheet(raw, rows, data, reading, packed=packed)
+    return _of_sheet(raw, rows, reading)
 
 
-def _of_sheet(raw: _Raw, rows: list[list[Any]], data: bytes, reading: Reading, *, packed: bool) -> _Raw:
-    """Turn the rows of a sheet into columns: of one kind where all cells agree, otherwise of text."""
+def _of_sheet(raw: _Raw, rows: list[list[Any]], reading: Reading) -> _Raw:
+    """Turn the rows of a sheet into columns: of numbers where all cells are, otherwise of text."""
+    import pyarrow as pa
+
     counts = [sum(cell != "" for cell in row) for row in rows]
     above = next((place for place, count in enumerate(counts) if count > 1), 0)
     if titles := sum(count > 0 for count in counts[:above]):
         raw.notes.append(f"{titles} row{'s' * (titles != 1)} above the names of the columns left out.")
     rows = [row for row, count in zip(rows[above:], counts[above:], strict=True) if count]
-    columns = [list(cells) for cells in zip(*rows, strict=True)]
-    columns = [cells for cells in columns if any(cell != "" for cell in cells)]
-    if packed and any(all(cell == "" for cell in cells[1:]) for cells in columns):
-        _check_formulas(data)
-    import pyarrow as pa
-
-    raw.cells = [pa.array([_in_words(cell) for cell in cells], pa.string()) for cells in columns]
-    if not raw.cells:
+    columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
+    if not columns:
         raise DataError("No sheet of this Excel workbook has two columns and two rows.")
+    raw.cells = [pa.array(map(_in_words, cells), pa.string()) for cells in columns]
     raw = _headed(raw, reading)
     raw.mark = "."
-    kept = range(len(columns[0]) - len(raw.cells[0]), len(columns[0])) if raw.rows is None else raw.rows + 1
-    for j, cells in enumerate(columns):
-        if (typed := _typed([cells[i] for i in kept])) is not None:
-            raw.cells[j] = typed
-    for name, cells in zip(raw.names, columns, strict=True):
-        if any(isinstance(cell, float) and abs(cell) >= _MOST_EXACT for cell in cells):
+    for j, (name, cells) in enumerate(zip(raw.names, columns, strict=True)):
+        below = cells[len(cells) - len(raw.cells[j]) :] if raw.rows is None else [cells[row + 1] for row in raw.rows]
+        if all(cell == "" for cell in below):
             raw.notes.append(
-                f"Excel keeps 15 digits of a number: longer ones in {clean_name(name)!r} may be equal now."
+                f"Column {clean_name(name)!r} has no values. If it holds formulas, open the file in Excel and save it "
+                "there: their values are saved with them."
             )
+        elif {type(cell) for cell in below if cell != ""} <= {int, float}:
+            numbers = pa.array([None if cell == "" else float(cell) for cell in below], pa.float64())
+            whole = all(cell == "" or (cell == int(cell) and abs(cell) < _MOST_EXACT) for cell in below)
+            raw.cells[j] = numbers.cast(pa.int64()) if whole else numbers
+            if any(cell != "" and abs(cell) >= _MOST_EXACT for cell in below):
+                raw.notes.append(
+                    f"Excel keeps 15 digits of a number: longer ones in {clean_name(name)!r} may be equal now."
+                )
     return raw
 
 
-def _check_formulas(data: bytes) -> None:
-    """Raise DataError if formulas of a sheet have no values: a program wrote them that does not calculate."""
-    for member in members(data):
-        if member.startswith("xl/worksheets/") and member.endswith(".xml"):
-            part = unzip(data, member, MAX_UNPACKED_BYTES)
-            if found := re.search(rb'<c r="(\w+)"[^>]*><f[^<]*</f>(<v ?/>|<v></v>)?</c>', part):
-                raise DataError(
-                    f"Cell {found[1].decode()} of the workbook holds a formula whose value was not saved. Open the "
-                    "file in Excel, save it there, and use it again."
-                )
-
-
-def _typed(values: list[Any]) -> pa.Array | None:
-    """Return numbers, dates or yes and no as such if all cells are; None if they are text."""
-    import pyarrow as pa
-
-    kinds = {type(value) for value in values if value != ""}
-    known = [None if value == "" else value for value in values]
-    if kinds and kinds <= {int, float}:
-        whole = all(value is None or (float(value).is_integer() and abs(value) < _MOST_EXACT) for value in known)
-        return pa.array(known, pa.float64()).cast(pa.int64() if whole else pa.float64())
-    if kinds and kinds <= {dt.date, dt.datetime}:
-        moments = [v if v is None or isinstance(v, dt.datetime) else dt.datetime.combine(v, dt.time()) for v in known]
-        return pa.array(moments, pa.timestamp("us"))
-    return pa.array(known, pa.bool_()) if kinds == {bool} else None
-
-
 def _in_words(value: Any) -> str:  # noqa: ANN401 - what a sheet holds
-    return plain_number(value) if isinstance(value, float) else str(value)
+    return (
+        plain_number(value)
+        if isinstance(value, float)
+        else str(value).lower()
+        if value is True or value is False
+        else str(value)
+    )
 
 
 def _read_parquet(data: bytes) -> _Raw:
@@ -633,29 +521,16 @@ def _read_parquet(data: bytes) -> _Raw:
 
     try:
         schema = pq.read_schema(pa.BufferReader(data))
-        rows = pq.read_metadata(pa.BufferReader(data)).num_rows
+        # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
+        words = [part.name for part in schema if pa.types.is_string(part.type) or pa.types.is_large_string(part.type)]
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=words)
+        check_size(file.metadata.num_rows, len(schema))
         kept = [part.name for part in schema if is_readable(part.type)]
-        check_size(rows, len(schema))
         if not kept:
             raise DataError("The Parquet file holds lists, other nested values or bytes only; there is nothing to use.")
         if len(set(schema.names)) < len(schema):
             raise DataError("Several columns of the Parquet file have the same name. Give each its own.")
-        # Words stay in their dictionary: a few long ones repeated a million times would fill the memory otherwise.
-        words = [part.name for part in schema if pa.types.is_string(part.type) or pa.types.is_large_string(part.type)]
-        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=words)
-        batches, total = [], 0
-        for batch in file.iter_batches(batch_size=65_536, columns=kept, use_threads=False):
-            total += batch.nbytes
-            if total > MAX_UNPACKED_BYTES:
-                raise DataError(
-                    f"The Parquet file unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB. {LIMITS_IN_WORDS}"
-                )
-            for column, part in zip(batch.columns, batch.schema, strict=True):
-                if pa.types.is_dictionary(part.type) and column.dictionary.nbytes > len(column.dictionary) << 20:
-                    raise DataError(f"Column {clean_name(part.name)!r} holds texts of more than a million letters.")
-            batches.append(batch)
-        empty = pa.schema([part for part in schema if part.name in kept])
-        table = pa.Table.from_batches(batches, schema=batches[0].schema if batches else empty)
+        table = file.read(columns=kept, use_threads=False)
         # Reading checks neither the letters of words nor where a dictionary points.
         table.validate(full=True)
     except (DataError, MemoryError):
@@ -695,16 +570,15 @@ def read_bytes(data: bytes, name: str, reading: Reading) -> Table:
     """Return the table in the bytes of a file; the kind of file is determined from its content, not its name."""
     checksum = hashlib.sha256(data).hexdigest()
     data, kind, inner, notes = unwrap(data, MAX_UNPACKED_BYTES)
-    content = [data]  # handed over, not kept: a text may be dropped as soon as its cells are made
-    del data
-    if kind in ("excel", "workbook"):
-        raw = _read_workbook(content.pop(), reading, packed=kind == "workbook")
+    if kind == "excel":
+        raw = _read_workbook(data, reading)
     else:
-        raw = _read_parquet(content.pop()) if kind == "parquet" else _read_text(content.pop(), inner or name, reading)
+        raw = _read_parquet(data) if kind == "parquet" else _read_text(data, inner or name, reading)
+    del data
     raw.notes = [*notes, *raw.notes]
-    if reading.sheet is not None and kind not in ("excel", "workbook"):
+    if reading.sheet is not None and kind != "excel":
         raw.notes.append(f"sheet={reading.sheet!r} was not used: only an Excel workbook has sheets.")
-    if reading.header is False and (kind == "parquet" or raw.format.startswith("ARFF")):
+    if reading.header is False and (kind == "parquet" or raw.marked):
         raw.notes.append("header=False was not used: the file says itself what its columns are called.")
     return _understood(raw, name, checksum, reading)
 
@@ -718,24 +592,33 @@ def _understood(raw: _Raw, title: str, checksum: str, reading: Reading) -> Table
     n_rows = next((len(cells) for cells in raw.cells if cells is not None), 0)
     if not n_rows:
         raise DataError("The table has names of columns but no rows." if raw.cells else "The table has no columns.")
-    check_size(n_rows, len(raw.cells))
     names, renamed = unique_names(raw.names)
     shown = min(PREVIEW_ROWS, n_rows)
     texts = [["…"] * shown if c is None else [_cell_text(cell) for cell in c.slice(0, shown)] for c in raw.cells]
+    columns: list[Column] = []
+
+    def read(j: int, mark: str) -> Column:
+        cells = raw.cells[j].combine_chunks() if hasattr(raw.cells[j], "combine_chunks") else raw.cells[j]
+        column = None if cells is None else understand(names[j], cells, reading, mark, marked=raw.marked, rows=raw.rows)
+        if column is None:
+            note = "holds lists or other nested values, or bytes, and is left out"
+            return Column(names[j], "empty", np.full(n_rows, np.nan), missing=n_rows, notes=(note,))
+        return column
+
+    for j in range(len(names)):
+        columns.append(read(j, raw.mark))
+        if "decimal" not in columns[j].choices:
+            raw.cells[j] = None  # each column's text is freed once it is understood
+    # What separates decimals in the columns that leave no doubt, does so in the others.
+    sure = {column.decimal for column in columns if column.decimal and "decimal" not in column.choices}
+    for j, column in enumerate(columns):
+        if "decimal" in column.choices and len(sure) == 1 and reading.decimal is None:
+            columns[j] = read(j, *sure)
     notes = [*raw.notes, *renamed[:5]]
     if len(renamed) > 5:
         notes.append(f"{len(renamed) - 5} more columns had names that occur several times.")
-    columns: list[Column] = []
-    for j, name in enumerate(names):
-        cells, raw.cells[j] = raw.cells[j], None  # each column's text is freed once it is understood
-        if hasattr(cells, "combine_chunks"):
-            cells = cells.combine_chunks()
-        column = None if cells is None else understand(name, cells, reading, raw.mark, marked=raw.marked, rows=raw.rows)
-        if column is None:
-            notes.append(f"Column {name!r} holds lists or other nested values, or bytes, and is left out.")
-            column = Column(name, "empty", np.full(n_rows, np.nan), missing=n_rows)
-        columns.append(column)
-        notes += [f"Column {name!r}: {note}." for note in column.notes]
+    for column in columns:
+        notes += [f"Column {column.name!r}: {note}." for note in column.notes]
         if "dayfirst" in column.choices:
             raw.choices["dayfirst"] = (bool(column.dayfirst), not column.dayfirst)
         if "decimal" in column.choices:

@@ -144,9 +144,9 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
         return default
 
     dataset = word("dataset", known, datasets.DEFAULT)
-    numbers = {name: number(name, SETTINGS[name].default) for name in NUMBERS if name != "W"}
-    if "k" not in values and dataset != OWN:
-        numbers["k"] = datasets.entry(dataset).opens_with
+    entry = None if dataset == OWN else datasets.entry(dataset)
+    usual = {} if entry is None else {"k": entry.opens_with, "n": entry.labels}
+    numbers = {name: number(name, usual.get(name, SETTINGS[name].default)) for name in NUMBERS if name != "W"}
     usual_loss = RETIRED.get(str(values.get("preset")), "log")
     if values.get("preset") in RETIRED:
         notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."

@@ -13,6 +13,7 @@ import streamlit as st
 
 import imrc
 from imrc import datasets
+from imrc.core.settings import SETTINGS
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult
 from pages.shell.choice import OWN, Choice
@@ -71,6 +72,11 @@ def title_of(name: str) -> str:
         return datasets.entry(name).title
     mine = st.session_state.get("visit")
     return mine.own_sequence.name if mine is not None and mine.own_sequence is not None else "Your file"
+
+
+def labels_of(name: str) -> int:
+    """Return the training samples a task that a dataset opens with."""
+    return int(SETTINGS["n"].default if name == OWN else datasets.entry(name).labels)
 
 
 def sequence_for(choice: Choice) -> imrc.TaskSequence:

@@ -104,7 +104,7 @@ class Visit:
         """Make these values the choice, corrected where needed, and let the widgets show it."""
         values, notes = dict(values), []
         wanted, known = str(values.get("dataset", datasets.DEFAULT)), self.known_datasets()
-        default = data.title_of(datasets.DEFAULT)
+        default = f"*{data.title_of(datasets.DEFAULT)}*"
         if wanted == OWN and OWN not in known:
             # No other dataset is shown under these settings: they wait for the file.
             self.own_wanted, values = values, {}
@@ -163,11 +163,13 @@ class Visit:
         st.session_state.update(now)
 
     def fit_widgets(self) -> None:
-        """Give the number of tasks the value of the dataset selected, and values lowered for another what they were."""
+        """Give k, and n where nobody chose it, the values of the dataset selected; restore what another lowered."""
         self.failure, name = "", st.session_state["dataset"]
         for lowered, wanted in self.lowered.items():
             if st.session_state[lowered] == self.choice.values()[lowered]:
                 st.session_state[lowered] = wanted
+        if st.session_state["n"] == data.labels_of(self.choice.dataset):
+            st.session_state["n"] = data.labels_of(name)
         own = self.own_sequence
         st.session_state["k"] = len(own) if name == OWN and own is not None else datasets.entry(name).opens_with
 

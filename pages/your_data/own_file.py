@@ -112,7 +112,6 @@ def _remember(key: str, value: Any) -> Any:  # noqa: ANN401
 def choose() -> Table | None:
     """Draw the upload and the sample file; return the table, or None if there is none yet."""
     visit = state.visit()
-    datasets.prepare_reading()
     kept = visit.own_table
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip)",

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 SMALL = "?dataset=random_walk&k=5&n=5&repetitions=2"
 # The fastest methods only: the chart and the table are the same for all.
 PAGES = {
+    "landing": "/",
     "explore": f"/{SMALL}",
     "ess": f"/effective-sample-size{SMALL}",
     "evolving": f"/evolving{SMALL}",

@@ -25,15 +25,23 @@ def run(test, **values):
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
     test = app()
     assert not test.exception
-    assert "**learning forward and backward makes the fewest errors** (.195): " in texts(test)
-    sequence = imrc.datasets.load("rotated_digits", tasks=20, seed=0)
-    expected = imrc.evaluate(sequence)
+    assert "**learning forward and backward makes the fewest errors** (.014): " in texts(test)
+    expected = imrc.evaluate(imrc.datasets.load("six_or_nine", tasks=20, seed=0), n=4)
     for rule, label in (
         ("single", "Error, each task alone"),
         ("forward", "Error, forward"),
         ("forward_backward", "Error, forward and backward"),
     ):
         assert metrics(test)[label] == with_error(expected.headline()[rule])
+
+
+def test_labels_follow_the_dataset_until_somebody_sets_them(app):
+    test = app(k="4", repetitions="1")
+    assert test.number_input(key="n").value == 4
+    test = run(test, dataset="identical")
+    assert test.number_input(key="n").value == 10
+    test = run(run(test, n=7), dataset="six_or_nine")
+    assert test.number_input(key="n").value == 7
 
 
 def test_a_short_run_starts_while_values_change(app):
@@ -132,14 +140,14 @@ def test_custom_values_reach_the_run_and_the_link(app, values):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"n": "abc"}, "n = 'abc' is not possible (1 to 10,000); 10 is used"),
+        ({"n": "abc"}, "n = 'abc' is not possible (1 to 10,000); 4 is used"),
         ({"n": "-3"}, "n = '-3' is not possible (1 to 10,000); 1 is used"),
-        ({"n": "9999"}, "n = 45 is used, not 9,999"),
+        ({"n": "9999"}, "n = 9 is used, not 9,999"),
         ({"seed": "1e10"}, "seed = '1e10' is not possible (0 to 2,147,483,647)"),
         ({"k": "2000"}, "There are at most 60 tasks: k = 60 is used, not 2,000"),
         ({"b": "500"}, "With 20 tasks there are at most 19 before the newest: b = 19 is used, not 500"),
         ({"W": ""}, "W = '' is not possible"),
-        ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; rotated_digits is used"),
+        ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; six_or_nine is used"),
         ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
         ({"preset": "custom", "solver": "simplex"}, "solver = 'simplex' is not known; subgradient is used"),
         ({"scenario": "<b>yesterday</b>"}, "is not known; continual is used"),

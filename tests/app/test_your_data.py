@@ -247,4 +247,4 @@ def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app,
 def test_a_link_to_a_dataset_that_is_not_here_shows_the_default_and_says_so(app, nothing_here):
     test = app(dataset="spam")
     assert not test.exception
-    assert "Spam is not on this computer; Rotated digits is shown until it is." in texts(test)
+    assert "Spam is not on this computer; *Is it a 6 or a 9?* is shown until it is." in texts(test)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import imrc
 
-BUILT_IN = imrc.datasets.names()[:8]
+BUILT_IN = ["rotated_digits", *imrc.datasets.names("synthetic")]
 STREAMS = ("rialto", "movingsquares", "chess", "sea", "luxembourg")
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from imrc.cli import main
-from imrc.datasets import DataError, cut_table, open_table, prepare_reading, read_table, sample_csv, suggest
+from imrc.datasets import DataError, cut_table, open_table, read_table, sample_csv, suggest
 from imrc.tables import Recipe, apart
 from imrc.tables.cells import Reading
 from imrc.tables.read import read_bytes
@@ -72,15 +72,6 @@ def test_the_same_table_comes_back_from_the_other_process():
         open_table(b"x,y\n1,a\n2,b,c\n")
 
 
-def test_a_waiting_process_that_dies_with_the_question_is_replaced_once(monkeypatch):
-    prepare_reading()
-    waiting, swap = apart._spare, apart._swap
-    waiting.kill()
-    waiting.wait()
-    monkeypatch.setattr(apart, "_swap", lambda new: waiting if new is None else swap(new))  # not seen to be dead
-    assert open_table(sample_csv(600)).n_rows == 600
-
-
 def test_options_that_do_not_apply_to_a_file_are_noted():
     assert any("sheet='b' was not used" in note for note in here(sample_csv(60), sheet="b").notes)
     assert any("header=False was not used" in note for note in here(parquet(FRAME), header=False).notes)
@@ -99,11 +90,6 @@ def test_a_file_that_needs_too_much_ends_with_a_sentence_that_says_both_limits(m
     monkeypatch.setattr(apart, "SECONDS", 1)
     with pytest.raises(DataError, match=r"busy\.csv took too long.*1 seconds"):
         open_table(b"a,b,c\n" + b"31.12.2020,1.234,yes\n" * 1_900_000, name="busy.csv")
-    monkeypatch.setattr(apart, "SECONDS", 60)
-    prepare_reading()
-    apart._spare.kill()  # one that died while it waited is replaced
-    apart._spare.wait()
-    assert open_table(sample_csv(600)).n_rows == 600
 
 
 def read_hostile_files() -> None:

@@ -378,7 +378,7 @@ def test_fit_and_predict_at_the_shell(tmp_path, capsys, monkeypatch):
     assert (told["strategy"], told["rows"], told["updatable"]) == ("forward", 100, False)
     assert main(["predict", "m.imrc", "next.csv", "-o", "scored.csv"]) == 0
     output = capsys.readouterr()
-    assert "('west'); they count as other" in output.err
+    assert "('west') counts as other" in output.err
     assert output.out.startswith("class  rows  share")
     with open("scored.csv") as file:
         rows = list(csv.DictReader(file))
