@@ -39,7 +39,6 @@ class Setting:
     words: Mapping[str, str] = field(default_factory=dict)  # instead of a number, with their titles on the page
     real: bool = False  # a number with decimals
     optional: bool = False  # None is a value of its own
-    custom: bool = False  # the page offers it for the preset "custom"
 
     def check(self, value: object, name: str = "") -> Any:  # noqa: ANN401 - a number or a word
         """Return a value in its range; raise ValueError or TypeError with the name otherwise."""
@@ -171,7 +170,6 @@ SETTINGS: dict[str, Setting] = {
             "vectors fully. For log loss: factor of the penalty.",
             limits=(0, 100),
             real=True,
-            custom=True,
         ),
         Setting(
             "instances",
@@ -183,7 +181,6 @@ SETTINGS: dict[str, Setting] = {
                 "recent": "about the last 100 samples",
                 "all": "all samples so far",
             },
-            custom=True,
         ),
         Setting(
             "solver",
@@ -192,7 +189,6 @@ SETTINGS: dict[str, Setting] = {
             "problem (3), to a certified gap; slower, and without the effect of early stopping. Where the uncertainty "
             "set is empty, |mu| is bounded by 1.",
             words={"subgradient": "Subgradient (paper)", "exact": "Exact (linear program)"},
-            custom=True,
         ),
         Setting(
             "max_iter",
@@ -201,7 +197,6 @@ SETTINGS: dict[str, Setting] = {
             "max(500, 40 n)).",
             limits=(1, 100_000),
             words={"by_n": "by n"},
-            custom=True,
         ),
         Setting(
             "tracking",

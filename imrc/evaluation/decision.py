@@ -189,10 +189,15 @@ class Decision:
         return next(one for one in self.strategies if one.name == name)
 
 
+REFERENCE: Mapping[str, Any] = {
+    "methods": REFERENCES, "preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual",
+}  # fmt: skip
+"""What the run of the references changes in the settings of a run; everything else they share, the draws too."""
+
+
 def reference_settings(settings: RunSettings) -> RunSettings:
-    """Return what runs the references of a decision on the draws of these settings; nothing else decides them."""
-    plain: dict[str, Any] = {"preset": "paper", "W": None, "b": 0, "overrides": (), "scenario": "continual"}
-    return replace(settings, methods=REFERENCES, **plain)
+    """Return what runs the references of a decision on the draws of these settings."""
+    return replace(settings, **REFERENCE)
 
 
 def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:

@@ -213,7 +213,7 @@ def error_heatmaps(
         # In the subtitle: a horizontal colour bar leaves no room for the name of its unit.
         title=TITLES[quantity],
         subtitle=f"colour: {html.escape(unit)}",
-        height=470 if tasks <= 30 else 560,
+        height=410 if tasks <= 30 else 560,
         legend=False,
         above=86,
         below=104,
@@ -298,7 +298,7 @@ def run_ladder(result: RunResult, marked: int | None = None) -> go.Figure:
         axis("error", **decimals(table[list(NAMES)].to_numpy())),
         axis("task", range=[len(tasks) + 0.7, 0.3], **task_ticks(list(table["label"]), ticks=12)),
         title="What did each task gain?",
-        subtitle="left is better; click a task for its story",
+        subtitle="left is better",
         height=int(np.clip(190 + 15 * len(tasks), 300, 560)),
         shapes=[marked_row(marked)] if marked else [],
         clickmode="event+select",

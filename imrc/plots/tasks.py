@@ -19,7 +19,7 @@ from imrc.tasks import TaskSequence
 
 _SHOWN = 10  # Tasks whose images are shown; of longer sequences every second, third, ... is.
 _GAP = 1  # Pixels of an image's own size between two images.
-_HEIGHT = 196
+_HEIGHT = 176
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def three_ways() -> go.Figure:
         axis(range=[0.7, 8.2], visible=False),
         axis(range=[-0.5, 2.5], visible=False),
         title="Three ways to learn",
-        height=_HEIGHT - 40,
+        height=_HEIGHT,
         legend=False,
         below=10,
         annotations=arrows,

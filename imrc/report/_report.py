@@ -32,7 +32,13 @@ from imrc.planning import (
     promise_sentence,
     samples_for,
 )
-from imrc.report.sentences import measured_sentence, reason_sentence, theorem_4_sentence, worth_sentence
+from imrc.report.sentences import (
+    accounts_sentence,
+    measured_sentence,
+    reason_sentence,
+    theorem_4_sentence,
+    worth_sentence,
+)
 from imrc.tasks import TaskSequence
 from imrc.wording import capital, decimal, number, plain, unmarked
 
@@ -50,7 +56,7 @@ LEARNT = ("single", "pooled", "forward", "forward_backward")
 Fitted = Literal["alone", "single", "pooled", "forward", "forward_backward"]
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """Return a name from the data as a sentence in Markdown shows it."""
     return text.replace("*", "∗")
 
@@ -98,7 +104,7 @@ class Report:
     compared: Mapping[str, RunResult] = field(default_factory=dict)
     name: str = ""
     is_first_look: bool = False
-    as_text: Callable[[str], str] = field(default_factory=lambda: _readable)
+    as_text: Callable[[str], str] = field(default_factory=lambda: readable)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.run.name)
@@ -178,6 +184,11 @@ class Report:
     def measured(self) -> str:
         """How much lower the error of the main rule is than without other tasks; a first look does not say it."""
         return "" if self.is_first_look else measured_sentence(self.run)
+
+    @property
+    def accounts(self) -> str:
+        """What W and the accounts of past predictions did."""
+        return accounts_sentence(self.run)
 
     @cached_property
     def worth(self) -> tuple[str, ...]:

@@ -265,15 +265,19 @@ def to_html(
     `diagnosis` and `references` (`run_references`, same draws). InputError: another sequence.
     """
     report = Report(run=result, sequence=sequence, diagnosis=diagnosis, references=references, name=title or "")
-    sequence = report.sequence
-    if sequence is not None and diagnosis is None and len(sequence) > 1:
-        features = result.settings.features.diagnosed
-        diagnosis = assess(
-            sequence, features=features, representation=FEATURE_TITLES[features.kind].lower(), seed=result.settings.seed
-        )
-    if sequence is not None and references is None:
-        references = run_references(sequence, result.settings)
-    return page_of(replace(report, diagnosis=diagnosis, references=references), **options)
+    if report.sequence is not None and references is None:
+        report = replace(report, references=run_references(report.sequence, result.settings))
+    return page_of(diagnosed(report), **options)
+
+
+def diagnosed(report: Report) -> Report:
+    """Return a report with the diagnosis of its tasks, if it has tasks."""
+    sequence, settings = report.sequence, report.run.settings
+    if sequence is None or report.diagnosis is not None or len(sequence) < 2:
+        return report
+    spec = settings.features.diagnosed
+    found = assess(sequence, features=spec, representation=FEATURE_TITLES[spec.kind].lower(), seed=settings.seed)
+    return replace(report, diagnosis=found)
 
 
 def page_of(

@@ -72,6 +72,22 @@ def reason_sentence(result: RunResult, diagnosis: Assessment | None = None) -> s
     )
 
 
+def accounts_sentence(result: RunResult) -> str:
+    """State what W and the accounts of past predictions did: the mean share of each rate of change over the steps."""
+    window, worth = result.settings.learner.W, effective_samples(result)
+    samples = f"a task counts as {worth.mean:,.1f} samples on average"
+    shares: dict[str, float] = {}
+    for name, values in result.choices.items():
+        if name.startswith("rate "):
+            kind = {"rate 0": "all tasks alike", "rate inf": "each task alone"}.get(name, "rates between them")
+            shares[kind] = shares.get(kind, 0.0) + float(values.mean())
+    if not shares:
+        return f"With W = {window}, each change is taken from the {window} nearest squared differences: {samples}."
+    given = listed([f"{100 * share:.0f}\u00a0% {kind}" for kind, share in shares.items()])
+    arrivals = "all arrivals" if window == "all" else f"the last {window} arrivals"
+    return f"What predicted {arrivals} best (W = {window}) decides how much the past counts: {given}; {samples}."
+
+
 def worth_sentence(result: RunResult) -> str:
     """State what the theorems promise for the changes a run estimated, in Markdown."""
     worth = effective_samples(result)

@@ -1,33 +1,47 @@
-"""Result: what a task is, what could be done, what should be, and everything behind it on demand."""
+"""Result: one sentence, what one could do, what to do, and what to take away; below, one picture at a time."""
+
+from typing import Any
 
 import streamlit as st
 
-from pages.result import details, landing, overview
-from pages.shell import data, exporting, state, stored
-from pages.shell.running import current_result
+from imrc.report import Report
+from pages.result import box, landing, views
+from pages.shell import exporting, state
+from pages.shell.running import current_report
 
 visit = state.visit()
-choice = visit.choice
-sequence = visit.sequence()
-title = data.title_of(choice.dataset)
+choice, sequence = visit.choice, visit.sequence()
 lands = choice.dataset == landing.DATASET
 if lands:
     landing.show()
-headline_slot, picker_slot = st.container(), st.container()
-with picker_slot:
-    stored.picker()
-if not lands:
-    overview.pictures(sequence)
-result = current_result()
-if result is None:
+level = "##" if lands else "#"
+# What was there before stays, dimmed, until something new is drawn in its place.
+headline = st.container()
+box.scenario_switch()
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    if not lands:
+        box.what_a_task_is(sequence)
+    chart = st.container()
+drawn: dict[str, Any] = {}
+
+
+def look(report: Report) -> None:
+    """Draw what the first repetitions show; the whole result is drawn over it."""
+    if visit.report is None:  # else the sentence before stays, dimmed, so that nothing moves
+        drawn["sentence"] = headline.markdown(f"{level} On *{report.as_text(report.name)}*: a first look")
+    with chart:
+        drawn["chart"] = box.strategies(report, name="decision-first")
+
+
+report = current_report(first_look=look)
+if report is None:
     st.stop()
-references = overview.references(result, sequence)
-decision = overview.decision_of(result, sequence, title, references)
-with headline_slot:
-    st.markdown(f"{'##' if lands else '#'} {decision.sentence}")
-with overview.decision_box(decision, result):
-    exporting.model_buttons(choice, sequence, decision)
-    exporting.report_button(choice, sequence, result, references)
-    overview.scenario_switch()
-st.divider()
-details.shown(result, sequence, references)
+drawn.get("sentence", headline).markdown(f"{level} {report.decision.sentence}")
+with chart:
+    box.strategies(report, over=drawn.get("chart", (st, st)))
+with right:
+    box.what_to_do(report)
+    exporting.buttons(report, choice, sequence)
+views.show(report, sequence)
+views.for_experts(report, sequence)

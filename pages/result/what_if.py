@@ -27,34 +27,37 @@ def _stop(key: Hashable) -> None:
 
 
 def _found(
-    key: tuple[Hashable, ...],
+    what: tuple[Hashable, ...],
     sequence: imrc.TaskSequence,
     settings: RunSettings,
     make: Callable[[Callable[[float], object]], Any],
+    needs: tuple[imrc.TaskSequence, RunSettings] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever is made
-    """Return what is kept, or make it with progress and a Stop button; None if it was stopped or is too large."""
-    slot = st.empty()
+    """Return what is kept, or make it with progress and a Stop button; None if it was stopped or is too large.
+
+    `needs`: tasks and settings of the largest of its runs, where that is not the run shown.
+    """
+    key = (*what, sequence.fingerprint, settings)
     kept = _kept().get(key)
     if kept is not None:
         return kept
     if st.session_state.get(_STOPPED) == key:
-        with slot.container():
-            st.warning("Stopped before all runs had ended.", icon=":material/stop:")
-            icon = ":material/play_arrow:"
-            st.button("Start again", key="what_if_again", icon=icon, on_click=_stop, args=(None,), help="Runs it.")
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.warning("Stopped before all runs had ended.", icon=":material/stop:")
+        row.button("Start again", key="what_if_again", on_click=_stop, args=(None,), help="Runs it.")
         return None
-    with slot.container():
-        if not places.may_run(sequence, settings):
-            return None
-        running.ensure_compiled()
-        with places.turn() as pace:
-            bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
+    if not places.may_run(*(needs or (sequence, settings))):
+        return None
+    running.ensure_compiled()
+    slot = st.empty()
+    with places.turn() as pace, slot.container():
+        bar = running.stoppable("what_if_stop", _stop, key, text="Running …", help="Ends the runs.")
 
-            def tick(share: float) -> None:
-                bar.progress(share, text=f"Running … {100 * share:.0f} %")
-                pace(share)
+        def tick(share: float) -> None:
+            bar.progress(share, text=f"Running … {100 * share:.0f} %")
+            pace(share)
 
-            made = make(tick)
+        made = make(tick)
     slot.empty()
     return _kept().put(key, made)
 
@@ -94,40 +97,19 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
     if not sizes:
         st.info("There are too few rows to cut them otherwise, with so many samples a task.", icon=":material/info:")
         return
-    largest = asked.in_blocks(head, sizes[0])
-    key = ("blocks", head.fingerprint, settings, scale)
-    needs = asked.settings_for(sizes[0], head, settings, scale=scale)
     table = _found(
-        key,
-        largest,
-        needs,
+        ("blocks", scale),
+        head,
+        settings,
         lambda tick: asked.over_blocks(head, settings, sizes, diagnose=assess, scale=scale, tick=tick),
+        (asked.in_blocks(head, sizes[0]), asked.settings_for(sizes[0], head, settings, scale=scale)),
     )
     if table is None:
         return
     present = round(float(head.sizes.mean()))
     st.markdown(asked.blocks_sentence(table, present))
-    charts.show(
-        blocks_chart,
-        table,
-        present,
-        name="what-if-blocks",
-        alt="Error of each rule against the number of rows in a block, with 95 % bands.",
-    )
-    main = table[table["rule"] == "forward_backward"]
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        main[["size", "tasks", "n", "value", "stderr", "title"]],
-        hide_index=True,
-        column_config={
-            "size": number("Rows in a block", format="%d"),
-            "tasks": "Blocks",
-            "n": "n",
-            "value": number("Error, forward and backward", format="%.3f"),
-            "stderr": number("± standard error", format="%.3f"),
-            "title": "Verdict",
-        },
-    )
+    alt = "Error of each rule against the number of rows in a block, with 95 % bands."
+    charts.show(blocks_chart, table, present, name="what-if-blocks", alt=alt)
     charts.csv(table, name="what-if-blocks")
     st.caption(
         "The rows of all tasks, one after the other, cut every so many rows; what is left over at the end is left out. "
@@ -136,17 +118,12 @@ def _blocks(head: imrc.TaskSequence, settings: RunSettings) -> None:
 
 
 def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
-    key = ("order", head.fingerprint, settings)
-    found = _found(key, head, settings, lambda tick: asked.shuffled(head, settings, tick=tick))
+    found = _found(("order",), head, settings, lambda tick: asked.shuffled(head, settings, tick=tick))
     if found is None:
         return
     st.markdown(asked.shuffled_sentence(found))
-    charts.show(
-        gains_chart,
-        found,
-        name="what-if-order",
-        alt="Gain of the rules over a single task, in the order of arrival and in random order, with 95 % intervals.",
-    )
+    alt = "Gain of the rules over a single task, in the order of arrival and in random order, with 95 % intervals."
+    charts.show(gains_chart, found, name="what-if-order", alt=alt)
     st.caption(
         "Error of all tasks at the last step. Each repetition has a random order of its own, and learns from and is "
         "tested on the same rows in both."
@@ -156,31 +133,14 @@ def _order(head: imrc.TaskSequence, settings: RunSettings) -> None:
 def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     middle = max(1, len(head) // 2)
     links.start_anew((head.fingerprint, len(head)), what_if_task=middle)
-    task = int(
-        st.number_input(
-            "Task left out",
-            1,
-            len(head),
-            middle,
-            key="what_if_task",
-            bind="query-params",
-            help="All others are learnt without it, on the same rows.",
-            width=200,
-        )
-    )
-    key = ("drop", head.fingerprint, settings, task)
-    found = _found(key, head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
+    told: dict[str, Any] = {"help": "All others are learnt without it, on the same rows.", "width": 200}
+    task = int(st.number_input("Task left out", 1, len(head), middle, key="what_if_task", bind="query-params", **told))
+    found = _found(("drop", task), head, settings, lambda tick: asked.without(head, settings, task - 1, tick=tick))
     if found is None:
         return
     st.markdown(asked.without_sentence(found, task - 1))
-    charts.show(
-        without_chart,
-        found,
-        task - 1,
-        head.labels,
-        name="what-if-drop",
-        alt=f"By how much the error of every other task rises without task {task}, with 95 % intervals.",
-    )
+    alt = f"By how much the error of every other task rises without task {task}, with 95 % intervals."
+    charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop", alt=alt)
     st.caption(
         "Error of each task at the last step, learnt from and tested on the same rows with and without it. Single "
         "intervals: among 20 tasks about one leaves out 0 by chance."

@@ -1,9 +1,6 @@
-"""The line under the navigation: what is shown, its result, and the run pinned beside it."""
+"""The line under the navigation: what is shown, its result or how far it is, and the run pinned beside it."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,9 +10,12 @@ from imrc.evaluation import RunResult
 from imrc.evaluation.comparison import run_difference
 from imrc.evaluation.significance import Interval, with_error
 from imrc.wording import RULES, decimal
-from pages.shell import data, running, state
+from pages.shell import data, running, screen, state
 from pages.shell.choice import Choice
 from pages.shell.words import plain
+
+_HEIGHT_PX = 44
+"""Two lines of small text, or a bar of progress with its Stop: what is below does not move."""
 
 
 def _what(choice: Choice) -> str:
@@ -32,29 +32,33 @@ def _shown(result: RunResult) -> tuple[str, str]:
     return ("single", result.scenario.main)
 
 
+def _kept(choice: Choice) -> RunResult | None:
+    try:
+        return running.stored_result(choice)
+    except DataError:
+        return None
+
+
 def show() -> None:
     """Draw the line; the result comes in when the page has it, or at once where it is kept."""
     visit = state.visit()
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    words = row.empty()
+    height = "content" if screen.narrow() else _HEIGHT_PX
+    place = row.container(horizontal=True, vertical_alignment="center", height=height, border=False)
+    words, visit.line = place.empty(), place.empty()
 
     def fill(result: RunResult | None) -> None:
         text = _what(visit.choice)
         if result is not None:
             if result.n_tasks < visit.choice.k:
                 text += f" · **stopped after {result.n_tasks} of {visit.choice.k} tasks**"
+            if result.settings.repetitions < visit.choice.settings.repetitions:
+                text += f" · **{result.settings.repetitions} of {visit.choice.settings.repetitions} repetitions**"
             text += f" · {_errors(result)}"
-        words.markdown(f":small[{text}]")
+        words.markdown(f":small[{text}]", width="content")
 
     fill(_kept(visit.choice))
-    below = visit.show_result
-
-    def show_result(result: RunResult) -> None:
-        fill(result)
-        if below is not None:
-            below(result)
-
-    visit.show_result = show_result
+    visit.show_result = fill
     pinned = visit.pinned is not None
     row.button(
         "Unpin" if pinned else "Pin",
@@ -67,25 +71,6 @@ def show() -> None:
         if pinned
         else "Keeps this run in sight while you change settings, to compare the two. It is part of the link.",
     )
-
-
-def timed(place: Any) -> Callable[[RunResult], object]:  # noqa: ANN401 - a place on the page
-    """Return what writes into a place how long a run took."""
-
-    def write(result: RunResult) -> None:
-        many = result.settings.repetitions
-        place.caption(
-            f"Ran in {result.time_s.sum():.2f} s: {result.n_tasks} tasks, {many} repetition{'s' * (many > 1)}."
-        )
-
-    return write
-
-
-def _kept(choice: Choice) -> RunResult | None:
-    try:
-        return running.stored_result(choice)
-    except DataError:
-        return None
 
 
 def pinned() -> None:

@@ -13,8 +13,6 @@ from imrc.tables import csv_text
 from pages.shell import drawings, screen
 from pages.shell.words import plain
 
-IMAGE_FORMATS = ("png", "svg")
-
 
 def show(  # noqa: ANN201 - Streamlit's own state object
     builder: Callable[..., go.Figure],
@@ -22,6 +20,7 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     name: str,
     alt: str,
     select: bool = False,
+    over: tuple[Any, Any] = (st, st),
     **options: Any,  # noqa: ANN401
 ):
     """Show the figure a builder of `imrc.plots` makes of some values under its title; made once for all visitors.
@@ -30,28 +29,26 @@ def show(  # noqa: ANN201 - Streamlit's own state object
     saved from its toolbar, `alt` what the chart shows for screen readers; the numbers drawn are added.
 
     With `select` the page reruns when a point is clicked, and the selection is returned. On a phone nothing can be
-    selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there.
+    selected: Streamlit would take a swipe over the chart for a drag, and the page could not be scrolled there. Without,
+    heading and chart are returned, and another chart can be shown `over` them.
     """
     dark, narrow = st.context.theme.type == "dark", screen.narrow()
     drawing = drawings.drawing(builder, values, options, narrow=narrow, dark=dark)
-    st.markdown(f"### {plain(drawing.title)}" + (f" :small[{plain(drawing.unit)}]" if drawing.unit else ""))
+    unit = f" :small[{plain(drawing.unit)}]" if drawing.unit else ""
+    heading = over[0].markdown(f"### {plain(drawing.title)}{unit}")
     config: dict[str, Any] = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d"],
         "doubleClick": False,
-        "toImageButtonOptions": {
-            "format": st.session_state.get("image_format") or IMAGE_FORMATS[0],
-            "filename": f"imrc-{name}",
-            "scale": 2,
-        },
+        "toImageButtonOptions": {"format": "png", "filename": f"imrc-{name}", "scale": 2},
     }
     # theme=None: Streamlit's own theme would move legends and change sizes and colours.
     selecting = select and not narrow
     selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if selecting else {}
-    event = st.plotly_chart(
+    event = over[1].plotly_chart(
         drawing.figure, key=name, alt=f"{alt} {drawing.words}", config=config, theme=None, width="stretch", **selection
     )
-    return event if selecting else None
+    return event if selecting else None if select else (heading, event)
 
 
 def clicked(name: str) -> Any:  # noqa: ANN401 - whatever the figure gives its points

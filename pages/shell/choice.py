@@ -18,19 +18,14 @@ from pages.shell.words import quoted
 OWN = "your_file"
 """Name of a visitor's own sequence; it lives in the session and is never part of a link."""
 
-PRESET_TITLES = {
-    "recommended": "Recommended",
-    "paper": "As in the paper",
-    "custom": "Custom",
-}
-UI_PRESETS = (*PRESETS, "custom")
-CUSTOM = {name: VALUES["paper"].get(name, one.default) for name, one in SETTINGS.items() if one.custom}
-"""Values that belong to the preset "custom", as its widgets begin."""
-RETIRED = {"recommended_01": "0-1", "recommended_2023": "log"}
-"""Presets that links of version 1 may name, and the loss they had; the recommended one is in their place."""
+PRESET_TITLES = {"paper": "As in the paper", "recommended": "Recommended"}
+RETIRED = {
+    "recommended_01": ("recommended", "0-1"), "recommended_2023": ("recommended", "log"), "custom": ("paper", "log"),
+}  # fmt: skip
+"""Presets that links of version 1 may name, with the preset and the loss in their place."""
 NUMBERS = ("n", "k", "b", "W", "repetitions", "seed")
 
-CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", *CUSTOM, "loss", "scenario", *NUMBERS)
+CHOICE_NAMES = ("dataset", "features", "frequencies", "sigma2", "preset", "loss", "scenario", *NUMBERS)
 """Names of the values of a choice: in a link, and keys of its widgets in the sidebar."""
 
 
@@ -57,13 +52,11 @@ def loss_in_words(settings: RunSettings) -> str:
 class Choice:
     """A sequence (a name for `imrc.datasets.load` or `OWN`, cut to k tasks) and what to run on it.
 
-    The preset may be "custom": the paper's with other values in place. The settings' own k is None, because the
-    sequence is made with k tasks.
+    The settings' own k is None, because the sequence is made with k tasks.
     """
 
     dataset: str = datasets.DEFAULT
     k: int = SETTINGS["k"].default
-    preset: str = DEFAULT
     settings: RunSettings = field(default_factory=RunSettings)
 
     def values(self) -> dict[str, Any]:
@@ -76,13 +69,8 @@ class Choice:
             "sigma2": features.sigma2,
             **{name: self.k if name == "k" else getattr(self.settings, name) for name in NUMBERS},
             "W": None if self.settings.learner.W == "all" else self.settings.learner.W,  # an empty field is "all"
-            "preset": self.preset,
-            # The widgets of custom values show the paper's until somebody changes them.
-            **{
-                name: getattr(self.settings.learner, name) if self.preset == "custom" else usual
-                for name, usual in CUSTOM.items()
-            },
-            "loss": "log" if self.preset in ("paper", "custom") else self.settings.learner.loss,
+            "preset": self.settings.preset,
+            "loss": "log" if self.settings.preset == "paper" else self.settings.learner.loss,
             "scenario": self.settings.scenario,
         }
 
@@ -93,7 +81,7 @@ class Choice:
         parts += [] if window in ("all", 2) else [f"W = {window}"]
         if self.settings.scenario != "continual":
             parts.append(SCENARIOS[self.settings.scenario].title.lower())
-        return " · ".join([*parts, PRESET_TITLES[self.preset] + loss_in_words(self.settings)])
+        return " · ".join([*parts, PRESET_TITLES[self.settings.preset] + loss_in_words(self.settings)])
 
     def to_query(self) -> dict[str, str]:
         """Return the values for the link; details only where they matter."""
@@ -106,9 +94,6 @@ class Choice:
             values.pop("scenario")
         if values["loss"] == "log":
             values.pop("loss")
-        if self.preset != "custom":
-            for name in CUSTOM:
-                values.pop(name)
         return {name: "all" if value is None else _exact(value) for name, value in values.items()}
 
 
@@ -147,34 +132,28 @@ def from_values(values: Mapping[str, Any], known: set[str]) -> tuple[Choice, dic
     entry = None if dataset == OWN else datasets.entry(dataset)
     usual = {} if entry is None else {"k": entry.opens_with, "n": entry.labels}
     numbers = {name: number(name, usual.get(name, SETTINGS[name].default)) for name in NUMBERS if name != "W"}
-    usual_loss = RETIRED.get(str(values.get("preset")), "log")
+    usual_loss = "log"
     if values.get("preset") in RETIRED:
-        notes["preset"] = f"The preset {values['preset']} is gone; recommended is used, with the {usual_loss} loss."
-        values = {**values, "preset": "recommended"}
-    preset, loss = word("preset", UI_PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, usual_loss)
-    own = "paper" if preset == "custom" else preset
+        preset, usual_loss = RETIRED[values["preset"]]
+        of_loss = f", with the {usual_loss} loss" if preset == "recommended" else ""
+        notes["preset"] = f"The preset {values['preset']} is gone; {preset} is used{of_loss}."
+        values = {**values, "preset": preset}
+    preset, loss = word("preset", PRESETS, DEFAULT), word("loss", SETTINGS["loss"].words, usual_loss)
     features = FeatureSpec(
-        word("features", SETTINGS["features"].words, own_features(own).kind),
+        word("features", SETTINGS["features"].words, own_features(preset).kind),
         number("frequencies", SETTINGS["frequencies"].default),
         number("sigma2", SETTINGS["sigma2"].default),
     )
-    overrides: dict[str, Any] = {}
-    if preset == "custom":
-        for name, usual in CUSTOM.items():
-            words = SETTINGS[name].words
-            overrides[name] = word(name, words, usual) if SETTINGS[name].limits is None else number(name, usual)
-    if preset == "recommended" and loss != "log":
-        overrides["loss"] = loss
-    window, k = VALUES[own]["W"], numbers.pop("k")
+    window, k = VALUES[preset]["W"], numbers.pop("k")
     settings = RunSettings(
-        preset=own,
+        preset=preset,
         W=window if values.get("W") in (None, window) else number("W", window),
         features=features,
-        overrides=tuple(overrides.items()),
+        overrides=(("loss", loss),) if preset == "recommended" and loss != "log" else (),
         scenario=word("scenario", SCENARIOS, "continual"),
         **numbers,
     )
-    return Choice(dataset, k, preset, settings), notes
+    return Choice(dataset, k, settings), notes
 
 
 def fit_to_dataset(choice: Choice, sequence: imrc.TaskSequence, notes: dict[str, str]) -> Choice:

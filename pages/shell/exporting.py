@@ -5,66 +5,25 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 import imrc
-from imrc import report
 from imrc._checks import InputError
-from imrc.evaluation import RunResult
-from imrc.evaluation.decision import STRATEGY_TITLES, Decision
+from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.reproduce import as_command, as_python, model_as_python
 from imrc.model import STRATEGIES, Model, fit_model
+from imrc.report import Report
+from imrc.report._report import readable
+from imrc.report._write import diagnosed, page_of
 from imrc.tables.write import csv_text
 from pages.shell import comparing, data, state
-from pages.shell.charts import IMAGE_FORMATS
 from pages.shell.choice import OWN, Choice
 from pages.shell.words import plain
-
-# Streamlit's own button of a code block appears only under a mouse, and needs a second click to open the block.
-_HTML = '<button type="button"><span aria-live="polite"></span></button>'
-_CSS = """
-button {
-  width: 100%; min-height: 2.5rem; padding: .25rem; cursor: pointer; font: inherit; font-size: .8125rem;
-  white-space: nowrap;
-  color: var(--st-text-color); background: var(--st-background-color);
-  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, .5rem);
-}
-button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-"""
-# While a page is drawn, the browser is busy for seconds at a time. A click is answered at once, without waiting for a
-# promise, and the answer stays until the browser had two seconds to show it, whatever is drawn again meanwhile.
-_JS = """
-function copied(text) {
-  const area = Object.assign(document.createElement("textarea"), { value: text });
-  area.style.position = "fixed";
-  document.body.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  return done;
-}
-export default function ({ parentElement, data }) {
-  const button = parentElement.querySelector("button"), words = button.querySelector("span");
-  button.label = data.label;
-  if (!button.answered) words.textContent = data.label;
-  button.onclick = async () => {
-    clearTimeout(button.answered);
-    let done = copied(data.text), left = 8;
-    button.focus({ preventScroll: true });
-    if (!done) done = await navigator.clipboard?.writeText(data.text).then(() => true, () => false);
-    words.textContent = done ? "Copied" : "Not copied: see the code";
-    const wait = () => {
-      button.answered = left-- ? setTimeout(wait, 250) : 0;
-      if (!button.answered) words.textContent = button.label;
-    };
-    wait();
-  };
-}
-"""
 
 
 def _source(choice: Choice) -> tuple[str, dict[str, Any] | None]:
@@ -73,7 +32,7 @@ def _source(choice: Choice) -> tuple[str, dict[str, Any] | None]:
 
 
 def repeated_by(choice: Choice) -> dict[str, str]:
-    """Return what repeats the last Run elsewhere, with the same numbers, by its name."""
+    """Return what repeats the run shown elsewhere, with the same numbers, by its name."""
     name, file_options = _source(choice)
     return {
         "Python": as_python(name, choice.k, choice.settings, file_options),
@@ -81,27 +40,39 @@ def repeated_by(choice: Choice) -> dict[str, str]:
     }
 
 
-def _report(result: RunResult, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
-    return report.to_html(result, sequence=sequence(), **options)
+def buttons(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
+    """Offer what a visitor takes away of a run: Model, Score a file, Report, Link, Code."""
+    with st.container(horizontal=True, gap="small"):
+        made = _model(found, choice, sequence)
+        _score(made, choice, sequence.name)
+        _report(found, choice, sequence)
+        with st.popover("Link", icon=":material/link:", help="The address of this view, with all its settings."):
+            st.code(f"{st.context.url}?{urlencode(st.query_params.to_dict())}".rstrip("?"), wrap_lines=True)
+        with st.popover("Code", icon=":material/code:", help="What repeats this run in Python or in a terminal."):
+            for (name, text), language in zip(repeated_by(choice).items(), ("python", "bash"), strict=True):
+                st.caption(name)
+                st.code(text, language=language, wrap_lines=True)
+    if choice.dataset == OWN:
+        st.caption("The link keeps all settings but never your file: who opens it uploads the file again.")
 
 
-def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult, references: RunResult | None) -> None:
-    """Offer the report; it is made when somebody asks for it."""
-    compared = comparing.stored(sequence, choice.settings)
+def _html(found: Report, sequence: Callable[[], imrc.TaskSequence], **options: Any) -> str:  # noqa: ANN401
+    return page_of(diagnosed(replace(found, sequence=sequence())), **options)
+
+
+def _report(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> None:
     st.download_button(
         "Report",
         # Everything it needs is bound here: it runs outside the script, without the visitor's session.
         partial(
-            _report,
-            result,
+            _html,
             # The server keeps this button for a while after its visitor has left. It must not keep the data alive.
+            replace(found, sequence=None, as_text=readable),
             partial(data.sequence_for, choice) if choice.dataset != OWN else lambda: sequence,
-            compared=compared,
-            references=references,
-            title=data.title_of(choice.dataset),
+            compared=comparing.stored(sequence, choice.settings),
             commands=repeated_by(choice),
         ),
-        f"imrc-report-{result.name}.html",
+        f"imrc-report-{found.run.name}.html",
         "text/html",
         key="report",
         icon=":material/description:",
@@ -111,11 +82,10 @@ def report_button(choice: Choice, sequence: imrc.TaskSequence, result: RunResult
     )
 
 
-def model_buttons(choice: Choice, sequence: imrc.TaskSequence, decision: Decision) -> None:
-    """Offer the model by a strategy, the advised one first: the file, the script that learns it, and its answers."""
+def _model(found: Report, choice: Choice, sequence: imrc.TaskSequence) -> Callable[[], Model] | None:
+    """Offer the model by a strategy, the advised one first: the file, and the script that learns it."""
     name, file_options = _source(choice)
-    advised = decision.advice.advised
-    with st.popover("Model", icon=":material/model_training:", help="Take the rule away, or score a file with it."):
+    with st.popover("Model", icon=":material/model_training:", help="The advised rule, or another one, as a file."):
         chosen = st.selectbox(
             "Learn by",
             ("advice", *STRATEGIES),
@@ -124,10 +94,10 @@ def model_buttons(choice: Choice, sequence: imrc.TaskSequence, decision: Decisio
             bind="query-params",
             help="From all rows of every task, with these settings.",
         )
-        strategy = advised if chosen == "advice" else chosen
+        strategy = found.advice.advised if chosen == "advice" else chosen
         if strategy not in STRATEGIES:
             st.caption("No strategy is advised that could be learnt. To learn one all the same, choose it.")
-            return
+            return None
         st.caption(f"{STRATEGY_TITLES[strategy]}, from all rows of every task.")
         made = partial(fit_model, sequence, strategy=strategy, settings=choice.settings, n_measured=choice.settings.n)
         st.download_button(
@@ -150,19 +120,26 @@ def model_buttons(choice: Choice, sequence: imrc.TaskSequence, decision: Decisio
             on_click="ignore",
             help="Checks the same data, learns the model and predicts, where imrc is installed.",
         )
-        if choice.dataset == OWN:
-            _score(made, sequence.name)
+        return made
 
 
-def _score(made: Callable[[], Model], name: str) -> None:
+def _score(made: Callable[[], Model] | None, choice: Choice, name: str) -> None:
     """Let the visitor drop the next file, and give its rows back with class and probabilities."""
-    next_file = st.file_uploader(
-        "Score the next file",
-        key="score_file",
-        help="A file with the columns of the first one; its rows come back with class and probabilities beside them.",
-    )
-    if next_file is None:
+    why = "A file with the columns of the first one; its rows come back with class and probabilities beside them."
+    if choice.dataset != OWN:
+        why = "Scores the next file of a table of yours: bring one on the page *Your data*."
+    elif made is None:
+        why = "There is no model to score by: choose one under *Model*."
+    cannot = choice.dataset != OWN or made is None
+    place = st.popover("Score a file", icon=":material/grading:", disabled=cannot, help=why)
+    next_file = None if cannot else place.file_uploader("Score the next file", key="score_file", help=why)
+    if next_file is None or made is None:
         return
+    with place:
+        _scored(made, next_file, name)
+
+
+def _scored(made: Callable[[], Model], next_file: Any, name: str) -> None:  # noqa: ANN401 - Streamlit's upload
     try:
         with st.spinner("Reading and scoring"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the notes below
@@ -189,38 +166,3 @@ def _model_bytes(made: Callable[[], Model]) -> bytes:
     buffer = io.BytesIO()
     made().save(buffer)
     return buffer.getvalue()
-
-
-def image_format() -> None:
-    """Let the visitor choose what the camera in a chart's toolbar saves."""
-    st.radio(
-        "Save charts as",
-        IMAGE_FORMATS,
-        horizontal=True,
-        format_func=str.upper,
-        key="image_format",
-        bind="query-params",
-        help="The camera in the toolbar of each chart saves this format: PNG for slides, SVG for print.",
-    )
-
-
-def about_the_link(choice: Choice) -> None:
-    """Say what a link to this view does not hold."""
-    if choice.dataset == OWN:
-        st.caption(
-            ":material/link: The link keeps all settings but never your file: who opens it uploads the file again."
-        )
-
-
-def copy_buttons(choice: Choice) -> None:
-    """Draw one button per language, and the code itself for those who want to see it."""
-    texts = repeated_by(choice)
-    copy = st.components.v2.component("copy_button", html=_HTML, css=_CSS, js=_JS)
-    left, right = st.columns(2)
-    with left:
-        copy(key="copy_python", data={"label": "Copy as Python", "text": texts["Python"]})
-    with right:
-        copy(key="copy_command", data={"label": "Copy as command", "text": texts["Command line"]})
-    with st.expander("See the code"):
-        st.code(texts["Python"], language="python", wrap_lines=True)
-        st.code(texts["Command line"], language="bash", wrap_lines=True)

@@ -122,23 +122,6 @@ FORMULAS: dict[str, Formula] = {
         "$\\tau_j$, $s_j$: sample average and its mean squared error. $\\rightharpoonup$ forward, "
         "$\\leftharpoondown$ backward, $\\rightleftharpoons$ both. $d_j^2$: expected quadratic change.",
     ),
-    "uncertainty": Formula(
-        "Equations (1) and (3)",
-        (
-            r"\mathcal{U}_j = \{p : |\mathbb{E}_p \Phi(x,y) - \tau_j| \preceq \lambda_j\}",
-            r"\lambda_j = \sqrt{s_j}",
-            r"h_j = \arg\min_h \max_{p \in \mathcal{U}_j} \ell(h, p)",
-        ),
-        "$\\mathcal{U}_j$: distributions that agree with the mean vector $\\tau_j$ up to $\\lambda_j$: a box in every "
-        "pair of components. $h_j$: the rule with the smallest worst-case error over the box; a smaller box that "
-        "still holds the truth gives a better rule.",
-    ),
-    "coverage": Formula(
-        "What s promises",
-        (r"P\big(|\tau_j^\infty - \tau_j| \le \sqrt{s_j}\big) \approx 0.683",),
-        "$\\tau_j^\\infty$: true mean vector. For normal errors whose mean squared error is $s_j$. With estimated "
-        "variances and changes the bands are somewhat too narrow for small $n$.",
-    ),
 }
 
 REGIME_NOTES = """

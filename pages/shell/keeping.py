@@ -50,8 +50,7 @@ def size_in_memory(value: object) -> int:
 class Kept:
     """Values of all kinds in one memory, those used least recently dropped first; safe for many threads.
 
-    The newest value stays even if it alone is larger than the limit: whoever asked for it asks again with the next
-    click. Who asks for a value that another makes waits for that one.
+    Who asks for a value that another makes waits for that one.
     """
 
     def __init__(self, limit: int) -> None:
@@ -88,7 +87,7 @@ class Store(Generic[K, V]):
 
         def entry() -> tuple[V, int]:
             value = make()
-            # A value that is too large counts as the whole limit: it is kept, alone.
+            # A value that is too large counts as the whole limit: it is kept, alone, for the next click.
             return value, min(self._size_of(value), int(self._all.entries.maxsize))
 
         value: V = self._all.get_or_make((self._kind, key), entry)[0]

@@ -1,13 +1,12 @@
-"""Runs of all visitors: how large one may be, and how many at a time."""
+"""Runs of all visitors: how large one may be, how long it may take, and how many at a time."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import streamlit as st
 
@@ -30,44 +29,38 @@ def limits() -> RunLimits:
     return RunLimits.parse(text) if text else RunLimits()
 
 
-@st.cache_resource(show_spinner=False, max_entries=1000)
-def _places(browser: str = "") -> threading.Semaphore:
-    """Return the place of a browser; without a name those of this server: as many runs at a time as there are cores."""
-    return threading.BoundedSemaphore(1 if browser else cores())
+@st.cache_resource(show_spinner=False)
+def _places() -> threading.Semaphore:
+    """Return the places of this server: as many runs at a time as there are cores."""
+    return threading.BoundedSemaphore(cores())
 
 
-def _waiting(slot: st.delta_generator.DeltaGenerator) -> None:
-    slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
+def _refused(told: str) -> None:
+    st.error(told, icon=":material/block:")
 
 
 @contextmanager
-def turn(busy: Callable[[st.delta_generator.DeltaGenerator], object] = _waiting) -> Iterator[Callable[[float], None]]:
-    """Hold a place while something runs, one at a time for each browser.
-
-    Gives a function that is told the share done: a run too slow for this server's limit ends there. `busy` is called
-    about twice a second until there is a place; what it raises gives up waiting.
-    """
-    own = st.session_state.setdefault("browser", secrets.token_hex())
+def turn() -> Iterator[Callable[[float], None]]:
+    """Hold a place while something runs; gives what is told the share done, and ends a run that takes too long."""
     slot = st.empty()
-    with ExitStack() as held:
-        for places in (_places(st.context.cookies.get("_streamlit_xsrf") or own), _places()):
-            while not places.acquire(timeout=_LOOK_S):
-                busy(slot)
-            held.callback(places.release)
-        slot.empty()
-        started, most = time.monotonic(), limits().seconds
+    while not _places().acquire(timeout=_LOOK_S):
+        slot.info("Waiting for a free place. It starts by itself.", icon=":material/hourglass_empty:")
+    slot.empty()
+    started, most = time.monotonic(), limits().seconds
 
-        def pace(share: float) -> None:
-            elapsed = time.monotonic() - started
-            if share > 0.0 and elapsed > _PACE_S and elapsed / share > most:
-                st.error(
-                    f"**This run would take too long for this server**: about {duration(elapsed / share)}; at most "
-                    f"{duration(most)} are allowed. Fewer repetitions, tasks k or samples n make it shorter.",
-                    icon=":material/block:",
-                )
-                st.stop()
+    def pace(share: float) -> None:
+        elapsed = time.monotonic() - started
+        if share > 0.0 and elapsed > _PACE_S and elapsed / share > most:
+            _refused(
+                f"**This run would take too long for this server**: about {duration(elapsed / share)}; at most "
+                f"{duration(most)} are allowed. Fewer repetitions, tasks k or samples n make it shorter."
+            )
+            st.stop()
 
+    try:
         yield pace
+    finally:
+        _places().release()
 
 
 def may_run(sequence: imrc.TaskSequence, settings: RunSettings) -> bool:
@@ -80,9 +73,8 @@ def fits(what: str, cells: float, less: str) -> bool:
     """Return whether something holds few enough numbers at once; say so, and what makes it smaller, if it does not."""
     most = limits().cells
     if cells > most:
-        st.error(
+        _refused(
             f"**This {what} is too large for this server.** It would hold about {cells / 1e6:,.0f} million numbers at "
-            f"once; at most {most / 1e6:,.4g} million are allowed. {less}",
-            icon=":material/block:",
+            f"once; at most {most / 1e6:,.4g} million are allowed. {less}"
         )
     return cells <= most

@@ -1,8 +1,9 @@
-"""Running with progress, and the results kept for all visitors."""
+"""Runs with progress, results kept for all visitors, and the one report of the run shown."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -13,41 +14,46 @@ import streamlit as st
 
 import imrc
 from imrc.datasets import DataError
-from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run
+from imrc.evaluation import RunResult, RunSettings, StepResult, iter_run, join_repetitions, largest_n
+from imrc.evaluation.comparison import sample_sizes
+from imrc.evaluation.decision import REFERENCE
 from imrc.evaluation.limits import run_cells
+from imrc.report import Report
+from imrc.report._check import FIRST_LOOK
 from imrc.solvers import warm_up
-from pages.shell import data, places, state, stored
+from pages.shell import assessing, data, places, state, stored
 from pages.shell.choice import Choice
 from pages.shell.keeping import Store, shared
 from pages.shell.words import plain
 
+AT_ONCE_S = 3.0
+"""A run that is estimated to take longer waits for *Run*."""
+_FIRST_LOOK_S = 1.0
+"""A run that is estimated to take longer is shown after its first repetitions, and refined."""
 _FIRST_SHOWN_S = 0.3
 """A run that ends sooner shows no progress bar: it would only flicker."""
-_SHORT_S = 1.0
-"""A run that takes less starts while its values are still being changed."""
-_TRIAL_S = 0.4
-"""How long a run that would take longer is given to show that."""
 
 store: Callable[[], Store[state.RunKey, RunResult]] = shared("runs")
 
 
-class Compilation:
-    """Whether this server has the solver ready; one visitor compiles, others wait for it."""
+class Solver:
+    """Whether this server has the solver ready (one visitor compiles, others wait for it), and how fast it is."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.done = False
+        self.pace = math.inf  # processor seconds for each number held and task learnt, in the fastest run so far
 
 
 @st.cache_resource(show_spinner=False)
-def compilation() -> Compilation:
+def solver() -> Solver:
     """Return the one state of this server."""
-    return Compilation()
+    return Solver()
 
 
 def ensure_compiled() -> None:
     """Compile the solver with progress; in later starts this loads it from the cache in a second."""
-    state = compilation()
+    state = solver()
     if state.done:
         return
     bar = st.progress(0.0, text="Getting the solver ready. The first start compiles it, which takes some seconds.")
@@ -60,70 +66,42 @@ def ensure_compiled() -> None:
 
 def stoppable(key: str, on_stop: Callable[..., object], *args: object, text: str = "", help: str | None = None) -> Any:  # noqa: ANN401 - Streamlit's own element
     """Draw a progress bar with a Stop button; where it is moved on is also where Stop or a closed tab ends the run."""
-    bar = st.progress(0.0, text=text or None)
-    st.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    bar = row.progress(0.0, text=text or None, width=300)
+    row.button("Stop", icon=":material/stop:", key=key, on_click=on_stop, args=args, help=help)
     return bar
 
 
-def _stop(key: state.RunKey) -> None:
-    state.visit().stopped = key
+def expected_s(sequence: imrc.TaskSequence, settings: RunSettings) -> float:
+    """Return about how many seconds a run and its references take, by the pace of those before; inf: there is none.
 
-
-class _TooLongError(Exception):
-    """Ends a run that would not be short."""
-
-
-def run_if_short() -> None:
-    """Make what the widgets hold the choice if its run is short; otherwise note about how long it would take.
-
-    Nobody can tell beforehand how long tasks take that were never learnt, so the run itself is begun.
+    Both grow with the numbers held at once and with the tasks.
     """
+    return 2.0 * solver().pace * run_cells(sequence, settings) * len(sequence)
+
+
+def follow() -> None:
+    """Make what the widgets hold the choice, whose run ends the one under way; a long run waits for *Run*."""
     visit, held = state.visit(), state.widget_values()
     if held == visit.choice.values() or held["dataset"] not in visit.known_datasets():
         visit.slow = None
         return
     if (visit.slow is not None and visit.slow[0] == held) or visit.failure:
         return
-    if data.is_large(held["dataset"]) or not compilation().done:
+    if data.is_large(held["dataset"]) and held["dataset"] != visit.choice.dataset:
         visit.slow = held, 0.0
         return
     try:
         choice, asked, notes = visit.fitted(state.wanted_values())
-        sequence = visit.sequence_for(choice)
     except DataError as error:
         visit.failure = plain(str(error))
         return
-    settings = choice.settings.computed
-    key = state.key_of(sequence, settings)
-    if store().get(key) is None and (kept := stored.lookup(sequence, settings)) is not None:
-        store().put(key, kept)
-    elif store().get(key) is None:
-        steps: list[StepResult] = []
-        started = time.monotonic()
-
-        def give_up_if_long() -> None:
-            elapsed = time.monotonic() - started
-            if elapsed > _TRIAL_S and (not steps or elapsed * len(sequence) / len(steps) > _SHORT_S):
-                raise _TooLongError
-
-        def busy(_slot: object) -> None:
-            raise _TooLongError
-
-        if run_cells(sequence, settings) > places.limits().cells:
-            visit.slow = held, 0.0
-            return
-        try:
-            trial = iter_run(sequence, settings, tick=give_up_if_long)
-            with places.turn(busy), contextlib.closing(trial) as run:
-                for step in run:
-                    steps.append(step)
-                    give_up_if_long()
-        except _TooLongError:
-            elapsed = time.monotonic() - started
-            visit.slow = held, elapsed * len(sequence) / len(steps) if steps else 0.0
-            return
-        store().put(key, RunResult.from_steps(settings, sequence, steps))
-    visit.take(choice, asked, notes)
+    sequence = visit.sequence_for(choice)
+    seconds = expected_s(sequence, choice.settings)
+    if AT_ONCE_S < seconds < math.inf and store().get(state.key_of(sequence, choice.settings)) is None:
+        visit.slow = held, seconds
+    else:
+        visit.take(choice, asked, notes)
 
 
 def stored_result(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
@@ -139,33 +117,30 @@ def _judged(result: RunResult, choice: Choice, sequence: imrc.TaskSequence, chan
     return data.named(result if result.settings.scenario == scenario else result.seen_as(scenario), sequence)
 
 
-def result_of(choice: Choice, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
+def result_of(choice: Choice, *, until: int | None = None, **changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
     """Return the result of a choice: from the store, or computed now with progress and a Stop button.
 
-    `changes` replace fields of its settings. A run that was stopped gives what it reached, or None if it did not finish
-    a single task.
+    `changes` replace fields of its settings; `until`: only so many repetitions, which the whole run then goes on from.
+    A run that was stopped gives what it reached, or None if it did not finish a single task.
     """
     visit = state.visit()
     sequence = visit.sequence_for(choice)
     key = state.key_of(sequence, choice.settings, **changes)
-    # One place, whatever has to be said in it: what follows on the page does not move.
-    with st.container():
-        result = store().get(key)
-        if result is None:
-            settings = (replace(choice.settings, **changes) if changes else choice.settings).computed
-            if visit.stopped == key:
-                result = _stopped_result(key, sequence, settings)
-            else:
-                # What `imrc sweep` has kept is read, not computed.
-                kept = stored.lookup(sequence, settings)
-                if kept is None and not places.may_run(sequence, settings):
-                    return None
-                result = store().put(key, _compute(key, sequence, settings) if kept is None else kept)
+    result = store().get(key)
+    if result is None:
+        settings = (replace(choice.settings, **changes) if changes else choice.settings).computed
+        kept = stored.lookup(sequence, settings)  # what `imrc sweep` has kept is read, not computed
+        if kept is not None:
+            result = store().put(key, kept)
+        elif visit.stopped == key:
+            result = _stopped_result(key, sequence, settings)
+        elif places.may_run(sequence, settings):
+            result = _compute(key, sequence, settings, until or settings.repetitions)
     return None if result is None else _judged(result, choice, sequence, changes)
 
 
 def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields of RunSettings
-    """Return the result of the last Run, or of a second one beside it with other settings, see `result_of`."""
+    """Return the result of the run shown, or of a second one beside it with other settings, see `result_of`."""
     visit = state.visit()
     result = result_of(visit.choice, **changes)
     if visit.show_result is not None and result is not None and not changes:
@@ -173,25 +148,113 @@ def current_result(**changes: Any) -> RunResult | None:  # noqa: ANN401 - fields
     return result
 
 
-def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
-    stopped, steps = state.visit().partial or (None, [])
-    steps = steps if stopped == key else []
-    if not steps:
-        st.warning("Stopped before the first task was learnt. Press **Run** to start again.", icon=":material/stop:")
+def current_report(
+    *, diagnosed: bool = False, labels: bool = False, first_look: Callable[[Report], object] | None = None
+) -> Report | None:
+    """Return the one report of the run shown, from which pages draw all they say; None if no task was learnt.
+
+    `diagnosed`: with how the tasks change; `labels`: with the runs at other n, which are made if they are not there;
+    `first_look` draws what the first repetitions show of a run that takes longer.
+    """
+    visit = state.visit()
+    choice, sequence = visit.choice, visit.sequence()
+    key, beside = (state.key_of(sequence, choice.settings, **changes) for changes in ({}, REFERENCE))
+    begins = first_look is not None and visit.stopped is None and store().get(key) is None
+    if begins and not _show_first(choice, sequence, first_look):
         return None
-    st.warning(
-        f"Stopped after {len(steps)} of {len(sequence)} tasks: everything here is about these. Press **Run** to start "
-        "again.",
-        icon=":material/stop:",
+    run = current_result()
+    if run is None:
+        return None
+    # References have all tasks, which a stopped run has not.
+    known = run.n_tasks == len(sequence) and run.settings.repetitions == choice.settings.repetitions
+    references = result_of(choice, **REFERENCE) if known and visit.stopped != beside else None
+    of = (key, choice, run.n_tasks, run.settings.repetitions, references is None)
+    found = visit.report[1] if visit.report is not None and visit.report[0] == of else None
+    if found is None:
+        found = _report(choice, sequence, run, references)
+    if diagnosed and found.diagnosis is None:
+        found = replace(found, diagnosis=assessing.assessment(choice))
+    if known and not found.curve and (curve := runs_by_n(kept=not labels)):
+        found = replace(found, curve=tuple(curve))
+    if not data.is_large(choice.dataset):  # of those no visitor holds one
+        visit.report = of, found
+    return found
+
+
+def _report(
+    choice: Choice, sequence: imrc.TaskSequence, run: RunResult, references: RunResult | None, *, first: bool = False
+) -> Report:
+    return Report(
+        run=run,
+        sequence=sequence,
+        references=references,
+        name=data.title_of(choice.dataset),
+        is_first_look=first,
+        as_text=plain,
     )
-    return RunResult.from_steps(settings, sequence, steps)
 
 
-def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult:
+def _show_first(choice: Choice, sequence: imrc.TaskSequence, draw: Callable[[Report], object]) -> bool:
+    """Draw what the first repetitions show, if all of them take so long that somebody waits; False: none can run."""
+    if choice.settings.repetitions <= FIRST_LOOK or expected_s(sequence, choice.settings) < _FIRST_LOOK_S:
+        return True
+    run = result_of(choice, until=FIRST_LOOK)
+    # References that are there already have all repetitions.
+    kept = stored_result(choice, **REFERENCE) is not None
+    references = None if kept or run is None else result_of(choice, until=FIRST_LOOK, **REFERENCE)
+    if run is not None and run.n_tasks == len(sequence):
+        draw(_report(choice, sequence, run, references, first=True))
+    return run is not None
+
+
+def runs_by_n(*, kept: bool) -> list[RunResult]:
+    """Return the run shown at several n, n rising; none where one was not run to its end, or is not `kept`."""
+    choice, sequence = state.visit().choice, state.visit().sequence()
+    runs = []
+    for n in sample_sizes(largest_n(sequence), choice.settings.n):
+        run = stored_result(choice, n=n) if kept else result_of(choice, n=n)
+        if run is None or run.n_tasks < len(sequence):
+            return []
+        runs.append(run)
+    return runs if len(runs) > 1 else []
+
+
+def _again() -> None:
+    state.visit().stopped = None
+
+
+def _stopped_result(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
+    """Return what a run had reached when it was stopped: its first repetitions, or its first tasks."""
+    visit = state.visit()
+    first, (stopped, steps) = visit.begun.get(key), visit.partial or (None, [])
+    steps = steps if stopped == key else []
+    reached = f"{len(steps)} of {len(sequence)} tasks"
+    if first is not None:
+        reached = f"{first.settings.repetitions} of {settings.repetitions} repetitions"
+    elif steps:
+        first = RunResult.from_steps(settings, sequence, steps)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    told = f"Stopped after {reached}: everything here is about these."
+    row.warning(told if first else "Stopped before the first task was learnt.", icon=":material/stop:")
+    row.button("Go on", icon=":material/play_arrow:", key=f"again-{key[1][0]}", on_click=_again, help="Runs the rest.")
+    return first
+
+
+def _stop(key: state.RunKey) -> None:
+    state.visit().stopped = key
+
+
+def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettings, until: int) -> RunResult:
+    """Run the repetitions up to `until` that this visitor has not run, with progress in the line of the page."""
     ensure_compiled()
+    visit = state.visit()
+    first = visit.begun.get(key)
+    begin = 0 if first is None else first.settings.repetitions
+    if first is not None and begin >= until:
+        return first
     steps: list[StepResult] = []
-    state.visit().partial = key, steps
-    slot = st.empty()
+    visit.partial = None if begin else (key, steps)
+    slot = st.empty() if visit.line is None else visit.line
     bar = None
 
     def show() -> None:
@@ -202,19 +265,36 @@ def _compute(key: state.RunKey, sequence: imrc.TaskSequence, settings: RunSettin
             return
         if bar is None:
             with slot.container():
-                bar = stoppable(f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}", _stop, key)
+                bar = stoppable(f"stop-{settings.preset}-{settings.methods[0]}-{settings.n}-{begin}", _stop, key)
         left = f", about {elapsed / number * (total - number):.0f} s left" if number else ""
         bar.progress(number / total, text=f"Task {max(number, 1)} of {total}{left}")
 
-    with places.turn() as pace, contextlib.closing(iter_run(sequence, settings, tick=show)) as run:
+    only = range(begin, until)
+    with (
+        places.turn() as pace,
+        contextlib.closing(iter_run(sequence, settings, only=only, tick=show)) as run,
+    ):
         started = time.monotonic()  # waiting for a place does not count
         for step in run:
             steps.append(step)
             show()
             pace(step.number / step.total)
-    slot.empty()
-    state.visit().partial = None
-    return RunResult.from_steps(settings, sequence, steps)
+    if bar is not None:
+        slot.empty()
+    visit.partial = None
+    own = settings if len(only) == settings.repetitions else replace(settings, repetitions=len(only))
+    found = RunResult.from_steps(own, sequence, steps)
+    if "imrc" in settings.methods:
+        # Processor seconds: what others compute meanwhile does not count.
+        work = run_cells(sequence, own) * len(sequence)
+        solver().pace = min(solver().pace, float(found.method_time_s["imrc"].sum()) / work)
+    if first is not None:
+        found = join_repetitions([first, found], settings)
+        del visit.begun[key]
+    if until < settings.repetitions:
+        visit.begun[key] = found
+        return found
+    return store().put(key, found)
 
 
 def guaranteed_result() -> RunResult | None:

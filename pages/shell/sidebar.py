@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,31 +11,32 @@ import imrc
 from imrc import datasets
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_DESCRIPTIONS, WITH_FREQUENCIES
-from pages.shell import bar, cards, data, documentation, exporting, running, screen, state
-from pages.shell.choice import CUSTOM, OWN, PRESET_TITLES
+from imrc.wording import duration
+from pages.shell import data, documentation, running, screen, state, stored
+from pages.shell.choice import OWN, PRESET_TITLES, Choice
+from pages.shell.words import plain
 
 _HALF_PX = 122
 """Two numbers stand beside each other, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
-_STEPS = {"frequencies": 10, "sigma2": 1.0, "max_iter": 100}
+_STEPS = {"frequencies": 10, "sigma2": 1.0}
 
 # Where the sidebar is closed, as on phones, a browser draws its widgets only when it is opened, and takes their values
-# from the defaults of the last run of the script: a value set in the session before that is lost, and Run would send
-# the smallest numbers. So every widget has its present value as its default.
+# from the defaults of the last run of the script: a value set in the session before that is lost, and the smallest
+# numbers would be sent. So every widget has its present value as its default.
 
 
 def _index(name: str, options: Sequence[Any]) -> int:
     return list(options).index(st.session_state[name])
 
 
-def _setting(name: str, most: int | None = None, on_change: Callable[[], None] | None = None) -> None:
+def _setting(name: str, most: int | None = None) -> None:
     """Draw the widget of a setting; `most` is what the dataset can give."""
     one = SETTINGS[name]
-    told: dict[str, Any] = {"key": name, "on_change": on_change}
     if one.limits is None:
         words, texts = list(one.words), FEATURE_DESCRIPTIONS if name == "features" else {}
         explained = "  \n".join(f"**{one.words[word]}**: {text}" for word, text in texts.items()) or one.help
-        st.selectbox(one.label, words, _index(name, words), format_func=one.words.get, help=explained, **told)
+        st.selectbox(one.label, words, _index(name, words), format_func=one.words.get, help=explained, key=name)
         return
     low, high = (float(limit) if one.real else int(limit) for limit in one.limits)
     st.number_input(
@@ -43,13 +44,13 @@ def _setting(name: str, most: int | None = None, on_change: Callable[[], None] |
         low,
         high,
         st.session_state[name],
-        step=_STEPS.get(name, 0.1 if one.real else 1),
+        step=_STEPS.get(name, 1),
         width=_HALF_PX if len(name) == 1 else "stretch",
         placeholder="all" if name == "W" else None,
         # A number above what the dataset can give is taken, lowered and said: the browser alone would only turn red.
         help=f"{one.help} Range {one.limits[0]:,} to {one.limits[1] if most is None else most:,}."
         + (" Empty: all, or the paper's 2." if name == "W" else ""),
-        **told,
+        key=name,
     )
 
 
@@ -71,13 +72,91 @@ def _dataset(visit: state.Visit) -> None:
         format_func=title,
         on_change=state.dataset_changed,
         help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper and other real "
-        "data are read from files on this computer; those marked ⤓ are not here yet.",
+        "data are read from files on this computer; those marked ⤓ must be downloaded first.",
     )
+
+
+def _facts(name: str, visit: state.Visit, *, here: bool) -> None:
+    """Draw what the dataset selected is: of a published one without loading it."""
+    if name in datasets.catalogue():
+        one = datasets.facts(name)
+        numbers = one.samples, one.features, one.classes
+        told = (
+            f"**{one.title}.** {one.description}\n\n**Tasks:** {one.tasks:,}; {one.cut}.  \n**Label:** {one.label}."
+            f"\n\n**Source:** {one.source}. **Licence:** {one.licence}.  \n**Cite:** {one.citation}.  \n"
+            f"[Homepage]({one.homepage})" + (f"\n\n{one.note}" if one.note else "")
+        )
+    else:
+        try:
+            sequence = visit.sequence_for(Choice(name, st.session_state["k"], visit.choice.settings))
+        except datasets.DataError as error:
+            st.error(plain(str(error)), icon=":material/broken_image:")
+            return
+        numbers, info = (int(sequence.sizes.sum()), sequence.n_features, sequence.n_classes), sequence.info
+        told = (
+            f"{sequence.description}\n\n**Tasks:** {len(sequence)}.  \n**Source:** {info.get('source', 'your file')}. "
+            f"**Licence:** {info.get('licence', 'yours')}."
+        )
+    samples, features, classes = numbers
+    label = f":small[{samples:,} samples · {features:,} features · {classes} classes]"
+    with st.popover(label, type="tertiary", help="What it holds, how its tasks are cut, where it is from."):
+        st.markdown(told)
+    most = _most_tasks(name)
+    if here and name in datasets.catalogue() and datasets.facts(name).opens_with < most > st.session_state["k"]:
+        st.button(
+            f"All {most:,} tasks",
+            key="all_tasks",
+            type="tertiary",
+            icon=":material/unfold_more:",
+            on_click=st.session_state.update,
+            kwargs={"k": most},
+            help="It opens with its first tasks; all of them take longer. *Tasks k* takes any number between.",
+        )
+
+
+def _download(name: str) -> None:
+    """Download with progress; a message instead of a failure."""
+    bar = st.progress(0.0, text="Connecting …")
+
+    def show(file: str, done: int, total: int) -> None:
+        size = datasets.size_in_words(done)
+        share = min(done / total, 1.0) if total else 0.0
+        bar.progress(share, text=f"{file}: {size}" + (f" of {datasets.size_in_words(total)}" if total else ""))
+
+    try:
+        datasets.download(name, progress=show)
+    except datasets.DownloadError as error:
+        bar.empty()
+        st.error(f"{plain(error.reason)} *By hand* says another way.", icon=":material/cloud_off:")
+    else:
+        data.looked().clear()
+        st.rerun()
+
+
+def _offer(name: str) -> None:
+    """Offer the ways to a dataset that is not here."""
+    status = datasets.status(name)
+    if status.downloadable:
+        size = f" ({datasets.size_in_words(status.size_bytes)})" if status.size_bytes else ""
+        if st.button(
+            f"Download{size}",
+            key=f"download_{name}",
+            type="primary",
+            icon=":material/download:",
+            width="stretch",
+            help="Fetches the dataset once, checks it, and keeps it on this computer. Until then the result shown "
+            "stays.",
+        ):
+            _download(name)
+    else:
+        st.caption(f":material/cloud_off: {status.in_words}")
+    with st.expander("By hand"):
+        st.markdown(plain(status.by_hand))
 
 
 def _preset() -> None:
     """Draw the presets as a switch."""
-    names = ("paper", "recommended", "custom")
+    names = list(PRESET_TITLES)
     st.radio(
         "Preset",
         names,
@@ -85,18 +164,13 @@ def _preset() -> None:
         horizontal=True,
         format_func=PRESET_TITLES.__getitem__,
         key="preset",
-        help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in SETTINGS["preset"].words.items())
-        + "  \n**Custom**: the paper's choices with the values under *More* in place.",
+        help="  \n".join(f"**{PRESET_TITLES[name]}**: {text}" for name, text in SETTINGS["preset"].words.items()),
     )
-
-
-def _loss_changed() -> None:
-    st.session_state["loss"] = "0-1" if st.session_state["rule_01"] else "log"
 
 
 def _more() -> None:
     """Draw what few visitors change; what has no effect now is left out and kept."""
-    state.keep_widgets(("frequencies", "sigma2", "max_iter", "loss"))
+    state.keep_widgets(("frequencies", "sigma2", "loss"))
     _setting("features")
     if st.session_state["features"] in WITH_FREQUENCIES:
         _setting("frequencies")
@@ -105,80 +179,58 @@ def _more() -> None:
     _setting("repetitions")
     _setting("seed")
     if st.session_state["preset"] == "recommended":
-        st.session_state["rule_01"] = st.session_state["loss"] == "0-1"
-        st.toggle(
-            "Rule for 0-1 loss, with guarantees",
-            key="rule_01",
-            on_change=_loss_changed,
-            help="The paper's rule, problem (3), on the same tracked mean vectors, with more instances and smaller "
-            "confidence vectors. Off: one logistic regression a task; fewer errors on average.",
-        )
-    if st.session_state["preset"] != "custom":
-        st.caption("Changing one of these values selects *Custom*: the paper's choices with your values in place.")
-    for name in CUSTOM:
-        if name != "max_iter" or st.session_state["solver"] == "subgradient":
-            _setting(name, on_change=state.custom_changed)
+        _setting("loss")
+    stored.picker()
 
 
-def _run(visit: state.Visit, here: bool) -> None:
-    """Draw the button, and under it what it would do or what it did."""
-    st.button(
-        "Run",
-        type="primary" if here else "secondary",
-        icon=":material/play_arrow:",
-        width="stretch",
-        key="run",
-        disabled=not here,
-        on_click=state.run_pressed,
-        help="Short runs start by themselves while values change; longer ones wait for this button. All pages then "
-        "show the result, and the link in the address bar follows.",
-    )
-    below = st.empty()
+def _run(visit: state.Visit) -> None:
+    """Draw the button where a run is long, or why there is none."""
     if visit.failure:
-        below.error(visit.failure, icon=":material/broken_image:")
-    elif here and visit.slow is not None:
-        seconds = visit.slow[1]
-        takes = (
-            "" if seconds == 0.0 else f": about {seconds:.0f} s" if seconds < 90 else f": about {seconds / 60:.0f} min"
+        st.error(visit.failure, icon=":material/broken_image:")
+    elif visit.slow is not None:
+        takes = f" (about {duration(visit.slow[1])})" if visit.slow[1] else ""
+        st.button(
+            f"Run{takes}",
+            type="primary",
+            icon=":material/play_arrow:",
+            width="stretch",
+            key="run",
+            on_click=state.run_pressed,
+            help="Short runs start by themselves while values change; a longer one waits for this button. Until then "
+            "the result of the values before is shown.",
         )
-        below.markdown(f":small[:material/edit: **Not applied yet**{takes}]")
-    visit.show_result = None if visit.slow is not None or visit.failure else bar.timed(below)
-
-
-def _settings(visit: state.Visit) -> None:
-    _dataset(visit)
-    name = st.session_state["dataset"]
-    here = cards.show(name)
-    if not here:
-        cards.offer(name)
-    with st.container(horizontal=True):
-        _setting("n")
-        _setting("k", len(visit.own_sequence) if name == OWN and visit.own_sequence else _most_tasks(name))
-        _setting("b")
-        _setting("W")
-    _preset()
-    _run(visit, here)
-    with st.expander("More"):
-        _more()
-    exporting.copy_buttons(visit.choice)
-    exporting.about_the_link(visit.choice)
 
 
 def _most_tasks(name: str) -> int:
     return datasets.entry(datasets.DEFAULT if name == OWN else name).max_tasks
 
 
+def _settings(visit: state.Visit) -> None:
+    _dataset(visit)
+    name = st.session_state["dataset"]
+    here = name in visit.known_datasets()
+    _facts(name, visit, here=here)
+    if not here:
+        _offer(name)
+    with st.container(horizontal=True):
+        _setting("n")
+        _setting("k", len(visit.own_sequence) if name == OWN and visit.own_sequence else _most_tasks(name))
+        _setting("b")
+        _setting("W")
+    _preset()
+    _run(visit)
+    with st.expander("More"):
+        _more()
+
+
 def show(settings: bool) -> None:
     """Draw the sidebar; with settings if the page shows a run, so that they have an effect."""
-    visit = state.visit()
-    visit.show_result = None
     with st.sidebar:
         screen.watch()
         st.caption("Learn a sequence of tasks from few samples each, and see whether it pays.")
         if settings:
-            running.run_if_short()
-            _settings(visit)
+            running.follow()
+            _settings(state.visit())
         else:
             state.keep_widgets()
-        exporting.image_format()
         st.caption(f"{documentation.LINK} · Version {imrc.__version__}")

@@ -19,6 +19,7 @@ from imrc import datasets
 from imrc.core.presets import own_features
 from imrc.datasets import Cut, DataError, Table
 from imrc.evaluation import RunResult, RunSettings, StepResult
+from imrc.report import Report
 from pages.shell import data
 from pages.shell.choice import CHOICE_NAMES, OWN, Choice, fit_to_dataset, from_values
 from pages.shell.words import plain
@@ -44,12 +45,12 @@ def key_of(sequence: imrc.TaskSequence, settings: RunSettings, **changes: Any) -
 class Visit:
     """Everything kept for one visitor from run to run of the script."""
 
-    choice: Choice = field(default_factory=Choice)  # what the last Run asked for
+    choice: Choice = field(default_factory=Choice)  # what is shown
     notes: list[str] = field(default_factory=list)  # what was corrected in it
     # Values of n and b that only its dataset made smaller, as they were asked for: another dataset gets them back.
     lowered: dict[str, int] = field(default_factory=dict)
-    failure: str = ""  # why the last Run could not start
-    # Values of widgets that were not run at once, and about how many seconds they would take.
+    failure: str = ""  # why the values of the widgets could not become the choice
+    # Values of widgets that wait for Run, and about how many seconds they would take.
     slow: tuple[dict[str, Any], float] | None = None
     pinned: Choice | None = None  # the run that stays beside the present one
     link: dict[str, str] = field(default_factory=dict)  # what the address bar says of the choice and the pinned run
@@ -73,10 +74,12 @@ class Visit:
     own_choices: dict[str, Any] = field(default_factory=dict)
     stopped: RunKey | None = None
     partial: tuple[RunKey, list[StepResult]] | None = None  # how far the run in progress, or stopped, has come
+    report: tuple[Hashable, Report] | None = None  # of the run shown, with what it depends on
     compare_stopped: Hashable = None
-    clicked: int | None = None  # task of the heatmap clicked last
-    # Writes the result of the present run into the frame of the page.
+    begun: dict[RunKey, RunResult] = field(default_factory=dict)  # the first repetitions of runs that go on
+    # Writes the result of the present run into the frame of the page, and the place in it for progress.
     show_result: Callable[[RunResult], object] | None = None
+    line: Any = None
 
     def known_datasets(self) -> set[str]:
         """Names this visitor can run."""
@@ -97,7 +100,7 @@ class Visit:
         return self.own_head
 
     def sequence(self) -> imrc.TaskSequence:
-        """Return the tasks of the last Run."""
+        """Return the tasks shown."""
         return self.sequence_for(self.choice)
 
     def adopt(self, values: Mapping[str, object]) -> None:
@@ -160,6 +163,7 @@ class Visit:
         }
         self.lowered = kept | {name: wanted[name] for name in ("n", "b") if now[name] < wanted[name]}
         self.choice, self.notes, self.failure, self.slow, self.stopped = choice, notes, "", None, None
+        self.begun = {}
         st.session_state.update(now)
 
     def fit_widgets(self) -> None:
@@ -272,11 +276,6 @@ def settings_pressed() -> None:
     """Open the sidebar of a phone."""
     mine = visit()
     mine.sidebar = (mine.sidebar[0] + 1, True)
-
-
-def custom_changed() -> None:
-    """Select the preset the changed value belongs to."""
-    st.session_state["preset"] = "custom"
 
 
 def dataset_changed() -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+import contextlib
+from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
 import imrc
-from imrc.evaluation import SCENARIOS, RunResult, RunSettings
+from imrc.evaluation import RunResult, RunSettings
 from imrc.features import FEATURE_TITLES
 from imrc.sweeps import ResultStore, StoreError, default_store_path
 from imrc.sweeps.store import StoredRun
 from pages.shell import data, state
-from pages.shell.choice import Choice, loss_in_words
+from pages.shell.choice import Choice
 from pages.shell.words import plain
 
 _BROKEN = (StoreError, OSError, RuntimeError)
@@ -21,34 +21,35 @@ _LISTED = 1000
 """Runs in the list, newest first; more than that nobody scrolls through."""
 
 
-def _path() -> Path | None:
-    """Return where results are kept, None if nothing is there."""
+@contextlib.contextmanager
+def _opened() -> Iterator[ResultStore | None]:
+    """Open the results store, None if nothing is there."""
     path = default_store_path()
-    return path if path.is_file() else None
+    if not path.is_file():
+        yield None
+        return
+    with ResultStore(path, read_only=True) as store:
+        yield store
 
 
 def lookup(sequence: imrc.TaskSequence, settings: RunSettings) -> RunResult | None:
     """Return a run from the results store; None without a store, if it is not there, or if the store is broken."""
     if len(settings.methods) != 1:
         return None
-    try:
-        path = _path()
-        if path is None:
-            return None
-        with ResultStore(path, read_only=True) as store:
-            return store.result(sequence.fingerprint, settings)
-    except _BROKEN:  # said once, where the list would be
-        return None
+    with contextlib.suppress(*_BROKEN), _opened() as store:  # said once, where the list would be
+        return None if store is None else store.result(sequence.fingerprint, settings)
+    return None
+
+
+def _choice(run: StoredRun) -> Choice:
+    return Choice(run.dataset, run.tasks, run.settings)
 
 
 def _title(run: StoredRun) -> str:
-    s = run.settings
-    window = "" if s.learner.W == "all" else f", W = {s.learner.W}"
-    window += "" if s.scenario == "continual" else f" · {SCENARIOS[s.scenario].title.lower()}"
-    many = f"{s.repetitions} repetition{'s' * (s.repetitions > 1)}"
+    settings, many = run.settings, run.settings.repetitions
     return (
-        f"{data.title_of(run.dataset)}: n = {s.n}, k = {run.tasks}, b = {s.b}{window} · "
-        f"{s.preset}{loss_in_words(s)} · {FEATURE_TITLES[s.features.kind]} · seed {s.seed}, {many}"
+        f"{data.title_of(run.dataset)}: {_choice(run).in_words()} · {FEATURE_TITLES[settings.features.kind]} · seed "
+        f"{settings.seed}, {many} repetition{'s' * (many > 1)}"
     )
 
 
@@ -57,7 +58,7 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
     st.session_state["stored_run"] = None
     if run is None:
         return
-    state.use_values(Choice(run.dataset, run.tasks, run.settings.preset, run.settings).values())
+    state.use_values(_choice(run).values())
     visit = state.visit()
     if visit.sequence().fingerprint != run.fingerprint:
         visit.notes.append(
@@ -68,21 +69,18 @@ def _chosen(runs: Mapping[str, StoredRun]) -> None:
 def picker() -> None:
     """Let a visitor choose a run of the results store, where there is one; its result shows at once."""
     try:
-        path = _path()
-        if path is None:
-            return
-        with ResultStore(path, read_only=True) as store:
+        with _opened() as store:
+            if store is None:
+                return
             found, damaged = store.runs(), store.damaged
     except _BROKEN as error:
         st.warning(f"Stored results cannot be listed. {plain(str(error))}", icon=":material/database_off:")
         return
     if damaged:
-        st.warning(
-            "1 stored run cannot be read and is left out."
-            if damaged == 1
-            else f"{damaged:,} stored runs cannot be read and are left out.",
-            icon=":material/database_off:",
+        many = (
+            "1 stored run cannot be read and is" if damaged == 1 else f"{damaged:,} stored runs cannot be read and are"
         )
+        st.warning(f"{many} left out.", icon=":material/database_off:")
     known = state.visit().known_datasets()
     runs: dict[str, StoredRun] = {}
     for run in found:
@@ -97,6 +95,6 @@ def picker() -> None:
             key="stored_run",
             on_change=_chosen,
             args=(runs,),
-            help=f"Runs in {path}, newest first. A run sets the dataset and all settings and shows at once, without "
-            "computing. Only results of this version of the code are listed.",
+            help=f"Runs in {default_store_path()}, newest first. A run sets the dataset and all settings and shows at "
+            "once, without computing. Only results of this version of the code are listed.",
         )

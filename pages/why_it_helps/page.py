@@ -16,9 +16,8 @@ from imrc.report.sentences import (
     theorem_4_sentence,
     worth_sentence,
 )
-from pages.result import overview
 from pages.shell import assessing, charts, controls, data, formulas, links, state
-from pages.shell.running import current_result
+from pages.shell.running import current_report, current_result
 from pages.why_it_helps import bounds, planning
 
 visit = state.visit()
@@ -73,7 +72,7 @@ if run is None or worth is None:
 with headline:
     st.markdown(f"# {measured_sentence(run, title)}")
     decided = st.empty()
-    shown, promised = planning.known(run, sequence), worth_sentence(run)
+    shown, promised = planning.known(run), worth_sentence(run)
     said = (reason_sentence(run, result), shown, promised if shown else f"{promised} {RANGE}")
     for text in filter(None, (*said, next_task_sentence(run, ratio), "" if ratio else TOO_FEW)):
         st.markdown(text)
@@ -114,7 +113,7 @@ if ratio and BACKWARD:
     charts.show(ess.ess_growth, by_k, by_b, n, b, run=worth, name="ess-growth", alt=alt)
     formulas.show("steps")
 
-planning.realised(run, sequence)
+planning.realised(run)
 
 st.markdown("### What would more samples, tasks or steps back be worth?")
 if controls.toggle(
@@ -122,11 +121,13 @@ if controls.toggle(
     "plan",
     "What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
 ):
-    planning.plan(run, sequence, result)
+    planning.plan(run, result)
 
 bounds.on_demand(choice, result, by_theorem if source == "diagnosis" else None)
 with st.expander("Numbers behind the charts", icon=":material/table:"):
     charts.table(table, name=f"ess-{sequence.name}", height=280)
 
 # The decision of this run, word for word as on *Result*; what it is compared with may have to be run first.
-decided.markdown(overview.decision_of(run, sequence, title, overview.references(run, sequence)).sentence)
+report = current_report(diagnosed=True)
+if report is not None:
+    decided.markdown(report.decision.sentence)

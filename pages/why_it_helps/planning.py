@@ -6,7 +6,6 @@ import math
 
 import streamlit as st
 
-import imrc
 from imrc.core.settings import SETTINGS
 from imrc.diagnostics import Assessment
 from imrc.evaluation import RunResult, realised_samples
@@ -24,8 +23,8 @@ from imrc.planning import (
     way_sentence,
 )
 from imrc.plots.ess import plan_chart, realised_chart
-from pages.result import details
 from pages.shell import charts, controls, links
+from pages.shell.running import runs_by_n
 
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0]
 _SOURCES = {"measured": "As measured", "guess": "A guess"}
@@ -33,19 +32,19 @@ _WISHES = {"ess": "Effective samples", "error": "Error"}
 _MOST = 10_000
 
 
-def _found(result: RunResult, sequence: imrc.TaskSequence, *, kept: bool) -> list[Realised]:
+def _found(result: RunResult, *, kept: bool) -> list[Realised]:
     """Return what runs at several n show; nothing where they were not run to their end, or were not `kept`."""
-    runs = details.runs_by_n(result, sequence, kept=kept)
-    return realised_samples(runs, result.settings.n) if runs is not None and len(runs) > 1 else []
+    runs = runs_by_n(kept=kept)
+    return realised_samples(runs, result.settings.n) if runs else []
 
 
-def known(result: RunResult, sequence: imrc.TaskSequence) -> str:
+def known(result: RunResult) -> str:
     """Say what the errors showed if somebody has asked for it already; otherwise nothing."""
-    found = _found(result, sequence, kept=True)
+    found = _found(result, kept=True)
     return realised_sentence(found, result.settings.n) if found else ""
 
 
-def realised(result: RunResult, sequence: imrc.TaskSequence) -> None:
+def realised(result: RunResult) -> None:
     """Offer to count; runs at several n are needed, so nothing is run until somebody asks for it."""
     st.markdown("### How many samples of its own would a task need instead?")
     if not controls.toggle(
@@ -54,7 +53,7 @@ def realised(result: RunResult, sequence: imrc.TaskSequence) -> None:
         "Runs several n, and finds the n at which a task alone makes as few errors.",
     ):
         return
-    found = _found(result, sequence, kept=False)
+    found = _found(result, kept=False)
     if not found:
         st.info("The tasks are too small for another n.", icon=":material/info:")
         return
@@ -139,7 +138,7 @@ def _wish(result: RunResult, kind: str) -> float:
     )
 
 
-def plan(result: RunResult, sequence: imrc.TaskSequence, diagnosis: Assessment) -> None:
+def plan(result: RunResult, diagnosis: Assessment) -> None:
     """Show the planner for a run on a sequence and its diagnosis."""
     settings = result.settings
     links.start_anew(
@@ -170,8 +169,8 @@ def plan(result: RunResult, sequence: imrc.TaskSequence, diagnosis: Assessment) 
     )
     curve = None
     if kind == "error":
-        runs = details.runs_by_n(result, sequence)
-        if runs is None:
+        runs = runs_by_n(kept=False)
+        if not runs:
             return
         curve, error = learning_curve(runs), wanted
         wanted = samples_for(curve, error)

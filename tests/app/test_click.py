@@ -1,4 +1,4 @@
-"""What one click on *Run* costs beside the run: settings built, files looked for, files of the project passed."""
+"""What a change of a setting costs beside the run: settings built, files looked for, files of the project passed."""
 
 import sys
 import threading
@@ -39,7 +39,7 @@ def counted():
     return count
 
 
-def test_a_click_builds_few_settings_looks_for_few_files_and_passes_few_files(app, counted, monkeypatch):
+def test_a_change_builds_few_settings_looks_for_few_files_and_passes_few_files(app, counted, monkeypatch):
     test = app(dataset="random_walk", k="6", n="5", repetitions="2")
     looked, is_file = [], Path.is_file
     # Streamlit looks for the scripts of the pages.
@@ -47,7 +47,7 @@ def test_a_click_builds_few_settings_looks_for_few_files_and_passes_few_files(ap
     monkeypatch.setattr(data, "_LOOKED_S", 600.0)
     data.looked().clear()
     test.number_input(key="b").set_value(1)
-    calls = counted(test.button(key="run").click().run)
+    calls = counted(test.run)
     assert test.session_state["visit"].choice.settings.b == 1
     assert calls["runs"] <= 3
     assert calls["learners"] <= 3

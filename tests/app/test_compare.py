@@ -104,7 +104,7 @@ def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, 
     # With other settings nothing is known yet.
     test.number_input(key="n").set_value(7)
     steps.clear()
-    test.button(key="run").click().run()
+    test.run()
     assert not test.exception
     assert [number for name, number in steps if name == "gem"] == [1]
 

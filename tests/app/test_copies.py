@@ -24,7 +24,7 @@ def page_result(test):
 
 
 def copies(test):
-    code = {block.language: block.value for block in test.sidebar.code}
+    code = {block.language: block.value for block in test.main.code}
     return code["python"], code["bash"]
 
 
@@ -62,9 +62,6 @@ def same_everywhere(test, capsys):
         {"loss": "0-1", "b": "1"},
         {"preset": "paper", "features": "rff", "frequencies": "37", "sigma2": "0.7"},
         {"preset": "paper", "features": "rff_median", "frequencies": "20"},
-        {"preset": "custom", "lambda0": "0.37", "instances": "reach", "max_iter": "123"},
-        {"preset": "custom", "lambda0": "0", "instances": "all", "features": "identity"},
-        {"preset": "custom", "lambda0": "0.5", "solver": "exact"},
         {"dataset": "rotated_digits", "k": "6", "n": "5", "seed": "3"},
     ],
     ids=lambda changes: ", ".join(f"{name}={value}" for name, value in changes.items()) or "defaults",

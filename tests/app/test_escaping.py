@@ -63,7 +63,7 @@ def test_every_page_shows_names_as_they_stand(app, sequence):
     test.session_state["visit"].own_source = (f"{IMAGE}.csv", {"label": NASTY["anchor"], "task": NASTY["html"]})
     test.run()
     test.selectbox(key="dataset").set_value("your_file").run()
-    test.button(key="run").click().run()
+    test.run()
     assert test.session_state["visit"].choice.dataset == "your_file"
     test.session_state["compare_methods"] = ["majority"]
     for entry in PAGES:

@@ -19,7 +19,7 @@ from tests.app.conftest import link, metrics, set_value, texts
 def run(test, **values):
     for name, value in values.items():
         set_value(test, name, value)
-    return test.button(key="run").click().run()
+    return test.run()
 
 
 def test_a_visitor_who_changes_nothing_sees_a_finished_result(app):
@@ -44,32 +44,35 @@ def test_labels_follow_the_dataset_until_somebody_sets_them(app):
     assert test.number_input(key="n").value == 7
 
 
-def test_a_short_run_starts_while_values_change(app):
+def test_a_run_starts_when_a_value_changes_and_a_long_one_waits_for_its_button(app, monkeypatch):
     test = app(dataset="identical", k="4", n="5")
-    before = metrics(test)
-    test.number_input(key="n").set_value(20).run()
+    first = metrics(test)
+    test = run(test, n=20)
     assert not test.exception
-    assert metrics(test) != before
+    second = metrics(test)
+    assert (second != first, link(test)["n"]) == (True, "20")
+    assert "run" not in {button.key for button in test.button}
+    monkeypatch.setattr(running, "AT_ONCE_S", 0.0)
+    test = run(test, n=30)
+    assert metrics(test) == second
     assert link(test)["n"] == "20"
-    expected = imrc.evaluate(imrc.datasets.load("identical", tasks=4), n=20).headline()["forward"]
-    assert metrics(test)["Error, forward"] == with_error(expected)
+    (button,) = [button for button in test.button if button.key == "run"]
+    assert re.fullmatch(r"Run \(about \d+ s\)", button.label)
+    test = button.click().run()
+    assert metrics(test) != second
+    assert link(test)["n"] == "30"
+    # What is there already waits for nobody.
+    assert metrics(run(test, n=20)) == second
 
 
-def test_a_long_run_waits_for_the_button_and_says_so(app, monkeypatch):
-    test = app(dataset="identical", k="4", n="5")
-    before = metrics(test)
-    # A run that takes half a second is long here, and is tried for a moment only.
-    monkeypatch.setattr(running, "_SHORT_S", 0.0)
-    monkeypatch.setattr(running, "_TRIAL_S", 0.0)
-    test.number_input(key="n").set_value(20).run()
-    assert not test.exception
-    assert "Not applied yet" in texts(test)
-    assert metrics(test) == before
-    assert link(test).get("n") == "5"
-    test = test.button(key="run").click().run()
-    assert "Not applied yet" not in texts(test)
-    assert metrics(test) != before
-    assert link(test)["n"] == "20"
+def test_a_first_look_has_three_repetitions_no_advice_and_the_same_numbers_at_the_end(app, nothing_kept, monkeypatch):
+    looks, draw = [], running._show_first
+    monkeypatch.setattr(running, "_show_first", lambda *given: draw(*given[:2], looks.append))
+    test = app(dataset="random_walk", k="4", n="5", repetitions="6")
+    (look,) = looks
+    assert (look.is_first_look, look.run.settings.repetitions, look.advice.advised) == (True, 3, None)
+    expected = imrc.evaluate(imrc.datasets.load("random_walk", tasks=4), n=5, repetitions=6).headline()
+    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
 @pytest.mark.parametrize(
@@ -105,36 +108,27 @@ def test_the_window_follows_the_preset_until_somebody_sets_it(app):
 
 def test_the_representation_follows_the_preset_until_somebody_sets_it(app):
     test = app(dataset="trend", k="5", n="6")
-    for preset, kind in (("paper", "automatic"), ("recommended", "blended"), ("custom", "automatic")):
+    for preset, kind in (("paper", "automatic"), ("recommended", "blended")):
         test = run(test, preset=preset)
         assert (test.selectbox(key="features").value, link(test)["features"]) == (kind, kind)
-    test = run(run(test, features="standardised"), preset="recommended")
+    test = run(run(test, features="standardised"), preset="paper")
     assert link(test)["features"] == "standardised"
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, features="standardised").headline()
+    expected = imrc.evaluate(
+        imrc.datasets.load("trend", tasks=5), n=6, features="standardised", preset="paper"
+    ).headline()
     assert metrics(test)["Error, forward"] == with_error(expected["forward"])
 
 
-@pytest.mark.parametrize(("preset", "loss"), [("recommended_01", "0-1"), ("recommended_2023", "log")])
-def test_a_link_to_a_preset_that_is_gone_gets_the_recommended_one_and_says_so(app, preset, loss):
-    test = app(dataset="trend", k="5", n="6", preset=preset)
+@pytest.mark.parametrize(
+    ("gone", "preset", "loss"),
+    [("recommended_01", "recommended", "0-1"), ("recommended_2023", "recommended", "log"), ("custom", "paper", "0-1")],
+)
+def test_a_link_to_a_preset_that_is_gone_gets_another_one_and_says_so(app, gone, preset, loss):
+    test = app(dataset="trend", k="5", n="6", preset=gone)
     assert not test.exception
-    expected = imrc.evaluate(imrc.datasets.load("trend", tasks=5), n=6, loss=loss).headline()
-    assert metrics(test)["Error, forward"] == with_error(expected["forward"])
-    assert preset in texts(test)
-    chosen = test.session_state["visit"].choice
-    assert (chosen.preset, chosen.settings.learner.loss) == ("recommended", loss)
-
-
-@pytest.mark.parametrize("values", [{"lambda0": 0.3, "max_iter": 100}, {"solver": "exact"}])
-def test_custom_values_reach_the_run_and_the_link(app, values):
-    test = run(app(dataset="trend", k="5", n="6"), preset="custom", **values)
-    assert not test.exception
-    sequence = imrc.datasets.load("trend", tasks=5)
-    expected, usual = (
-        imrc.evaluate(sequence, n=6, preset="paper", **made).headline()["forward"] for made in (values, {})
-    )
-    assert metrics(test)["Error, forward"] == with_error(expected) != with_error(usual)
-    assert {name: link(test)[name] for name in values} == {name: str(value) for name, value in values.items()}
+    assert f"The preset {gone} is gone; {preset} is used" in texts(test)
+    settings = test.session_state["visit"].choice.settings
+    assert (settings.preset, settings.learner.loss) == (preset, loss)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +142,6 @@ def test_custom_values_reach_the_run_and_the_link(app, values):
         ({"b": "500"}, "With 20 tasks there are at most 19 before the newest: b = 19 is used, not 500"),
         ({"W": ""}, "W = '' is not possible"),
         ({"dataset": "../../etc/passwd"}, "dataset = '../../etc/passwd' is not known; six_or_nine is used"),
-        ({"preset": "custom", "lambda0": "inf"}, "lambda0 = 'inf' is not possible"),
-        ({"preset": "custom", "solver": "simplex"}, "solver = 'simplex' is not known; subgradient is used"),
         ({"scenario": "<b>yesterday</b>"}, "is not known; continual is used"),
     ],
 )
@@ -172,17 +164,6 @@ def test_every_dataset_and_representation_opens(app):
         assert not test.exception, kind
 
 
-def test_both_presets_side_by_side(app):
-    test = app(dataset="random_walk", k="5", n="6", view="Paper's choices")
-    assert not test.exception
-    table = test.dataframe[0].value
-    sequence = imrc.datasets.load("random_walk", tasks=5)
-    for preset, column in (("paper", "Paper, features blended"), ("recommended", "Recommended")):
-        expected = imrc.evaluate(sequence, n=6, preset=preset, features="blended").headline()
-        shown = table.loc[table["Error"] == "all tasks seen", column]
-        assert shown.tolist() == [with_error(headline) for headline in expected.values()]
-
-
 def test_more_than_sixty_tasks_show_lags(app):
     test = app(dataset="identical", k="70", n="3", repetitions="1")
     assert not test.exception
@@ -190,7 +171,7 @@ def test_more_than_sixty_tasks_show_lags(app):
 
 
 def test_the_numbers_have_measures_by_name_with_their_formulas(app):
-    test = app(dataset="random_walk", k="5", n="5", repetitions="2", view="Numbers")
+    test = app(dataset="random_walk", k="5", n="5", repetitions="2", experts="true")
     assert not test.exception
     measures = test.dataframe[0].value
     result = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5, seed=0), n=5, repetitions=2)
@@ -201,9 +182,7 @@ def test_the_numbers_have_measures_by_name_with_their_formulas(app):
 @pytest.mark.parametrize(("dataset", "preset"), [("rotated_digits", "recommended"), ("random_walk", "paper")])
 def test_weights_of_tasks_are_shown_on_demand_as_the_library_says(app, dataset, preset):
     query = {"dataset": dataset, "k": "5", "n": "6", "repetitions": "1", "preset": preset}
-    test = app(**query)
-    assert "of its weight on its own samples" not in texts(test)
-    test = test.toggle(key="uses").set_value(True).run()
+    test = app(**query, experts="true", expert="One task")
     test = test.number_input(key="story_task").set_value(4).run()
     assert not test.exception
     sequence = imrc.datasets.load(dataset, tasks=5)

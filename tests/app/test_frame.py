@@ -109,12 +109,9 @@ def test_a_dataset_that_is_not_here_changes_nothing_but_offers_itself(app, tmp_p
     test.selectbox(key="dataset").set_value("spam").run()
     assert not test.exception
     assert metrics(test) == before
-    assert test.button(key="run").disabled
     assert "Download (0.2 MB)" in [button.label for button in test.sidebar.button]
     assert link(test) == SMALL
     assert test.session_state["visit"].choice.dataset == "random_walk"
-    test.selectbox(key="dataset").set_value("random_walk").run()
-    assert not test.button(key="run").disabled
 
 
 def test_a_data_file_that_cannot_be_read_keeps_the_present_result(app, tmp_path, monkeypatch):
@@ -129,28 +126,15 @@ def test_a_data_file_that_cannot_be_read_keeps_the_present_result(app, tmp_path,
     assert metrics(test) == before
 
 
-def test_the_rule_for_0_1_loss_is_a_variant_of_the_recommended_preset(app):
-    test = app(**SMALL)
-    test.toggle(key="rule_01").set_value(True).run()
-    assert not test.exception
-    assert (link(test)["preset"], link(test)["loss"]) == ("recommended", "0-1")
-    again = app(**link(test))
-    assert metrics(again) == metrics(test)
-    assert again.toggle(key="rule_01").value
-    again.toggle(key="rule_01").set_value(False).run()
-    assert link(again)["preset"] == "recommended"
-    assert "loss" not in link(again)
-
-
 def test_what_has_no_effect_is_not_shown_and_not_forgotten(app):
-    test = app(**SMALL, features="rff", sigma2="3", preset="custom", max_iter="300")
+    test = app(**SMALL, features="rff", sigma2="3")
     assert test.number_input(key="sigma2").value == 3.0
     test.selectbox(key="features").set_value("standardised").run()
-    test.selectbox(key="solver").set_value("exact").run()
-    assert not {"frequencies", "sigma2", "max_iter"} & {widget.key for widget in test.number_input}
+    assert not {"frequencies", "sigma2"} & {widget.key for widget in test.number_input}
     test.selectbox(key="features").set_value("rff").run()
-    test.selectbox(key="solver").set_value("subgradient").run()
-    assert (test.number_input(key="sigma2").value, test.number_input(key="max_iter").value) == (3.0, 300)
+    assert test.number_input(key="sigma2").value == 3.0
+    test.radio(key="preset").set_value("paper").run()
+    assert "loss" not in {widget.key for widget in test.selectbox}
 
 
 def test_a_pinned_run_stays_beside_the_present_one(app):
@@ -219,10 +203,9 @@ def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     # Everything one needs is in sight.
     for name in ("Samples n", "Window W"):
         expect(page.get_by_role("spinbutton", name=name)).to_be_in_viewport()
-    expect(page.get_by_role("button", name="Run").first).to_be_in_viewport()
     n = page.get_by_role("spinbutton", name="Samples n")
     n.fill("9")
-    page.get_by_role("button", name="Run").first.click()
+    n.press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]n=9(&|$)"))
     settled(page)
     assert page.evaluate("history.length") == begun + 1
@@ -239,20 +222,20 @@ def test_one_step_of_history_for_a_run_and_none_for_a_visit(new_page, server):
     expect(page).to_have_url(re.compile(r"evolving\?(.*&)?n=9(&|$)"))
 
 
-def test_settings_of_a_phone_open_by_name_and_close_after_run(new_page, server):
+def test_settings_of_a_phone_open_by_name(new_page, server):
     page = new_page(390, 844, has_touch=True, is_mobile=True)
     page.goto(f"{server}/{QUERY}")
     expect(page.locator("h1").first).to_be_visible()
-    run = page.get_by_role("button", name="Run").first
     for n in ("7", "8"):
         settled(page)
         page.get_by_role("button", name="Settings").click()
         settled(page)
-        page.get_by_role("spinbutton", name="Samples n").fill(n)
-        run.click()
+        field = page.get_by_role("spinbutton", name="Samples n")
+        field.fill(n)
+        field.press("Enter")
         expect(page).to_have_url(re.compile(rf"[?&]n={n}(&|$)"))
         settled(page)
-        expect(run).not_to_be_in_viewport()
+        page.locator("[data-testid=stSidebarCollapseButton] button").click()
         expect(page.locator("h1").first).to_be_in_viewport()
 
 
@@ -261,7 +244,9 @@ def test_a_click_on_copy_is_answered_even_by_a_page_that_is_busy(new_page, serve
     page = new_page()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{server}/{QUERY}")
+    page.get_by_role("button", name="Code").click()
     button = page.get_by_role("button", name="Copy as command")
+    expect(button).to_be_visible()
     page.evaluate(
         """after => after !== null && document.addEventListener("click", () => setTimeout(() => {
             const began = performance.now();
@@ -282,7 +267,7 @@ def test_a_very_long_sequence_opens_with_its_first_tasks_and_offers_the_rest(app
     assert not test.exception
     assert test.session_state["visit"].choice.k == 60
     assert len(test.session_state["visit"].sequence()) == 60
-    monkeypatch.setattr(running, "_SHORT_S", 0.0)  # all of them wait for Run
+    monkeypatch.setattr(running, "AT_ONCE_S", 0.0)  # all of them wait for Run
     test.button(key="all_tasks").click().run()
     assert test.session_state["k"] == 1936
     assert "all_tasks" not in [button.key for button in test.button]

@@ -13,20 +13,17 @@ from tests.app.conftest import link, set_value, texts
 
 FILES = {entry.url_path: entry.file for entry in PAGES}
 SMALL = {"dataset": "random_walk", "k": "6", "n": "5", "repetitions": "2"}
-# Another value for every control of the sidebar; the order, which custom values do not have: test_order.py.
+# Another value for every control of the sidebar.
 CHANGED = {
     "dataset": "trend", "n": 7, "k": 9, "b": 1, "W": 4, "repetitions": 3, "seed": 11, "features": "rff",
-    "preset": "custom", "frequencies": 30, "sigma2": 2.5, "lambda0": 0.5, "instances": "reach", "solver": "exact",
-    "max_iter": 300, "scenario": "adaptation",
+    "preset": "recommended", "loss": "0-1", "frequencies": 30, "sigma2": 2.5, "scenario": "adaptation",
 }  # fmt: skip
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
 CONTROLS = [
-    ("explore", "quantity", "Difference to each task alone", "difference"),
+    ("explore", "view", "Ladder by task", "tasks"),
+    ("explore", "expert", "One task", "task"),
     ("explore", "story_task", "2", 2),
-    ("explore", "view", "Task by task", "tasks"),
-    ("explore", "uses", "true", True),
     ("explore", "uses_rule", "Forward", "forward"),
-    ("explore", "image_format", "SVG", "svg"),
     ("explore", "model_by", "Forward", "forward"),
     ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
     ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
@@ -77,14 +74,11 @@ def test_all_settings_go_there_and_back(app):
     test.selectbox(key="dataset").set_value(CHANGED["dataset"]).run()
     test.selectbox(key="features").set_value(CHANGED["features"]).run()
     for name, value in CHANGED.items():
-        # A number of iterations has an effect, and is shown, with the other solver only; a scenario is a button.
-        if name not in ("max_iter", "scenario"):
+        if name != "scenario":  # a switch on the page
             set_value(test, name, value)
-    test.number_input(key="max_iter").set_value(CHANGED["max_iter"])
-    next(button for button in test.button if button.label == "Run").click()
     test.run()
     assert not test.exception
-    test.button(key=f"scenario_{CHANGED['scenario']}").click().run()
+    test.radio(key="scenario_shown").set_value(CHANGED["scenario"]).run()
     assert not test.exception
     first = held(test)
     kept = {name: test.session_state[name] for name in CHANGED}
@@ -110,7 +104,7 @@ def silent(test) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("page", list(FILES))
 def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
-    test = app(**SMALL, **{name: written for name, written, _ in mine})
+    test = app(**SMALL, experts="true", **{name: written for name, written, _ in mine})
     if page != "explore":
         test = test.switch_page(FILES[page])
         for name, written, _ in mine:
@@ -121,7 +115,7 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     assert {name: now[name] for name, _, _ in mine} == {name: value for name, _, value in mine}
     # Nothing a page offers is missing from this list; the file's own choices are not part of a link.
     # Choosing a stored run sets the controls of the sidebar, which are.
-    everywhere = {*CHANGED, "image_format", "stored_run", "rule_01"}
+    everywhere = {*CHANGED, "scenario_shown", "stored_run"}
     others = {name for name in now if name not in everywhere and not name.startswith("own_")}
     assert others == {name for name, _, _ in mine} - everywhere
     assert silent(test) == []
@@ -136,7 +130,6 @@ def test_another_sequence_has_other_components(app):
     test = test.run()
     assert held(test)["evolving_component"] == 3
     test.number_input(key="k").set_value(8)
-    next(button for button in test.button if button.label == "Run").click()
     test = test.run()
     assert not test.exception
     first = app(**{**SMALL, "k": "8"}).switch_page(FILES["evolving"]).run()
@@ -144,9 +137,9 @@ def test_another_sequence_has_other_components(app):
 
 
 def test_nonsense_for_the_controls_is_ignored(app):
-    test = app(**SMALL, quantity="<script>", story_task="1e9", ess_kappa="nan")
+    test = app(**SMALL, view="<script>", experts="true", expert="One task", story_task="1e9", ess_kappa="nan")
     assert not test.exception
-    assert held(test)["quantity"] == "ladder"
+    assert held(test)["view"] == "time"
     assert 1 <= held(test)["story_task"] <= 6
 
 
@@ -185,9 +178,8 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
 def test_a_click_goes_into_the_link_and_comes_back(new_page, server):
     page = new_page()
     page.goto(f"{server}/?dataset=random_walk&k=5&n=5&repetitions=2")
-    page.get_by_text("Difference to each task alone").click()
-    expect(page).to_have_url(re.compile("quantity=Difference"))
-    expect(page.get_by_text("Where does transfer help?")).to_be_visible()
-    page.goto(page.url)
-    expect(page.get_by_text("Where does transfer help?")).to_be_visible()
-    expect(page).to_have_url(re.compile("quantity=Difference"))
+    for _ in range(2):
+        page.get_by_text("Ladder by task").click()
+        expect(page).to_have_url(re.compile("view=Ladder"))
+        expect(page.get_by_text("What did each task gain?")).to_be_visible()
+        page.goto(page.url)

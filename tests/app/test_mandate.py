@@ -43,7 +43,7 @@ def moved(test: AppTest, changes: dict[str, tuple[int, ...]]) -> dict[str, str]:
         for name in [name for name in changes if name not in found]:
             before = drawn(test, key)
             test.number_input(key=name).set_value(changes[name][position])
-            test = test.button(key="run").click().run()
+            test = test.run()
             assert not test.exception, (picture, name)
             assert test.number_input(key=name).value == changes[name][position]
             if drawn(test, key) != before:
@@ -56,7 +56,7 @@ def moved(test: AppTest, changes: dict[str, tuple[int, ...]]) -> dict[str, str]:
 @pytest.mark.parametrize("preset", ["paper", "recommended"])
 @pytest.mark.parametrize("dataset", BUILT_IN)
 def test_each_control_moves_a_picture(app, dataset, preset):
-    test = app(dataset=dataset, preset=preset, repetitions="2", quantity="Errors")
+    test = app(dataset=dataset, preset=preset, repetitions="2")
     assert set(moved(test, CHANGES)) == set(CHANGES)
 
 
@@ -65,6 +65,6 @@ def test_the_landing_is_among_them():
 
 
 def test_a_control_that_stays_moves_nothing(app):
-    test = app(dataset="identical", k="6", W="2", repetitions="2", quantity="Errors")
+    test = app(dataset="identical", k="6", W="2", repetitions="2")
     stays = {name: (test.number_input(key=name).value,) * len(PICTURES) for name in CHANGES}
     assert moved(test, stays) == {}

@@ -8,14 +8,6 @@ from tests.app.conftest import texts
 QUICK = {"dataset": "identical", "k": "3", "n": "5", "repetitions": "1"}
 
 
-@pytest.mark.parametrize(("preset", "loss"), [("recommended", "log"), ("recommended", "0-1"), ("paper", "0-1")])
-def test_explore_names_the_rule_of_the_preset(app, preset, loss):
-    test = app(**QUICK, preset=preset, loss=loss)
-    assert f"Rules shown: {LOSSES[loss]}." in texts(test)
-    test = test.radio(key="view").set_value("choices").run()
-    assert (f"Recommended, {LOSSES[loss]}" in texts(test)) == (preset != "paper")  # both presets side by side
-
-
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 def test_guarantees_are_those_of_the_01_rule(app, preset):
     test = app(**QUICK, preset=preset).switch_page("pages/why_it_helps/page.py").run()

@@ -5,7 +5,7 @@ import pytest
 import imrc
 from imrc.evaluation import HEADLINES, SCENARIOS
 from imrc.evaluation.significance import with_error
-from pages.result.details import VIEWS
+from pages.result.views import EXPERTS, VIEWS
 from pages.shell import running
 from tests.app.conftest import link, texts
 
@@ -24,10 +24,10 @@ def test_every_view_follows_the_scenario(app, name):
     for view in VIEWS:
         test.radio(key="view").set_value(view).run()
         assert not test.exception, view
-    test.radio(key="view").set_value("tasks").run()
-    for quantity in ("error", "difference", "risk"):
-        test.radio(key="quantity").set_value(quantity).run()
-        assert not test.exception, quantity
+    test.session_state["experts"] = True
+    for part in EXPERTS:
+        test.run().radio(key="expert").set_value(part).run()
+        assert not test.exception, part
     for page in ("why_it_helps", "against_others", "evolving"):
         if page == "against_others":
             test.session_state["compare_methods"] = ["majority"]
@@ -48,10 +48,10 @@ def test_three_scenarios_share_one_run(app, monkeypatch):
     compute = running._compute
     monkeypatch.setattr(running, "_compute", lambda *values: computed.append(values[2]) or compute(*values))
     for name in ("next_task", "adaptation", "continual"):
-        test.button(key=f"scenario_{name}").click().run()
+        test.radio(key="scenario_shown").set_value(name).run()
         assert not test.exception
-        assert test.button(key=f"scenario_{name}").disabled
+        assert link(test).get("scenario", "continual") == name
     assert computed == []
-    test.button(key="scenario_multi_task").click().run()
+    test.radio(key="scenario_shown").set_value("multi_task").run()
     assert [settings.scenario for settings in computed] == ["multi_task"]
     assert link(test)["scenario"] == "multi_task"

@@ -42,14 +42,16 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
     (box,) = picker(test)
     assert len(box.options) == 2  # the compared method has no page of its own
     (paper,) = [option for option in box.options if "paper" in option]
-    assert paper.startswith("Drifting means (random walk): n = 6, k = 5, b = 2, W = 3 · paper · Standardised inputs")
+    assert paper.startswith(
+        "Drifting means (random walk): n = 6 · k = 5 · b = 2 · W = 3 · As in the paper · Standardised inputs"
+    )
     assert paper.endswith("seed 4, 3 repetitions")
 
     compute = running._compute
 
-    def compute_references(key, sequence, settings):
+    def compute_references(key, sequence, settings, until):
         assert settings.methods != ("imrc",), "computed again"
-        return compute(key, sequence, settings)
+        return compute(key, sequence, settings, until)
 
     monkeypatch.setattr(running, "_compute", compute_references)
     test = box.set_value(paper).run()
@@ -68,7 +70,7 @@ def test_a_stored_run_shows_at_once_and_equals_the_computed_one(app, kept, monke
     assert picker(test)[0].value is None
     # Fewer repetitions of the same run are there too.
     test.number_input(key="repetitions").set_value(2)
-    test = test.button(key="run").click().run()
+    test = test.run()
     assert not test.exception
     fewer = imrc.evaluate(sequence, n=6, b=2, W=3, preset="paper", features="standardised", seed=4, repetitions=2)
     assert metrics(test)["Error, forward"] == with_error(fewer.headline()["forward"])

@@ -8,15 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from imrc import datasets
+from imrc.core.presets import PRESETS
 from imrc.core.settings import SETTINGS
 from imrc.features import FEATURE_KINDS
-from pages.shell.choice import NUMBERS, RETIRED, UI_PRESETS, Choice, from_values
+from pages.shell.choice import NUMBERS, RETIRED, Choice, from_values
 from tests.app.conftest import ROOT, metrics
 
 SEED = 20231
 SMALL = {
-    "dataset": "identical", "features": "rff", "k": "3", "n": "4", "b": "1", "repetitions": "1", "preset": "custom",
-    "max_iter": "50",
+    "dataset": "identical", "features": "rff", "k": "3", "n": "4", "b": "1", "repetitions": "1", "preset": "paper",
 }  # fmt: skip
 HTML = "<img src=x onerror=alert(1)>"
 STRANGE = (
@@ -36,7 +36,7 @@ def _valid(rng: np.random.Generator, name: str) -> str:
     words = {
         "dataset": list(datasets.names()),
         "features": list(FEATURE_KINDS),
-        "preset": [*UI_PRESETS, *RETIRED],
+        "preset": [*PRESETS, *RETIRED],
         "loss": list(SETTINGS["loss"].words),
     }
     if name in words:
@@ -46,7 +46,7 @@ def _valid(rng: np.random.Generator, name: str) -> str:
 
 def keys() -> list[str]:
     """Return every key a link of this app can have."""
-    custom, _ = from_values({"preset": "custom", "features": "rff"}, set(datasets.names()))
+    custom, _ = from_values({"features": "rff"}, set(datasets.names()))
     other, _ = from_values({"loss": "0-1", "scenario": "next_task"}, set(datasets.names()))
     return list(dict.fromkeys([*Choice().to_query(), *custom.to_query(), *other.to_query()]))
 

@@ -89,7 +89,7 @@ def test_links_to_pairs_still_work_and_another_number_of_tasks_brings_its_own(ap
     assert not test.exception
     assert test.multiselect(key="ess_pairs").value == ["10, 13"]
     test.number_input(key="k").set_value(8)
-    test = test.button(key="run").click().run()
+    test = test.run()
     assert test.multiselect(key="ess_pairs").value == ["4, 8"]
 
 
@@ -199,7 +199,6 @@ def test_the_verdict_is_hidden_until_somebody_has_guessed(app):
     assert words.guess_sentence(assess(imrc.datasets.load("trend", tasks=12)), "trend")[1] in texts(test)
     # The verdict on another sequence is hidden again.
     test.number_input(key="k").set_value(11)
-    next(button for button in test.button if button.label == "Run").click()
     test = test.run()
     assert "what kind of change is this?" in texts(test)
 

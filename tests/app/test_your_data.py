@@ -239,7 +239,7 @@ def test_a_download_that_fails_says_so_and_after_one_the_dataset_can_be_run(app,
     assert not test.exception
     assert not [button for button in test.button if button.key == "download_power_supply"]
     test.number_input(key="k").set_value(3)
-    test.button(key="run").click().run()
+    test.run()
     assert not test.exception
     assert "On *Power Supply*" in texts(test)
 

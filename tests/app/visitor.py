@@ -123,8 +123,8 @@ class Visitor:
     def metrics(self) -> dict[str, str]:
         """Numbers on cards by their titles."""
         found = [element.metric for element in self.elements if element.WhichOneof("type") == "metric"]
-        captions = [element.markdown.body for element in self.elements if element.WhichOneof("type") == "markdown"]
-        return {metric.label: metric.body for metric in found} | decided(captions)
+        charts = [element.plotly_chart.alt for element in self.elements if element.WhichOneof("type") == "plotly_chart"]
+        return {metric.label: metric.body for metric in found} | decided(charts)
 
     @property
     def buttons(self) -> list[str]:

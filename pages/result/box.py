@@ -1,0 +1,60 @@
+"""The first screen of *Result*: what a task is, what one could do, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import imrc
+from imrc.evaluation import HEADLINES, SCENARIOS
+from imrc.evaluation.significance import with_error
+from imrc.plots.result import decision_chart
+from imrc.plots.tasks import class_shares, image_strip, sample_images, shares_of
+from imrc.report import Report
+from imrc.wording import capital
+from pages.shell import charts, state
+
+_SCENARIO = "scenario_shown"
+
+
+def scenario_switch() -> None:
+    """Offer the four scenarios by plain words."""
+    st.session_state[_SCENARIO] = state.visit().choice.settings.scenario
+    st.radio(
+        "Judged by",
+        list(SCENARIOS),
+        horizontal=True,
+        format_func=lambda name: SCENARIOS[name].title,
+        key=_SCENARIO,
+        on_change=lambda: state.use_values({"scenario": st.session_state[_SCENARIO]}),
+        label_visibility="collapsed",
+        help="  \n".join(f"**{one.title}** ({one.field}): {one.sentence}" for one in SCENARIOS.values()),
+    )
+
+
+def what_a_task_is(sequence: imrc.TaskSequence) -> None:
+    """Show what a task is, in its own pictures; a dataset with a picture of its own shows that one here."""
+    samples = sample_images(sequence)
+    if samples is not None:
+        first, last = samples.labels[0], samples.labels[-1]
+        alt = f"One sample of each class for each of {len(samples.labels)} tasks, from {first} to {last}."
+        charts.show(image_strip, samples, name="tasks", alt=alt)
+    else:
+        shown = shares_of(sequence), sequence.labels, sequence.class_names
+        charts.show(class_shares, *shown, name="tasks", alt="Share of each class in each task.")
+
+
+def strategies(report: Report, *, name: str = "decision", over: tuple[Any, Any] = (st, st)) -> Any:  # noqa: ANN401 - what `charts.show` returns
+    """Show what one could do, with intervals; return what another chart can be shown over."""
+    errors = ", ".join(f"{one.title} {with_error(one.error)}" for one in report.decision.strategies)
+    alt = f"{capital(report.decision.measure)} of each strategy with its 95 % interval: {errors}."
+    return charts.show(decision_chart, report.decision, name=name, alt=alt, over=over)
+
+
+def what_to_do(report: Report) -> None:
+    """Say what to do, and how that was judged."""
+    many, averaged = report.run.settings.repetitions, HEADLINES[report.run.scenario.kind]
+    over = f"over {many} repetitions; bars are 95 % intervals" if many > 1 else "one repetition"
+    st.markdown(f"### What to do\n\n**{report.decision.action}**")
+    st.caption("  \n".join([f"{capital(report.decision.measure)}: {averaged}, {over}.", *report.decision.notes]))

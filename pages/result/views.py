@@ -1,0 +1,213 @@
+"""What is below the answer on *Result*: one picture at a time, and a fold for experts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import pandas as pd
+import streamlit as st
+
+import imrc
+from imrc.evaluation import HEADLINES
+from imrc.evaluation.budget import budget_table
+from imrc.evaluation.measures import MEASURES, measure_rows
+from imrc.evaluation.significance import with_error
+from imrc.evaluation.weights import task_weights, weights_sentence
+from imrc.plots.result import TITLES, run_choices, run_curves, run_heatmaps, run_ladder, run_story
+from imrc.plots.tables import LAG_VIEW_ABOVE, Quantity, triangle_stride
+from imrc.plots.what_if import budget_chart, reliability_chart, reliability_table, weights_chart
+from imrc.report import Report
+from imrc.report.sentences import plain_errors_note
+from imrc.wording import RISKS, RULES
+from pages.result import what_if
+from pages.shell import charts, controls, links
+from pages.shell.keeping import Store, shared
+from pages.shell.running import current_report
+from pages.shell.words import plain
+
+VIEWS = {
+    "time": "As tasks arrive",
+    "tasks": "Ladder by task",
+    "budget": "How many labels?",
+    "what_if": "What if?",
+}
+EXPERTS = {
+    "numbers": "Numbers",
+    "calibration": "Calibration",
+    "risk": "Risks",
+    "difference": "Differences",
+    "curves": "Curves",
+    "task": "One task",
+}
+
+_weights_kept: Callable[[], Store[tuple[Hashable, ...], pd.DataFrame]] = shared("weights")
+
+
+def show(report: Report, sequence: imrc.TaskSequence) -> None:
+    """Draw the picture a visitor chose; the others are not computed."""
+    about = "One picture at a time: what is behind the answer above."
+    view = controls.switch("Look closer", VIEWS, "view", about, label_visibility="collapsed")
+    if view == "time":
+        heatmaps(report)
+        st.markdown(report.accounts)
+    elif view == "tasks":
+        alt = "Error of each task alone, when it was learnt, and now."
+        charts.show(run_ladder, report.run, name="ladder", alt=alt)
+    elif view == "budget":
+        budget()
+    else:
+        what_if.show(report.run, sequence)
+
+
+def heatmaps(report: Report, quantity: Quantity = "error") -> None:
+    """Show a number of each task, in rows, at each step, in columns, for every rule."""
+    run, errors = report.run, report.run.headline()
+    triangle = run.n_tasks > LAG_VIEW_ABOVE and controls.toggle(
+        "Steps beside tasks",
+        f"triangle_{quantity}",
+        "With many tasks columns are tasks learnt after; this shows all steps, as the paper does"
+        + (f": every {stride}th of both." if (stride := triangle_stride(run.n_tasks)) > 1 else "."),
+    )
+    charts.show(
+        run_heatmaps,
+        run,
+        quantity,
+        RISKS[run.loss].lower(),
+        triangle=triangle,
+        name=f"heatmaps-{quantity}",
+        alt=f"{TITLES[quantity]}. Average {run.measure()}: "
+        + ", ".join(f"{RULES[rule]} {with_error(errors[rule])}" for rule in run.rules),
+    )
+    if run.scenario.kind == "before":
+        st.caption("Errors after learning; those before it are under *For experts*, *Curves*.")
+    if run.measure() != "error":
+        st.caption(plain_errors_note(plain(run.rare_class)))
+
+
+def budget() -> None:
+    """Show the error against samples per task, and how many samples reach the same error."""
+    report = current_report(labels=True)
+    if report is None or not report.curve:
+        st.info("The tasks are too small for another n.", icon=":material/info:")
+        return
+    run, table = report.run, budget_table(report.curve)
+    st.markdown(report.labels[0])
+    charts.show(
+        budget_chart,
+        table,
+        run,
+        name="label-budget",
+        alt=f"Left: {run.measure()} against samples per task. Right: against the number of tasks. Per rule, 95 % "
+        "bands.",
+    )
+    charts.csv(table, name=f"label-budget-{run.name}")
+
+
+def for_experts(report: Report, sequence: imrc.TaskSequence) -> None:
+    """Offer what few visitors need; nothing of it is computed or sent while the fold is closed."""
+    fold = st.expander("For experts", icon=":material/science:", key="experts", bind="query-params")
+    if not fold.open:
+        return
+    with fold:
+        what = controls.switch("Show", EXPERTS, "expert", "All numbers, and what the rules promise, task by task.")
+        run = report.run
+        if what == "numbers":
+            _numbers(report)
+        elif what == "calibration":
+            _calibration(report)
+        elif what == "risk":
+            heatmaps(report, "risk")
+            st.caption(
+                "Worst-case log loss over the uncertainty set, penalty included: no bound on the error, and rules that "
+                "use other tasks may promise more and still make fewer errors."
+                if run.loss == "log"
+                else "Bound on the error of the randomised rule where the true distribution lies in the uncertainty "
+                "set. An early-stopped solver can leave it too low, and a value above 1 promises nothing."
+            )
+        elif what == "difference":
+            heatmaps(report, "difference")
+        elif what == "curves":
+            _curves(report)
+        else:
+            _task(report, sequence)
+
+
+def _curves(report: Report) -> None:
+    run = report.run
+    charts.show(
+        run_curves,
+        run,
+        report.references,
+        name="error-curves",
+        alt=f"Left: {run.measure()} so far, by step. Right: error of each task. Per rule with bands, and what one "
+        f"could do without. {run.measure().capitalize()}: {HEADLINES[run.scenario.kind]}.",
+    )
+    if run.choices:
+        alt = "Share of each rate of change at each step, from all tasks alike to each task alone."
+        charts.show(run_choices, run, name="choices", alt=alt)
+
+
+def _task(report: Report, sequence: imrc.TaskSequence) -> None:
+    """Show the story of one task, and the weights of all tasks in its rule."""
+    run = report.run
+    middle = max(1, run.n_tasks // 2)
+    links.start_anew((run.fingerprint, run.n_tasks), story_task=middle)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    told = {"help": "Its error at every step, and the weight of all tasks in its rule."}
+    task = int(
+        row.number_input("Task", 1, run.n_tasks, middle, key="story_task", bind="query-params", width=140, **told)
+    )
+    rule = controls.switch(
+        "Rule",
+        RULES,
+        "uses_rule",
+        "Whose weights. Forward: as the task was learnt. Forward and backward: as it was learnt again.",
+        among=["forward_backward", "forward"],
+        place=row,
+    )
+    alt = f"Error of task {task} at the steps from {task} on, per rule, with 95 % bands."
+    charts.show(run_story, run, task, "error", name="task-story", alt=alt)
+    head, settings = sequence.head(run.n_tasks), run.settings
+    with st.spinner("Learning the first repetition again …"):
+        table = _weights_kept().get_or_make(
+            (head.fingerprint, settings, task, rule), lambda: task_weights(head, settings, task - 1, rule)
+        )
+    said = weights_sentence(table, task - 1)
+    st.markdown(said)
+    alt = f"Weight of each task in the rule of task {task}. {said}"
+    charts.show(weights_chart, table, task - 1, name="task-weights", alt=alt)
+    st.caption(f"Of the first of {settings.repetitions} repetitions.")
+
+
+def _numbers(report: Report) -> None:
+    """Show measures by the names papers use, and what the charts are made of."""
+    run = report.run
+    rows = pd.DataFrame(measure_rows(run.measures()))
+    charts.table(rows, name=f"measures-{run.name}", label="Download measures as CSV", height=280)
+    st.caption(
+        "Measures of continual learning. R[i, j]: accuracy on task j after task i of T was learnt. "
+        + plain(" ".join(f"{one.title}: {one.note}" for one in MEASURES.values() if one.note))
+    )
+    charts.table(run.to_frame(), name=f"run-{run.name}", height=280)
+    st.caption(
+        "One row per rule, repetition, task and step at which its error was measured anew. Errors of a rule and "
+        "repetition times their weights add up to the average error; its mean over repetitions is the number above."
+    )
+
+
+def _calibration(report: Report) -> None:
+    table = reliability_table(report.run)
+    if not len(table):
+        st.info("The rules of this run give no probabilities.", icon=":material/info:")
+        return
+    said = {
+        RULES[rule]: ", ".join(f"{row.confidence:.2f}: {row.accuracy:.2f}" for row in part.itertuples())
+        for rule, part in table.groupby("rule", sort=False)
+    }
+    charts.show(
+        reliability_chart,
+        table,
+        name="reliability",
+        alt="Share of right answers against the probability of the answer given, per rule with bands: "
+        + "; ".join(f"{rule} {values}" for rule, values in said.items()),
+    )
