@@ -13,7 +13,7 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from imrc.tables.cut import CATEGORIES, SMALLEST_TASK
+from imrc.tables.cut import CATEGORIES
 from imrc.tasks import TaskSequence
 from pages.shell import keeping, state, streamlit_private
 from pages.shell.words import plain
@@ -28,28 +28,36 @@ _READINGS: dict[str, tuple[str, dict[Any, str]]] = {
 """Controls for what can be read in two ways: their label, and what their values are called."""
 
 
+def _or_error(make: Callable[[], Any]) -> Any:  # noqa: ANN401
+    try:
+        return make()
+    except DataError as error:
+        return error
+
+
+def _shown(found: Any) -> Any:  # noqa: ANN401
+    """Return what was made; show the message if it was none, and return None."""
+    if isinstance(found, DataError):
+        st.error(plain(str(found)), icon=":material/error:")
+        return None
+    return found
+
+
 def _opened(key: str, name: str, read: Callable[[], bytes]) -> Table | None:
     """Return the table of a file, read once per file; show a message if it cannot be read."""
     visit = state.visit()
-    kept = visit.own_table
-    if kept is None or kept[0] != key:
-        try:
-            with st.spinner("Reading the table …"):
-                content = read()
-                kept = (key, _read(content, name))
-        except DataError as error:
-            kept = (key, error)
-        visit.own_table, visit.own_cut, visit.own_choices = kept, None, {}
-        if not isinstance(kept[1], DataError) and kept[1].choices:
+    if visit.own_table is None or visit.own_table[0] != key:
+        with st.spinner("Reading the table …"):
+            content = read()
+            found = _or_error(lambda: _read(content, name))
+        visit.own_table, visit.own_cut, visit.own_choices = (key, found), None, {}
+        if not isinstance(found, DataError) and found.choices:
             visit.own_choices["content"] = content  # to be read in the other way
         # Choices made for another file mean nothing here.
         for widget in [str(key) for key in st.session_state if str(key).startswith("own_")]:
             if widget not in ("own_upload", "own_sample"):
                 del st.session_state[widget]
-    if isinstance(kept[1], DataError):
-        st.error(plain(str(kept[1])), icon=":material/error:")
-        return None
-    return kept[1]
+    return _shown(visit.own_table[1])
 
 
 def _read(content: bytes, name: str, **reading: Any) -> Table:  # noqa: ANN401 - options of `open_table`
@@ -69,44 +77,41 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
     row = st.container(horizontal=True)
     for name, values in table.choices.items():
         label, words = _READINGS[name]
-        value = row.selectbox(
+        value = _kept(
+            row.selectbox,
             label,
             sorted(values, key=str),
-            key=_remembered(f"own_read_{name}", values[0]),
+            key=f"own_read_{name}",
+            usual=values[0],
             format_func=lambda value, words=words: words.get(value, str(value)),  # type: ignore[misc]
             help="The file can be read in both ways; the notes below say which was taken and why.",
         )
         if value != values[0]:
             chosen[name] = value
     if chosen != visit.own_choices.get("reading", {}):
-        try:
-            table = _read(content, visit.own_file, **chosen)
-        except DataError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+        other = _shown(_or_error(lambda: _read(content, visit.own_file, **chosen)))
+        if other is None:
             return table, {}
+        table = other
         visit.own_table, visit.own_cut = (visit.own_table[0], table), None
         visit.own_choices = {"content": content, "reading": chosen}
     return table, chosen
 
 
-def _remembered(key: str, usual: Any, among: list[str] | None = None) -> str:  # noqa: ANN401 - what a widget holds
-    """Give a widget back what was chosen before another page was opened, or what is usual; return its key.
+def _kept(draw: Callable[..., Any], label: str, *options: Any, key: str, usual: Any, **more: Any) -> Any:  # noqa: ANN401
+    """Draw a widget that holds what was chosen before another page was opened, or what is usual; return its value.
 
-    What is no longer `among` the columns to choose from is forgotten.
+    What is no longer among the columns to choose from is forgotten.
     """
-    value = st.session_state[key] if key in st.session_state else state.visit().own_choices.get(key, usual)
-    if among is not None:
-        value = [item for item in value if item in among] if isinstance(value, list) else value
-        value = usual if not isinstance(value, list) and value not in among else value
+    chosen = state.visit().own_choices
+    value = st.session_state[key] if key in st.session_state else chosen.get(key, usual)
+    if draw.__name__ in ("selectbox", "multiselect"):
+        there = [one for one in (value if isinstance(value, list) else [value]) if one in options[0]]
+        value = there if isinstance(value, list) else there[0] if there else usual
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    return key
-
-
-def _remember(key: str, value: Any) -> Any:  # noqa: ANN401
-    """Keep what a widget holds for the next time the page is opened; return it."""
-    state.visit().own_choices[key] = value
-    return value
+    chosen[key] = draw(label, *options, key=key, **more)
+    return chosen[key]
 
 
 def choose() -> Table | None:
@@ -119,23 +124,7 @@ def choose() -> Table | None:
         help=f"{datasets.LIMITS_IN_WORDS} It stays in the memory of your session and is never written to disk or shown "
         "to anyone else.",
     )
-    left, right = st.columns(2)
-    left.download_button(
-        "Download a sample file",
-        datasets.sample_csv,
-        SAMPLE,
-        "text/csv",
-        icon=":material/download:",
-        width="stretch",
-        help="Made-up readings of pumps over 40 weeks, to see what a table can look like.",
-    )
-    if right.button(
-        "Try the sample file",
-        icon=":material/science:",
-        width="stretch",
-        key="own_sample",
-        help="Opens it here, as if you had uploaded it.",
-    ):
+    if st.button("Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample"):
         visit.own_file = SAMPLE
         return _opened("sample", SAMPLE, datasets.sample_csv)
     if uploaded is not None and uploaded.type == keeping.NO_ROOM:
@@ -162,30 +151,20 @@ def example() -> None:
     st.markdown("### What a table looks like")
     first_rows(table)
     st.markdown(
-        "* **One row per sample.** These are readings of pumps, the first rows of the sample file.\n"
-        "* **One column holds the label**: what is to be predicted. Here *state*: normal or fault.\n"
-        "* **One column says which task a row belongs to**: dates, batches, places or years. Here *date*, one task per "
-        "week. Without such a column, rows in the order in which they were collected are cut into blocks.\n"
-        "* **All other columns are learnt from**: numbers as they are, words such as *pump* as 0/1 columns. Missing "
-        "values are filled in with medians of the first task, and everything that is done is said."
+        "* **One row per sample**; these are the first of the sample file.\n"
+        "* **One column holds the label**, what is to be predicted: *state*, normal or fault.\n"
+        "* **One column says which task a row belongs to**, such as a date. Without it, rows are cut into blocks "
+        "in the order in which they were collected.\n"
+        "* **All other columns are inputs**: numbers, dates and words. Everything that is done to them is said."
     )
 
 
 def cut(table: Table, options: dict[str, Any]) -> Cut | None:
     """Return the table cut into tasks, computed once per choice; show a message if the choice does not work."""
-    key = (table.sha256, table.name, tuple(sorted((name, repr(value)) for name, value in options.items())))
-    visit = state.visit()
-    kept = visit.own_cut
-    if kept is None or kept[0] != key:
-        try:
-            kept = (key, keeping.open_once(key, lambda: datasets.cut_table(table, **options)))
-        except DataError as error:
-            kept = (key, error)
-        visit.own_cut = kept
-    if isinstance(kept[1], DataError):
-        st.error(plain(str(kept[1])), icon=":material/error:")
-        return None
-    return kept[1]
+    visit, key = state.visit(), (table.sha256, table.name, repr(sorted(options.items())))
+    if visit.own_cut is None or visit.own_cut[0] != key:
+        visit.own_cut = key, _or_error(lambda: keeping.open_once(key, lambda: datasets.cut_table(table, **options)))
+    return _shown(visit.own_cut[1])
 
 
 def use(table: Table, cut: Cut, options: dict[str, Any], n: int) -> None:
@@ -195,94 +174,87 @@ def use(table: Table, cut: Cut, options: dict[str, Any], n: int) -> None:
     state.use_own(sequence, state.visit().own_file, options, n)
 
 
-def _label(table: Table) -> dict[str, Any]:
+def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
-    names, suggested = list(table.names), datasets.suggest(table)
-    label = st.selectbox(
+    label = _kept(
+        st.selectbox,
         "Label: what is to be predicted",
-        names,
-        key=_remembered("own_label", suggested.label, names),
+        list(table.names),
+        key="own_label",
+        usual=suggested,
         index=None,
-        placeholder="Choose a column",
         help="A column with 2 to 50 different values, or one of numbers, cut into those above and below its median.",
     )
-    _remember("own_label", label)
-    if label is None or table.column(label).kind != "number" or table.column(label).distinct < 3:
+    column = None if label is None else table.column(label)
+    if column is None or column.kind != "number" or column.distinct < 3:
         return {"label": label}
-    usual = "above or below the median" if table.column(label).distinct > datasets.MAX_CLASSES else "every value"
-    classes = st.radio(
+    classes = _kept(
+        st.radio,
         f"Classes of {plain(label)}",
         ["every value", "above or below the median"],
-        key=_remembered(f"own_classes_{names.index(label)}", usual),
+        key=f"own_classes_{table.names.index(label)}",
+        usual="above or below the median" if column.distinct > datasets.MAX_CLASSES else "every value",
         horizontal=True,
         help="Numbers that were measured make two classes: those above their median in the whole file, and the others.",
     )
-    _remember(f"own_classes_{names.index(label)}", classes)
     return {"label": label, **({"threshold": "median"} if classes != "every value" else {})}
-
-
-def _tasks(table: Table, label: str | None) -> dict[str, Any] | None:
-    """Draw the choice of tasks; return its options of `cut_table`, None if it is incomplete."""
-    names, suggested = list(table.names), datasets.suggest(table)
-    how = st.radio(
-        "Tasks",
-        ["column", "blocks"],
-        key=_remembered("own_how", "column" if suggested.task else "blocks"),
-        horizontal=True,
-        format_func={"column": "By a column", "blocks": "Blocks of rows"}.get,
-        help="Rows with the same value belong together, or so many rows in the order of the file.",
-    )
-    _remember("own_how", how)
-    if how == "blocks":
-        block = st.number_input(
-            "Rows per task",
-            2,
-            max(2, table.n_rows),
-            key=_remembered("own_block", max(2, min(suggested.block, table.n_rows))),
-            help="So many rows, in the order of the file, make one task; a shorter rest is left out.",
-        )
-        return {"block": _remember("own_block", block)}
-    possible = [name for name in names if name != label]
-    usual = suggested.task if suggested.task in possible else None
-    task = st.selectbox(
-        "Task column",
-        possible,
-        key=_remembered("own_task", usual, possible),
-        index=None,
-        placeholder="Choose a column",
-        help="Dates and numbers are put in order; words come in the order in which they first appear.",
-    )
-    _remember("own_task", task)
-    if task is None:
-        st.info("Choose the column that says which task a row belongs to, or blocks of rows.")
-        return None
-    column = table.column(task)
-    if column.kind != "date":
-        return {"task": task}
-    counts = datasets.possible_periods(column)
-    key = f"own_period_{names.index(task)}"
-    period = st.selectbox(
-        "One task per",
-        list(counts),
-        key=_remembered(key, datasets.suggested_period(column)),
-        format_func=lambda name: f"{'different moment' if name == 'value' else name} ({counts[name]:,})",
-        help="Rows whose dates fall into the same period belong to one task. In brackets: how many tasks that gives.",
-    )
-    return {"task": task, "period": _remember(key, period)}
 
 
 def options(table: Table) -> dict[str, Any] | None:
     """Draw what a visitor chooses about the columns; return the options of `cut_table`, None if incomplete."""
+    suggested = datasets.suggest(table)
     left, right = st.columns(2)
     with left:
-        label = _label(table)
+        label = _label(table, suggested.label)
+        how = _kept(
+            st.radio,
+            "Tasks",
+            ["column", "blocks"],
+            key="own_how",
+            usual="column" if suggested.task else "blocks",
+            horizontal=True,
+            format_func={"column": "By a column", "blocks": "Blocks of rows"}.get,
+            help="Rows with the same value belong together, or so many rows in the order of the file.",
+        )
     with right:
-        tasks = _tasks(table, label["label"])
-    if label["label"] is None:
-        st.info("Choose the column that is to be predicted.")
-    if label["label"] is None or tasks is None:
+        tasks = _block(table, suggested) if how == "blocks" else _task(table, label["label"], suggested)
+    if label["label"] is None or not tasks:
+        st.info("Choose the column that is to be predicted, and what makes a task.")
         return None
     return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
+
+
+def _block(table: Table, suggested: datasets.Suggestion) -> dict[str, Any]:
+    usual, bounds = max(2, min(suggested.block, table.n_rows)), (2, max(2, table.n_rows))
+    note = "So many rows, in the order of the file, make one task; a shorter rest is left out."
+    return {"block": _kept(st.number_input, "Rows per task", *bounds, key="own_block", usual=usual, help=note)}
+
+
+def _task(table: Table, label: str | None, suggested: datasets.Suggestion) -> dict[str, Any]:
+    """Draw the choice of the task column; return its options of `cut_table`, none if it is not chosen."""
+    possible = [name for name in table.names if name != label]
+    task = _kept(
+        st.selectbox,
+        "Task column",
+        possible,
+        key="own_task",
+        usual=suggested.task if suggested.task in possible else None,
+        index=None,
+        help="Dates and numbers are put in order; words come in the order in which they first appear.",
+    )
+    if task is None or table.column(task).kind != "date":
+        return {} if task is None else {"task": task}
+    counts = datasets.possible_periods(table.column(task))
+    period = _kept(
+        st.selectbox,
+        "One task per",
+        list(counts),
+        key=f"own_period_{table.names.index(task)}",
+        usual=datasets.suggested_period(table.column(task)),
+        format_func=lambda name: f"{'different moment' if name == 'value' else name} ({counts[name]:,})",
+        help="Rows whose dates fall into the same period belong to one task. In brackets: how many tasks that gives.",
+    )
+    return {"task": task, "period": period}
 
 
 def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
@@ -291,54 +263,46 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
     off = [name for name in free if datasets.looks_like_identifier(table.column(name))]
     with st.expander("Roles of the other columns", icon=":material/tune:"):
         left, right = st.columns(2)
-        exclude = left.multiselect(
+        exclude = _kept(
+            left.multiselect,
             "Columns not to learn from",
             free,
-            key=_remembered("own_exclude", off, free),
-            help="Numbers of samples, identifiers, and whatever is known only after the label. What looks like an "
-            "identifier is left out unless you take it from this list.",
+            key="own_exclude",
+            usual=off,
+            help="Identifiers, unless you take them from this list, and whatever is known only after the label.",
         )
-        words = right.multiselect(
+        words = _kept(
+            right.multiselect,
             "Numbers that are names",
             figures,
-            key=_remembered("own_words", [], figures),
+            key="own_words",
+            usual=[],
             help="Columns whose numbers only tell things apart, such as numbers of shops: used as words.",
         )
-        most = left.number_input(
-            "0/1 columns per category, at most",
-            *CATEGORIES,
-            key=_remembered("own_most", TaskSequence.max_categories),
-            help="The most frequent values of a category get a 0/1 column each; the others share one.",
-        )
-        least = right.number_input(
-            "Rows per task, at least",
-            2,
-            10_000,
-            key=_remembered("own_min", SMALLEST_TASK),
-            help="Smaller tasks are left out and named. Half of a small task is kept for testing.",
-        )
-    for key, value in (("own_exclude", exclude), ("own_words", words), ("own_most", most), ("own_min", least)):
-        _remember(key, value)
-    chosen: dict[str, Any] = {"exclude": tuple(exclude), "max_categories": most, "min_samples": least}
+        note = "The most frequent values of a category get a 0/1 column each; the others share one."
+        name, most = "0/1 columns per category, at most", TaskSequence.max_categories
+        most = _kept(left.number_input, name, *CATEGORIES, key="own_most", usual=most, help=note)
+    chosen: dict[str, Any] = {"exclude": tuple(name for name in exclude if name not in off), "max_categories": most}
     chosen |= {"include": tuple(back)} if (back := [name for name in off if name not in exclude]) else {}
     chosen |= {"words": tuple(words)} if words else {}
-    return chosen if _all_tasks() else {**chosen, "newest": state.OWN_TASKS}
-
-
-def _all_tasks() -> bool:
-    """Whether a visitor asked for more than the newest tasks."""
-    return bool(st.session_state.get("own_all", state.visit().own_choices.get("own_all")) == "all")
+    everything = st.session_state.get("own_all", state.visit().own_choices.get("own_all")) == "all"
+    return chosen if everything else {**chosen, "newest": state.OWN_TASKS}
 
 
 def first_look(cut: Cut, limit: int) -> int:
     """Draw how many samples the first look at the file takes, and which tasks if there are many; return n."""
-    visit, left_out = state.visit(), [why for why, _ in cut.dropped if why.startswith("tasks before the newest")]
+    wanted, left_out = str(state.visit().own_wanted.get("n", "")), [why for why, _ in cut.dropped if "newest" in why]
     left, right = st.columns(2)
-    wanted = str(visit.own_wanted.get("n", ""))
-    usual = min(int(wanted), limit) if wanted.isdecimal() and int(wanted) else limit
-    key = _remembered(f"own_n_{limit}", max(1, usual))  # another cut has other limits
-    n = left.number_input(
-        "Training samples a task (n)", 1, max(1, limit), key=key, help="As many as the smallest task gives."
+    n = int(
+        _kept(
+            left.number_input,
+            "Training samples a task (n)",
+            1,
+            max(1, limit),
+            key=f"own_n_{limit}",  # another cut has other limits
+            usual=max(1, min(int(wanted) or limit, limit) if wanted.isdecimal() else limit),
+            help="As many as the smallest task gives.",
+        )
     )
     sizes = cut.sequence.sizes
     smallest = int(sizes.argmin())
@@ -347,14 +311,14 @@ def first_look(cut: Cut, limit: int) -> int:
         f"of which {sizes[smallest] - limit:,} are kept for testing."
     )
     if left_out or len(cut.sequence) > state.OWN_TASKS:
-        with right:
-            some = st.radio(
-                "Tasks",
-                ["newest", "all"],
-                key=_remembered("own_all", "newest"),
-                horizontal=True,
-                format_func={"newest": f"Newest {state.OWN_TASKS}", "all": "All tasks"}.get,
-                help="Many tasks take long. Longer tasks, for example months in place of weeks, are fewer.",
-            )
-        _remember("own_all", some)
-    return _remember(f"own_n_{limit}", n)
+        _kept(
+            right.radio,
+            "Tasks",
+            ["newest", "all"],
+            key="own_all",
+            usual="newest",
+            horizontal=True,
+            format_func={"newest": f"Newest {state.OWN_TASKS}", "all": "All tasks"}.get,
+            help="Many tasks take long. Longer tasks, for example months in place of weeks, are fewer.",
+        )
+    return n

@@ -37,18 +37,14 @@ if cut is None:
 sequence = cut.sequence
 limit = largest_n(sequence)
 cards = st.container(horizontal=True)
-cards.metric("Tasks", f"{len(sequence):,}", border=True)
-cards.metric("Samples", f"{cut.rows_used:,}", border=True, help=f"Of {cut.rows_read:,} rows in the file.")
-cards.metric("Classes", sequence.n_classes, border=True, help=plain(", ".join(sequence.class_names[:20])))
-cards.metric(
-    "Features", f"{sequence.n_features:,}", border=True, help="Columns learnt from. Words become 0/1 columns in a run."
-)
-cards.metric(
-    "Largest n",
-    f"{limit:,}",
-    border=True,
-    help="Training samples every task can give: what the smallest task has left after its test samples are set aside.",
-)
+for name, value, note in (
+    ("Tasks", len(sequence), None),
+    ("Samples", cut.rows_used, f"Of {cut.rows_read:,} rows in the file."),
+    ("Classes", sequence.n_classes, plain(", ".join(sequence.class_names[:20]))),
+    ("Features", sequence.n_features, "Columns learnt from. Words become 0/1 columns in a run."),
+    ("Largest n", limit, "Training samples that the smallest task has left after its test samples are set aside."),
+):
+    cards.metric(name, f"{value:,}", border=True, help=note)
 st.markdown("\n".join(f"* {plain(sentence)}" for sentence in cut.in_words()))
 n = own_file.first_look(cut, limit)
 st.button(
@@ -74,5 +70,3 @@ charts.show(
 )
 st.markdown("### What becomes of each column")
 charts.table(cut.column_table(), name="columns", height="content" if len(cut.columns) <= 12 else 440)
-st.markdown("### Tasks")
-charts.table(tasks, name="tasks", height="content" if len(tasks) <= 12 else 440)

@@ -21,7 +21,7 @@ STARTS = (
     {"dataset": "trend", "loss": "0-1", "features": "standardised"},
     {"dataset": "rotated_digits", "preset": "paper"},
 )
-SMALL = {"k": 5, "n": 20, "repetitions": 2, "frequencies": 30, "own_min": 60}
+SMALL = {"k": 5, "n": 20, "repetitions": 2, "frequencies": 30}
 """Values above which a step would take long and show nothing new; the widgets allow far more."""
 KINDS = (
     "button", "button_group", "checkbox", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox",

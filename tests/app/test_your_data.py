@@ -7,7 +7,8 @@ from imrc import datasets
 from imrc.evaluation import RunResult, iter_run, largest_n
 from imrc.evaluation.significance import with_error
 from tests.app.conftest import metrics, texts
-from tests.unit.nasty_files import table
+from tests.unit.hostile_files import HOSTILE
+from tests.unit.nasty_files import HTML, table
 
 PAGE = "pages/your_data/page.py"
 
@@ -74,6 +75,9 @@ def test_pages_take_gaps_and_words(app):
         (b"\x80\x04\x95.....", "data.npz", "no table of a kind"),
         (b"PK\x03\x04broken", "data.zip", "damaged"),
         (b"x,y\n" + b"5,a\n5,b\n" * 8, "data.csv", "No column is left"),
+        (HOSTILE["far cell"](), f"{HTML}.xlsx", "the limits for one file"),
+        (HOSTILE["zip with LZMA, dictionary of 4 GB"](), "../../a.zip", "not opened here"),
+        (HOSTILE["gzip of many members"]()[:-9], "😀" * 100, "damaged or cut short"),
     ],
 )
 def test_files_that_cannot_be_used_give_a_message(page, content, name, message):

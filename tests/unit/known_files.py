@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import io
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -408,10 +409,31 @@ def encodings() -> Iterator[Known]:
             yield Known(f"{encoding} {end!r}", content, expected, says=says)
             yield Known(f"{encoding} {end!r}, gzip", gzip.compress(content), expected, "made.csv.gz")
             yield Known(f"{encoding} {end!r}, zip", zipped({"a.csv": content}), expected, "made.zip")
+    bad = text.encode().replace("größe".encode(), b"gr\xf6\xdfe", 1)
+    line = bad[: bad.index(b"\xf6")].count(b"\n") + 1
+    yield Known("one word that is no UTF-8", bad, {"naïve": VALUES}, says=f"the first in line {line} of it")
     arff = "@relation r\n@attribute naïve numeric\n@attribute y {süß,größe,façon}\n@data\n"
     for encoding in ("utf-8", "cp1252"):
         body = "\n".join(text.splitlines()[1:])
         yield Known(f"ARFF, {encoding}", (arff + body).encode(encoding), expected, "made.arff")
+
+
+def combined() -> Iterator[Known]:
+    """Yield files in which encoding, separator, ends of lines, quotation marks, dates and numbers vary together."""
+    words = {"utf-8": "süß", "utf-8-sig": "été", "utf-16": "東京", "cp1252": "süß"}
+    days = [dt.datetime(2020, 3, 1) + dt.timedelta(days=i * 28 // ROWS) for i in range(ROWS)]
+    labels = ["no" if i * 5 % 7 % 2 else "yes" for i in range(ROWS)]
+    styles = ("plain", "comma", "1,234.50", "1.234,50", "1'234.50", "percent", "euro")
+    forms = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%y", "%Y-%m-%dT%H:%M:%S", "%d %b %Y")
+    ways = itertools.product(words, ",;\t", ("\n", "\r\n", "\r"), forms, styles)
+    for encoding, separator, end, form, style in itertools.islice(ways, 0, None, 5):
+        header = ["value", "when", words[encoding], "label"]
+        rows = [[NOTATIONS[style](v), f"{d:{form}}", f'{words[encoding]}"{i % 3}{separator}', label]
+                for i, (v, d, label) in enumerate(zip(VALUES, days, labels, strict=True))]  # fmt: skip
+        cells = [['"' + cell.replace('"', '""') + '"' for cell in row] for row in (header, *rows)]
+        content = end.join(map(separator.join, cells)).encode(encoding)
+        columns = {"value": VALUES, "when": days, words[encoding]: [row[2].strip() for row in rows], "label": labels}
+        yield Known(f"{encoding} {separator!r} {end!r} {form} {style}", content, columns)
 
 
 def _book(fill: Callable[[Any], None], **more: Any) -> bytes:
@@ -543,5 +565,5 @@ def typed() -> Iterator[Known]:
 
 def known_files() -> list[Known]:
     """Return all of them."""
-    families = (dates, numbers, missing, identifiers, labels, structure, encodings, workbooks, typed)
+    families = (dates, numbers, missing, identifiers, labels, structure, encodings, combined, workbooks, typed)
     return [replace(known, family=family.__name__) for family in families for known in family()]
