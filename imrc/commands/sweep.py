@@ -29,7 +29,7 @@ FAILED = 1
 _EPILOG = """\
 A combination that makes no sense is left out, one that changes nothing is run once; the plan says which and why.
 A line of the file is the name of an option, and one value or a list: n = [10, 50], presets = "paper", seeds = "0:4";
-how files of your own are cut stands in a section [reading]: target = "rain", every = 300.
+how files of your own are cut is in a section [reading]: target = "rain", every = 300.
 
 Each finished cell (one repetition of one method) is kept at once. After Ctrl-C, kill or a power cut, the same command
 continues where it stopped. Exit status: 0 done, 2 bad input, 1 failure (also if single cells failed) or stopped.

@@ -169,7 +169,7 @@ def date_in_words(seconds: float) -> str:
 
 
 class _Words:
-    """The different cells of a column of text, trimmed, and which of them stands in each row."""
+    """The different cells of a column of text, trimmed, and which of them each row holds."""
 
     def __init__(self, name: str, cells: pa.Array, rows: Ints | None) -> None:
         import pyarrow as pa
@@ -333,9 +333,7 @@ def _numbers(text: _Words, mark: str, mostly: float) -> Column | None:
             )
         elif text.share(good) >= mostly:
             seen = ", ".join(map(repr, units[:3]))
-            text.notes.append(
-                f"numbers stand in different units ({seen}), so they are kept as words; write them in one"
-            )
+            text.notes.append(f"numbers are in different units ({seen}), so they are kept as words; write them in one")
         elif text.share(shaped) >= 0.5:
             text.notes.append(f"looks like numbers, kept as words because of {text.seen(text.there & ~good)}")
         return None
@@ -495,7 +493,7 @@ def _dates(text: _Words, dayfirst: bool | None, mostly: float) -> Column | None:
     seconds = ways[taken]
     real = ~np.isnan(seconds)
     if text.share(real) < mostly * text.share(shaped):
-        text.notes.append("looks like dates, kept as words because days and months stand in no one order")
+        text.notes.append("looks like dates, kept as words because days and months have no single order")
         return None
     wrong, strange = shaped & ~real, text.there & ~shaped
     if wrong.any():
@@ -507,7 +505,7 @@ def _dates(text: _Words, dayfirst: bool | None, mostly: float) -> Column | None:
     zones = sorted({part.get("Z") or "" for part in parts})
     if len({_offset(zone) for zone in zones}) > 1 or ("" in zones and len(zones) > 1):
         several = ", ".join(zone or "none" for zone in zones[:5]) + (" …" if len(zones) > 5 else "")
-        text.notes.append(f"times stand in several zones ({several}); all were turned into UTC")
+        text.notes.append(f"times are in several zones ({several}); all were turned into UTC")
         seconds[at] -= [_offset(part.get("Z") or "") for part in parts]
     elif zones != [""]:
         text.notes.append(f"times are kept as they are written, in zone {zones[0]}")
@@ -620,7 +618,7 @@ _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def _timestamps(name: str, cells: pa.Array) -> Column:
-    """Return a column of dates of a typed file; times stand in its zone where that is known, otherwise in UTC."""
+    """Return a column of dates of a typed file; times are in its zone if that is known, otherwise in UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -631,9 +629,9 @@ def _timestamps(name: str, cells: pa.Array) -> Column:
         zone = clean_name(cells.type.tz)
         try:
             cells = pc.local_timestamp(cells)
-            notes.append(f"times stand in zone {zone}")
+            notes.append(f"times are in zone {zone}")
         except (pa.ArrowException, OSError):
-            notes.append(f"the time zone {zone!r} is not known here; times stand in UTC")
+            notes.append(f"the time zone {zone!r} is not known here; times are in UTC")
     days = pa.types.is_date32(cells.type)
     whole = pc.cast(cells.view(pa.int32() if days else pa.int64()), pa.int64())
     missing = whole.is_null().to_numpy(zero_copy_only=False)

@@ -214,7 +214,7 @@ def cut_table(
         names = _shortened(names, notes)
     arrange = np.argsort(numbers, kind="stable")
     if task_column is not None and (np.diff(numbers) < 0).any():
-        notes.append("Rows of the file do not stand in the order of tasks; they were put into it.")
+        notes.append("Rows of the file are not in the order of tasks, so they were sorted.")
     rows, numbers = rows[arrange], numbers[arrange]
 
     # Features and labels of these rows.

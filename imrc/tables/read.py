@@ -54,7 +54,7 @@ class Table:
     """The user's own table, with the content of its columns determined.
 
     `format` is, for example, "CSV, cells separated by semicolons, UTF-8"; `notes` say what was decided while reading,
-    `preview` holds the first rows as they stand in the file, safe to show; `choices` are the readings of the file: for
+    `preview` holds the first rows as the file has them, safe to show; `choices` are the readings of the file: for
     each option of `Reading` that makes a difference the value taken, then the others.
     """
 
@@ -222,7 +222,7 @@ def _parsed(data: bytes, delimiter: str, quote: str, threads: bool = True) -> tu
 def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lines: int = 1) -> tuple[list[Any], int]:
     """Return UTF-8 text as columns of strings, and how many rows lost a delimiter at their end.
 
-    Every row needs as many cells as the first; else DataError names rows. Cells may stand in quotation marks (`quote`,
+    Every row needs as many cells as the first; else DataError names rows. Cells may be in quotation marks (`quote`,
     empty for none), doubled inside them. Row numbers in messages do not count the first `header_lines`.
     """
     data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
@@ -259,7 +259,7 @@ def _first_row_is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> 
     """Return whether a first row is data, and whether it could be taken either way.
 
     It is if each of its cells fits the column below: a number, date or mark for missing where these are, a word that
-    also stands below in a column of words.
+    also occurs below in a column of words.
     """
     others = [row for row in zip(*below, strict=True) if list(row) != list(first)]
     if not others:
@@ -380,13 +380,13 @@ _ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(\{{|numeric|real|integer|da
 
 
 def parse_arff(data: bytes) -> tuple[list[str], list[Any], int]:
-    r"""Return names, columns and rows mended of ARFF text (UTF-8 bytes); DataError names the line or row at fault.
+    r"""Return names, columns and repaired rows of ARFF text (UTF-8 bytes); DataError names the line or row at fault.
 
-    "?" is a missing value. A row with a stray comma at its end is mended (one published file has such a row).
+    "?" is a missing value. A row with a stray comma at its end is repaired (one published file has such a row).
 
     >>> text = b"@relation t\n@attribute x numeric\n@attribute c {a,b}\n@data\n1,a\n2,b,\n"
-    >>> names, columns, mended = parse_arff(text)
-    >>> names, columns[1].to_pylist(), mended
+    >>> names, columns, repaired = parse_arff(text)
+    >>> names, columns[1].to_pylist(), repaired
     (['x', 'c'], ['a', 'b'], 1)
     """
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
