@@ -39,12 +39,17 @@ else:
         )
         for entry in PAGES
     ]
-    # The landing page is at "/". People also type its name, and nobody should be told that it does not exist.
-    landing = next(entry for entry in PAGES if entry.default)
-    by_name = st.Page(lambda: None, title=landing.title, url_path=landing.url_path, visibility="hidden")
-    page = st.navigation([*pages, by_name], position="top")
-    if page is by_name:
-        st.switch_page(pages[PAGES.index(landing)], query_params=st.query_params.to_dict())
+    # The landing page is at "/". People also type its name, and links to earlier addresses are out there.
+    moved = [
+        (st.Page(lambda: None, title=entry.title, url_path=address, visibility="hidden"), target)
+        for entry, target in zip(PAGES, pages, strict=True)
+        for address in (entry.earlier, entry.url_path if entry.default else "")
+        if address
+    ]
+    page = st.navigation([*pages, *(old for old, _ in moved)], position="top")
+    for old, target in moved:
+        if page is old:
+            st.switch_page(target, query_params=st.query_params.to_dict())
     entry = PAGES[pages.index(page)]
     st.set_page_config(
         page_title=f"{entry.title} · Evolving tasks", initial_sidebar_state="collapsed" if entry.roomy else SIDEBAR_PX

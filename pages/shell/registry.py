@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page: its script, what navigation and the browser's tab show, and its address.
+    """One page: its script, what navigation and the browser's tab show, its address and an earlier one.
 
     Scripts are one level below ``pages/``: Streamlit's automatic discovery would serve those directly in ``pages/``
     without the frame. `runs`: it shows a run, so that the settings of a run have an effect on it; `roomy`: it needs the
@@ -18,17 +18,24 @@ class PageEntry:
     title: str
     icon: str
     url_path: str
+    earlier: str = ""
     default: bool = False
     runs: bool = True
     roomy: bool = False
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("pages/result/page.py", "Result", ":material/grid_on:", "explore", default=True),
-    PageEntry("pages/why_it_helps/page.py", "Why it helps", ":material/stacked_line_chart:", "effective-sample-size"),
-    PageEntry("pages/evolving/page.py", "Is it evolving?", ":material/troubleshoot:", "evolving"),
-    PageEntry("pages/against_others/page.py", "Against others", ":material/leaderboard:", "compare"),
-    PageEntry("pages/learn/page.py", "Learn", ":material/school:", "how-it-works", runs=False, roomy=True),
+    PageEntry("pages/result/page.py", "Result", ":material/grid_on:", "result", "explore", default=True),
+    PageEntry("pages/learn/page.py", "Learn", ":material/school:", "learn", "how-it-works", runs=False, roomy=True),
     PageEntry("pages/your_data/page.py", "Your data", ":material/upload_file:", "your-data", runs=False),
+    PageEntry("pages/evolving/page.py", "Is it evolving?", ":material/troubleshoot:", "is-it-evolving", "evolving"),
+    PageEntry(
+        "pages/why_it_helps/page.py",
+        "Why it helps",
+        ":material/stacked_line_chart:",
+        "why-it-helps",
+        "effective-sample-size",
+    ),
+    PageEntry("pages/against_others/page.py", "Against others", ":material/leaderboard:", "against-others", "compare"),
     PageEntry("pages/the_paper/page.py", "The paper", ":material/article:", "the-paper", runs=False),
 )

@@ -36,7 +36,7 @@ def test_a_phone_has_a_list_of_all_pages(new_page, server):
     page.get_by_role("button", name="All pages").click()
     page.get_by_test_id("stPopoverBody").get_by_role("link", name="Learn").click()
     expect(page.locator("h1").filter(has_text="what neighbours know")).to_be_attached()
-    expect(page).to_have_url(re.compile(r"how-it-works\?(.*&)?n=12(&|$)"))
+    expect(page).to_have_url(re.compile(r"learn\?(.*&)?n=12(&|$)"))
 
 
 def test_direct_link_on_a_fresh_server_has_the_frame(page):
@@ -48,9 +48,13 @@ def test_direct_link_on_a_fresh_server_has_the_frame(page):
         expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
-def test_the_landing_page_answers_to_its_name_too(page, server):
-    page.goto(f"{server}/explore?dataset=identical&k=4&n=5")
-    expect(page.get_by_text("On Identical tasks")).to_be_visible()
+@pytest.mark.parametrize(
+    ("earlier", "now"), [("result", ""), ("explore", ""), ("effective-sample-size", "why-it-helps")]
+)
+def test_the_name_of_the_landing_page_and_earlier_addresses_lead_on(page, server, earlier, now):
+    page.goto(f"{server}/{earlier}?dataset=identical&k=4&n=5")
+    expect(page.locator("h1", has_text="On Identical tasks")).to_be_visible()
+    expect(page).to_have_url(re.compile(rf"{server}/{now}\?(.*&)?k=4(&|$)"))
     expect(page.get_by_text("Page not found")).to_have_count(0)
     expect(page.get_by_role("spinbutton", name="Tasks k")).to_have_value("4")
 

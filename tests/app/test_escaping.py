@@ -92,7 +92,7 @@ def test_nothing_in_a_file_becomes_part_of_the_page(new_page, server):
         [{"name": f"{IMAGE}.csv", "mimeType": "text/csv", "buffer": content.encode()}]
     )
     expect(page.get_by_role("button", name="Use this")).to_be_visible()
-    pages = [entry for entry in PAGES if entry.url_path in ("evolving", "effective-sample-size")]
+    pages = [entry for entry in PAGES if entry.url_path in ("is-it-evolving", "why-it-helps")]
     page.get_by_role("button", name="Use this").click()
     name = datasets.open_table(content.encode(), name=f"{IMAGE}.csv").name
     expect(page.get_by_text(f"On {name}").first).to_be_visible()

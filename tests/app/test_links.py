@@ -20,41 +20,41 @@ CHANGED = {
 }  # fmt: skip
 # What the pages' own controls write into a link, and what they then hold. Texts are those on screen.
 CONTROLS = [
-    ("explore", "view", "Ladder by task", "tasks"),
-    ("explore", "expert", "One task", "task"),
-    ("explore", "story_task", "2", 2),
-    ("explore", "uses_rule", "Forward", "forward"),
-    ("explore", "model_by", "Forward", "forward"),
-    ("effective-sample-size", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
-    ("effective-sample-size", "ess_source", "One ratio measured on all samples", "diagnosis"),
-    ("effective-sample-size", "ess_paper", "true", True),
-    ("effective-sample-size", "ess_bound", "true", True),
-    ("effective-sample-size", "ess_kappa", "2.5", 2.5),
-    ("effective-sample-size", "ess_delta", "0.2", 0.2),
-    ("effective-sample-size", "realised", "true", True),
-    ("effective-sample-size", "plan", "true", True),
-    ("effective-sample-size", "plan_rate", "A guess", "guess"),
-    ("effective-sample-size", "plan_rho", "0.5", 0.5),
-    ("effective-sample-size", "plan_n", "25", 25),
-    ("effective-sample-size", "plan_k", "40", 40),
-    ("effective-sample-size", "plan_b", "1", 1),
-    ("effective-sample-size", "plan_of", "the newest task", "newest"),
-    ("effective-sample-size", "plan_wish", "Effective samples", "ess"),
-    ("effective-sample-size", "plan_ess", "60", 60.0),
-    ("evolving", "evolving_compare", "a random walk", "random_walk"),
-    ("evolving", "guess_first", "true", True),
-    ("evolving", "guess_kind", "Tasks move along a course", "trend"),
-    ("evolving", "changed", "true", True),
-    ("evolving", "watch", "true", True),
-    ("evolving", "watch_task", "3", 3),
-    ("evolving", "watch_alpha", "1 %", 0.01),
-    ("evolving", "evolving_class", "0", 0),
-    ("evolving", "evolving_component", "feature 3", 3),
-    ("compare", "compare_methods", ["Always the most frequent class"], ["majority"]),
-    ("compare", "compare_kind", "Before learning", "before"),
-    ("compare", "compare_reference", "IMRC (paper)", "imrc:paper"),
-    ("compare", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
-    ("compare", "compare_sizes", "true", True),
+    ("result", "view", "Ladder by task", "tasks"),
+    ("result", "expert", "One task", "task"),
+    ("result", "story_task", "2", 2),
+    ("result", "uses_rule", "Forward", "forward"),
+    ("result", "model_by", "Forward", "forward"),
+    ("why-it-helps", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
+    ("why-it-helps", "ess_source", "One ratio measured on all samples", "diagnosis"),
+    ("why-it-helps", "ess_paper", "true", True),
+    ("why-it-helps", "ess_bound", "true", True),
+    ("why-it-helps", "ess_kappa", "2.5", 2.5),
+    ("why-it-helps", "ess_delta", "0.2", 0.2),
+    ("why-it-helps", "realised", "true", True),
+    ("why-it-helps", "plan", "true", True),
+    ("why-it-helps", "plan_rate", "A guess", "guess"),
+    ("why-it-helps", "plan_rho", "0.5", 0.5),
+    ("why-it-helps", "plan_n", "25", 25),
+    ("why-it-helps", "plan_k", "40", 40),
+    ("why-it-helps", "plan_b", "1", 1),
+    ("why-it-helps", "plan_of", "the newest task", "newest"),
+    ("why-it-helps", "plan_wish", "Effective samples", "ess"),
+    ("why-it-helps", "plan_ess", "60", 60.0),
+    ("is-it-evolving", "evolving_compare", "a random walk", "random_walk"),
+    ("is-it-evolving", "guess_first", "true", True),
+    ("is-it-evolving", "guess_kind", "Tasks move along a course", "trend"),
+    ("is-it-evolving", "changed", "true", True),
+    ("is-it-evolving", "watch", "true", True),
+    ("is-it-evolving", "watch_task", "3", 3),
+    ("is-it-evolving", "watch_alpha", "1 %", 0.01),
+    ("is-it-evolving", "evolving_class", "0", 0),
+    ("is-it-evolving", "evolving_component", "feature 3", 3),
+    ("against-others", "compare_methods", ["Always the most frequent class"], ["majority"]),
+    ("against-others", "compare_kind", "Before learning", "before"),
+    ("against-others", "compare_reference", "IMRC (paper)", "imrc:paper"),
+    ("against-others", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
+    ("against-others", "compare_sizes", "true", True),
     ("the-paper", "paper_part", "Errors", "errors"),
     ("the-paper", "paper_n", "50", 50),
     ("the-paper", "paper_error", "As the authors' script", "released"),
@@ -105,7 +105,7 @@ def silent(test) -> list[tuple[str, str]]:
 def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
     test = app(**SMALL, experts="true", **{name: written for name, written, _ in mine})
-    if page != "explore":
+    if page != "result":
         test = test.switch_page(FILES[page])
         for name, written, _ in mine:
             test.query_params[name] = written
@@ -125,14 +125,14 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
 
 
 def test_another_sequence_has_other_components(app):
-    test = app(**SMALL).switch_page(FILES["evolving"])
+    test = app(**SMALL).switch_page(FILES["is-it-evolving"])
     test.query_params.update(evolving_class="0", evolving_component="feature 3")
     test = test.run()
     assert held(test)["evolving_component"] == 3
     test.number_input(key="k").set_value(8)
     test = test.run()
     assert not test.exception
-    first = app(**{**SMALL, "k": "8"}).switch_page(FILES["evolving"]).run()
+    first = app(**{**SMALL, "k": "8"}).switch_page(FILES["is-it-evolving"]).run()
     assert held(test) == held(first)
 
 
@@ -153,7 +153,7 @@ def test_a_link_to_an_uploaded_file_says_so_and_keeps_the_rest(app):
     assert visit.choice.dataset == DEFAULT
     assert (settings.n, settings.b, settings.seed) != (7, 2, 5)
     assert visit.own_wanted["b"] == "2"
-    test.switch_page(FILES["evolving"]).run()
+    test.switch_page(FILES["is-it-evolving"]).run()
     assert "files are never part of a link" in texts(test)
 
 
@@ -168,7 +168,7 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     assert (written["dataset"], written["n"], written["b"]) == (OWN, n, "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
-    test = test.switch_page(FILES["evolving"]).run()
+    test = test.switch_page(FILES["is-it-evolving"]).run()
     test.selectbox(key="evolving_class").set_value(0).run()
     test.selectbox(key="evolving_component").set_value(2).run()
     assert not test.exception

@@ -86,7 +86,7 @@ def act(test: AppTest, rng: np.random.Generator) -> str:
     """Use one control, or go to another page; return in words what was done."""
     if rng.random() < 0.15:
         # Pages that run many methods take most of the time: they come half as often.
-        weights = np.array([0.5 if entry.url_path in ("compare", "the-paper") else 1.0 for entry in PAGES])
+        weights = np.array([0.5 if entry.url_path in ("against-others", "the-paper") else 1.0 for entry in PAGES])
         page = PAGES[rng.choice(len(PAGES), p=weights / weights.sum())]
         test.switch_page(page.file).run()
         return f"page {page.title}"
