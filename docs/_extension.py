@@ -177,7 +177,7 @@ PACKAGES = {
 # `tests/unit/test_docstrings.py` checks both.
 CONTRACT = {
     "imrc": tuple(imrc.__all__),
-    "imrc.datasets": ("names", "load", "read_table", "gaussian_tasks", "rotated_digits"),
+    "imrc.datasets": ("names", "load", "gaussian_tasks", "rotated_digits"),
     "imrc.core.theory": ("ess_forward", "ess_forward_backward", "ess_recursion"),
     "imrc.solvers": ("solve", "Solution"),
     "imrc.diagnostics": (

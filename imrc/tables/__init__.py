@@ -131,74 +131,15 @@ def read_table(
     sheet: str | int | None = None,
     **options: Any,  # noqa: ANN401 - passed on to cut_table, which checks them
 ) -> TaskSequence:
-    r"""Read the user's own table and cut it into tasks.
+    r"""Read the user's own table and cut it into tasks: a column `task`, or `block` rows each.
 
-    CSV, TSV, Excel, ARFF and Parquet (also zipped or gzipped), or a pandas DataFrame. A file is read in a process of
-    its own, with limits on memory and time. Rows without a label or a task are left out. ``sequence.info["report"]``
-    describes everything that was done, ``sequence.info["warnings"]`` what was decided or left out,
-    ``sequence.info["recipe"]`` reads the next file in the same way (`imrc.tables.Recipe`).
+    `imrc.tasks_from` does the same and lists the options. ``sequence.info["report"]`` describes everything that was
+    done, ``info["warnings"]`` what was decided or left out, ``info["recipe"]`` reads the next file in the same way.
 
-    Tasks hold the columns as they were read: NaN where a cell is empty, days for dates, and for words numbers that
-    say which word it is (``sequence.categories``). `imrc.evaluate` and everything else that takes a sequence fills gaps
-    and turns words into 0/1 columns with what is learnt from the training rows of the first task, so that nothing of
-    later tasks or of test rows is known beforehand. An estimator that is given tasks directly is told of the columns::
-
-        model = imrc.IMRC(features=imrc.features.Representation.of("blended", sequence))
-        for task in sequence:
-            model.partial_fit(task.X, task.y, classes=sequence.classes)
-
-    Only a table of numbers without gaps needs no such step.
-
-    Parameters
-    ----------
-    source : path, bytes, open binary file, or DataFrame
-        The table.
-    label : str or int
-        Column to predict.
-    task : str or int, optional
-        Column whose values are the tasks.
-    block : int, optional
-        Rows per task, in file order, instead of a task column.
-    name : str, optional
-        Name of the sequence.
-    dayfirst : bool, optional
-        Whether 1/2/2020 is the 1st of February; None: as the other dates of the column tell, else yes, which is noted.
-    decimal : {".", ","}, optional
-        What separates decimals; None: as the file tells.
-    header : bool, optional
-        Whether the first row holds names of columns; None: unless it looks like the rows below.
-    sheet : str or int, optional
-        Sheet of a workbook, by name or number from 1; None: the first with a table.
-    **options
-        ``period``: what makes one task of dates: "auto" (months, or what is shorter or longer where they hold many rows
-        or few), "value", "day", "week", "month", "quarter" or "year".
-        ``exclude``, ``include``: columns not to learn from, and to learn from although they look like identifiers.
-        ``words``: columns of numbers or dates whose values are names.
-        ``threshold``: makes two classes of a label of numbers, those above it (or above the "median") and the others.
-        ``max_categories``: most 0/1 columns made of the words of one column (1 to 200); rarer words share one more.
-        ``max_missing``: share of missing values in the first task above which a column of numbers is left out there.
-        ``min_samples``: tasks with fewer rows are left out. ``newest``: so many tasks at the end are kept.
-
-    Returns
-    -------
-    TaskSequence
-        With ``column_kinds``, ``categories`` and ``info["report"]``.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be read or does not make tasks; the message names row and column.
-
-    Examples
-    --------
     >>> text = b"x,sex,risk\n" + b"1,f,no\n2,m,yes\n3,f,yes\n4,m,no\n" * 3
     >>> sequence = read_table(text, label="risk", block=4)
-    >>> sequence
-    TaskSequence('table', 3 tasks, 12 samples, 2 features, 2 classes)
-    >>> sequence.feature_names, sequence.column_kinds, sequence.categories
-    (('x', 'sex'), ('undeclared', 'category'), {1: ('f', 'm')})
-    >>> sequence[0].X[:2].tolist()
-    [[1.0, 0.0], [2.0, 1.0]]
+    >>> sequence.feature_names, sequence.column_kinds, sequence.categories, sequence[0].X[:2].tolist()
+    (('x', 'sex'), ('undeclared', 'category'), {1: ('f', 'm')}, [[1.0, 0.0], [2.0, 1.0]])
     """
     table = open_table(source, name=name, dayfirst=dayfirst, decimal=decimal, header=header, sheet=sheet)
     cut = cut_table(table, label=label, task=task, block=block, **options)

@@ -201,7 +201,8 @@ def cut_table(
     small = [(names[j] or str(j + 1), int(sizes[j])) for j in np.flatnonzero(sizes < min_samples)]
     kept = np.flatnonzero(sizes >= min_samples)
     if len(kept) < 2:
-        raise DataError(_too_few_tasks(task_column, block, len(names), small, min_samples))
+        what = f"Column {task_column.name!r}" if task_column is not None else f"A block of {block} rows"
+        raise DataError(_too_few_tasks(what, len(names), small, min_samples))
     if left_over := int((numbers < 0).sum()):
         dropped.append(("rows left over after the last full block", left_over))
     if len(kept) > newest:
@@ -253,7 +254,12 @@ def cut_table(
         )
     single = [repr(task.label or str(j + 1)) for j, task in enumerate(tasks) if (task.y == task.y[0]).all()]
     if len(single) == len(tasks):
-        raise DataError(_one_class_each(label_column, task_column))
+        why = f"the file is sorted by {label_column.name!r}. Use a column for the tasks, or sort the rows by time"
+        if task_column is not None:
+            why = (
+                f"{task_column.name!r} already says what {label_column.name!r} is. Choose another label or task column"
+            )
+        raise DataError(f"Every task holds one class only, so there is nothing to learn: {why}.")
     notes += _in_list(f"{len(single):,} of {len(names):,} tasks hold one class only", single)
     told = tuple(dropped), tuple(small), tuple(notes)
     return Cut(sequence, (*roles, *uses), table.n_rows, len(rows), *told, recipe)
@@ -275,30 +281,15 @@ def _checked_period(period: Period | Literal["auto"], task: Column | None) -> Pe
     return task.period if period == "value" and task.period != "value" else period
 
 
-def _too_few_tasks(
-    task: Column | None, block: int | None, found: int, small: list[tuple[str, int]], min_samples: int
-) -> str:
-    what = f"Column {task.name!r}" if task is not None else f"Blocks of {block} rows"
+def _too_few_tasks(what: str, found: int, small: list[tuple[str, int]], min_samples: int) -> str:
     if found < 2:
-        return (
-            f"{what} make{'s' if task is not None else ''} only one task. At least two tasks are needed: choose "
-            "another column or smaller blocks."
-        )
+        return f"{what} makes only one task. At least two tasks are needed: choose another column or smaller blocks."
     named = ", ".join(f"{name!r} ({rows})" for name, rows in small[:5])
     return (
         f"{what}: fewer than two of {found:,} tasks have the {min_samples} rows a task needs to be split into training "
         f"and test samples. Too small are: {named}{' …' if len(small) > 5 else ''}. Choose a coarser task column or "
         "larger blocks."
     )
-
-
-def _one_class_each(label: Column, task: Column | None) -> str:
-    advice = (
-        f"{task.name!r} already says what {label.name!r} is. Choose another label or another task column"
-        if task is not None
-        else f"the file is sorted by {label.name!r}. Use a column for the tasks, or sort the rows by time"
-    )
-    return f"Every task holds one class only, so there is nothing to learn: {advice}."
 
 
 def _above(column: Column, threshold: float | str) -> Column:
@@ -316,34 +307,28 @@ def _above(column: Column, threshold: float | str) -> Column:
 
 def _as_words(column: Column) -> Column:
     """Return a column of numbers or dates as words, one per different value, as they are written if that is known."""
-    if column.kind not in ("number", "date"):
-        return column
-    if column.written is not None:
-        return column.written
-    present = column.present
-    values, codes = np.unique(column.values[present], return_inverse=True)
-    all_codes = np.full(len(present), -1, dtype=np.int32)
-    all_codes[present] = codes
-    in_words = date_in_words if column.kind == "date" else plain_number
-    return replace(
-        column, kind="category", values=all_codes, categories=tuple(in_words(value) for value in values[:MAX_LISTED])
-    )
+    if column.kind not in ("number", "date") or column.written is not None:
+        return column.written or column
+    values, codes = np.unique(column.values[column.present], return_inverse=True)
+    all_codes = np.full(len(column.values), -1, dtype=np.int32)
+    all_codes[column.present] = codes
+    words = tuple(column.in_words(value) for value in values[:MAX_LISTED])
+    return replace(column, kind="category", values=all_codes, categories=words)
 
 
 def _as_written(column: Column, as_words: set[str], notes: list[str]) -> Column:
     """Return a column for the label or the tasks: texts that differ stay apart though they are the same number."""
+    written = column.written
     if column.name in as_words:
         return _as_words(column)
-    written = column.written
     if written is None or written.distinct == column.distinct:
         return column
-    values, codes = column.values, written.values
-    first: dict[float, int] = {}
-    for code in range(len(written.categories)):
-        one = first.setdefault(float(values[np.argmax(codes == code)]), code)
-        if one != code:
-            same = f"{written.categories[one]!r} and {written.categories[code]!r}"
-            notes.append(f"Column {column.name!r} is used as words: {same} are the same number, written in two ways.")
+    first: dict[float, str] = {}
+    for code, word in enumerate(written.categories):
+        one = first.setdefault(float(column.values[np.argmax(written.values == code)]), word)
+        if one != word:
+            same = f"{one!r} and {word!r} are the same number, written in two ways"
+            notes.append(f"Column {column.name!r} is used as words: {same}.")
             break
     return written
 
@@ -417,18 +402,15 @@ def suggested_period(column: Column) -> Period:
     'month'
     """
     rows, counts = int(column.present.sum()), possible_periods(column)
-    several: list[Period] = [
-        period for period, count in counts.items() if 2 <= count <= MAX_TASKS and period != "value"
-    ]
-    long = [period for period in several if PERIODS.index(period) >= PERIODS.index("month")]
-    chosen: Period | None = next((period for period in long if rows >= 20 * counts[period]), None)
-    chosen = chosen or next((period for period in several[::-1] if rows >= 20 * counts[period]), None)
-    if chosen == "month":
-        for shorter in ("week", "day"):
-            if shorter in several and rows > MOST_IN_A_MONTH * counts[chosen]:
-                chosen = shorter
-    if chosen is None:
+    several = [period for period, count in counts.items() if 2 <= count <= MAX_TASKS and period != "value"]
+    full = [period for period in several if rows >= 20 * counts[period]]
+    long = [period for period in full if period in ("month", "quarter", "year")]
+    if not full:
         return several[-1] if several else min(counts, key=PERIODS.index)
+    chosen = long[0] if long else full[-1]
+    for shorter in ("week", "day") if chosen == "month" else ():
+        if shorter in several and rows > MOST_IN_A_MONTH * counts[chosen]:
+            chosen = shorter
     return chosen
 
 
@@ -446,48 +428,39 @@ def _shortened(names: list[str], notes: list[str]) -> list[str]:
 
 def _tasks_by_column(column: Column, rows: Ints, period: Period) -> tuple[Ints, list[str], str]:
     """Return the task of each row, the names of the tasks in order, and the order in words."""
-    values = column.values[rows]
+    values, order = column.values[rows], "in order of time" if column.kind == "date" else "in increasing order"
     if column.kind == "date":
         codes, names = periods_of(values, period)
-        order = "in order of time"
-    elif column.kind == "number":
-        unique, codes = np.unique(values, return_inverse=True)
-        order = "in increasing order"
-        # Names are made only of as many values as can be tasks.
-        names = [plain_number(value) for value in unique[: MAX_TASKS + 1]]
     else:
-        if column.distinct > MAX_LISTED:
-            raise DataError(_too_many(column, column.distinct))
-        unique, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        codes = np.argsort(np.argsort(first))[inverse]
-        names = [column.categories[code] for code in unique[np.argsort(first)]]
+        unique, first, codes = np.unique(values, return_index=True, return_inverse=True)
+        # Names are made only of as many values as can be tasks.
+        names = [plain_number(value) for value in unique[: MAX_TASKS + 1]] if column.kind == "number" else []
+    if column.kind == "category":
         order = "in the order in which they first appear"
+        codes = np.argsort(np.argsort(first))[codes]
+        names = [column.categories[min(code, MAX_LISTED - 1)] for code in unique[np.argsort(first)]]
     if len(names) > MAX_TASKS:
-        raise DataError(_too_many(column, len(names)))
+        group = "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks"
+        raise DataError(
+            f"Column {column.name!r} has {max(column.distinct, len(names)):,} different values; at most {MAX_TASKS:,} "
+            f"tasks are possible: {group}."
+        )
     return codes.astype(np.int64), names, order
-
-
-def _too_many(column: Column, count: int) -> str:
-    advice = (
-        "group the dates by month or year" if column.kind == "date" else "choose another column or make blocks of rows"
-    )
-    return f"Column {column.name!r} has {count:,} different values; at most {MAX_TASKS:,} tasks are possible: {advice}."
 
 
 def _tasks_by_block(block: int | None, n_rows: int) -> tuple[Ints, list[str], str]:
     """Return the same for blocks of rows; rows after the last full block have number -1."""
     if block is None:
         raise DataError("Say how rows become tasks: name a task column, or the number of rows of a block.")
-    if block > n_rows:
-        raise DataError(f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used.")
     count = n_rows // block
-    if count > MAX_TASKS:
+    if not 0 < count <= MAX_TASKS:
         raise DataError(
             f"Blocks of {block:,} rows make {count:,} tasks; at most {MAX_TASKS:,} are possible. Use larger blocks."
+            if count
+            else f"A block of {block:,} rows is longer than the {n_rows:,} rows that can be used."
         )
     numbers = np.arange(n_rows) // block
-    numbers[numbers >= count] = -1
-    return numbers, [""] * count, "in the order of the file"
+    return np.where(numbers < count, numbers, -1), [""] * count, "in the order of the file"
 
 
 def looks_like_identifier(column: Column) -> bool:
@@ -508,55 +481,49 @@ def _column_use(column: Column, rows: Ints, cap: int, wanted: bool) -> tuple[Flo
     """
     values = np.where(column.present[rows], column.values[rows], np.nan).astype(np.float64)
     there = values[~np.isnan(values)]
-    missing = len(rows) - len(there)
-
-    def dropped(why: str) -> tuple[Floats, ColumnUse]:
-        return values, ColumnUse(column.name, "dropped", 0, missing, why)
-
+    missing, use, features, notes, why = len(rows) - len(there), "numbers", 1, list[str](), ""
     if not len(there):
-        return dropped("no values")
-    if not wanted and looks_like_identifier(column):
-        return dropped("it looks like an identifier or free text; `include` learns from it all the same")
-    if column.kind == "category":
-        count = len(np.unique(there))
-        note = f"{count:,} different word{'s' * (count != 1)}"
-        note += f"; {missing:,} missing values count as a word of their own" if missing else ""
-        return values, ColumnUse(column.name, "words", min(count + bool(missing), cap + 1), missing, note)
+        why = "no values"
+    elif not wanted and looks_like_identifier(column):
+        why = "it looks like an identifier or free text; `include` learns from it all the same"
+    elif column.kind == "category":
+        count, use = len(np.unique(there)), "words"
+        features = min(count + bool(missing), cap + 1)
+        notes = [f"{count:,} different word{'s' * (count != 1)}"]
+        notes += [f"{missing:,} missing values count as a word of their own"] if missing else []
     # Always 0 or always 1 is no reason: such a column may be one of words counted, most of which are rare.
-    if (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
-        return dropped("the same value in every row")
-    notes = []
-    if column.kind == "date":
-        values = values / DAY
-        notes = ["days, counted from the first among the training rows of the first task"]
-    if missing:
-        notes.append(f"{missing:,} missing values become the median of the training rows of the first task")
-    return values, ColumnUse(column.name, "date" if column.kind == "date" else "numbers", 1, missing, "; ".join(notes))
+    elif (there == there[0]).all() and (column.kind == "date" or there[0] not in (0.0, 1.0)):
+        why = "the same value in every row"
+    else:
+        if column.kind == "date":
+            values, use = values / DAY, "date"
+            notes = ["days, counted from the first among the training rows of the first task"]
+        if missing:
+            notes.append(f"{missing:,} missing values become the median of the training rows of the first task")
+    if why:
+        return values, ColumnUse(column.name, "dropped", 0, missing, why)
+    return values, ColumnUse(column.name, use, features, missing, "; ".join(notes))
 
 
 def _features(
     columns: list[Column], rows: Ints, wanted: set[str], cap: int
 ) -> tuple[list[Column], Floats, list[ColumnUse]]:
     """Return the columns to learn from, their values in the used rows, and what became of each column."""
-    kept: list[Column] = []
-    values: list[Floats] = []
-    uses: list[ColumnUse] = []
-    total, vary = 0, False
+    kept, values, uses, total = list[Column](), list[Floats](), list[ColumnUse](), 0
     for column in columns:
         cells, use = _column_use(column, rows, cap, column.name in wanted)
         uses.append(use)
         total += use.features
-        if total > MAX_FEATURES or total * len(rows) > MAX_CELLS:
+        if total > min(MAX_FEATURES, MAX_CELLS // len(rows)):
             raise DataError(
-                f"The table gives more than {min(MAX_FEATURES, MAX_CELLS // max(len(rows), 1)):,} features for its "
+                f"The table gives more than {min(MAX_FEATURES, MAX_CELLS // len(rows)):,} features for its "
                 f"{len(rows):,} rows (column {column.name!r} is one too many). Leave columns out, lower the number of "
                 "0/1 columns per category, or use fewer rows."
             )
         if use.use != "dropped":
             kept.append(column)
             values.append(cells)
-            vary |= bool(use.missing) or bool((cells != cells[0]).any())
-    if not vary:
+    if not any(np.isnan(cells).any() or (cells != cells[0]).any() for cells in values):
         reasons = "; ".join(f"{use.name!r}: {use.note}" for use in uses[:5])
         raise DataError(f"No column is left to learn from. {reasons or 'There are only label and task columns'}.")
     return kept, np.stack(values, axis=1), uses

@@ -51,17 +51,25 @@ def tasks_from(
     by : str or int, optional
         Column whose values are the tasks.
     period : {"auto", "value", "day", "week", "month", "quarter", "year"}, optional
-        What makes one task where `by` holds dates; None: "auto".
+        What makes one task where `by` holds dates; None: "auto", months, or what is shorter or longer where they hold
+        many rows or few.
     name : str, optional
         Name of the sequence.
     **options
-        Of a table those of `imrc.datasets.read_table`: `exclude`, `include`, `words`, `threshold`, `max_categories`,
-        `max_missing`, `min_samples`, `newest`, `dayfirst`, `decimal`, `header` and `sheet`.
+        Of a table. `exclude`, `include`: columns not to learn from, and to learn from although they look like
+        identifiers. `words`: columns of numbers or dates whose values are names. `threshold`: makes two classes of a
+        label of numbers, those above it (or above the "median") and the others. `max_categories`: most 0/1 columns made
+        of the words of one column (1 to 200); rarer words share one more. `max_missing`: share of missing values in the
+        first task above which a column of numbers is left out. `min_samples`: tasks with fewer rows are left out.
+        `newest`: so many tasks at the end are kept. `dayfirst`, `decimal` ("." or ","), `header`, `sheet` (name, or
+        number from 1): how a file is read that can be read in two ways; by default as it looks, which is noted.
 
     Returns
     -------
     TaskSequence
-        Of a table with ``info["recipe"]``, which reads the next file or frame in the same way.
+        Of a table with ``info["recipe"]``, which reads the next file or frame in the same way. It holds columns as they
+        were read: NaN where a cell is empty, days for dates, and for words numbers that say which word it is
+        (``categories``). Gaps are filled and words become 0/1 columns with what is learnt from training rows only.
 
     Raises
     ------

@@ -194,8 +194,8 @@ def _parsed(data: bytes, delimiter: str, quote: str, threads: bool = True) -> tu
     bad: list[Any] = []
 
     def invalid(row: Any) -> str:  # noqa: ANN401 - pyarrow's row object
-        bad.append(row) if len(bad) < _MOST_NAMED else None
-        return "skip"
+        bad.append(row)
+        return "skip" if len(bad) < _MOST_NAMED else "error"
 
     try:
         table = arrow_csv.read_csv(
@@ -212,9 +212,10 @@ def _parsed(data: bytes, delimiter: str, quote: str, threads: bool = True) -> tu
             ),
         )
     except pa.ArrowInvalid as error:
-        why = str(error).splitlines()[0][:150]
-        mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
-        raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
+        why, table = str(error).splitlines()[0][:150], None
+        if not bad:
+            mark = "A row is longer than 16 MB. Look for a quotation mark that is not closed"
+            raise DataError(f"The table cannot be read: {mark if 'straddling' in why else why}.") from None
     # Rows that do not fit have numbers in one thread only.
     return _parsed(data, delimiter, quote, threads=False) if bad and threads else (table, bad)
 
@@ -230,7 +231,7 @@ def parse_delimited(data: bytes, delimiter: str, *, quote: str = '"', header_lin
     if line.count(delimiter.encode()) > MAX_COLUMNS:
         raise DataError(f"The first line of the file has more than {MAX_COLUMNS:,} cells; that is too many.")
     (table, bad), mended = _parsed(data, delimiter, quote), 0
-    if bad and all(
+    if 0 < len(bad) < _MOST_NAMED and all(
         row.actual_columns == row.expected_columns + 1 and row.text.rstrip("\r\n ").endswith(delimiter) for row in bad
     ):
         stray, mended = {row.text.strip("\r\n").encode() for row in bad}, len(bad)
