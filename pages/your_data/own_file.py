@@ -13,19 +13,40 @@ import streamlit as st
 
 from imrc import datasets
 from imrc.datasets import Cut, DataError, Table
-from imrc.tables.cut import CATEGORIES
-from imrc.tasks import TaskSequence
 from pages.shell import keeping, state, streamlit_private
 from pages.shell.words import plain
 
 SAMPLE = "pumps.csv"
-_READINGS: dict[str, tuple[str, dict[Any, str]]] = {
-    "dayfirst": ("Dates such as 1/2/2020", {True: "day first", False: "month first"}),
-    "decimal": ("Decimals stand after", {".": "a point", ",": "a comma"}),
-    "header": ("The first row holds", {True: "names of columns", False: "data"}),
-    "sheet": ("Sheet", {}),
+_WIDGETS = {
+    "own_read_dayfirst": ("Dates such as 1/2/2020", "The notes below say which way was taken and why."),
+    "own_read_decimal": ("Decimals follow", "The notes below say which way was taken and why."),
+    "own_read_header": ("The first row holds", "The notes below say which way was taken and why."),
+    "own_read_sheet": ("Sheet", "The first sheet with a table is read."),
+    "own_label": ("Label: what is to be predicted", "A column with 2 to 50 different values, or of measured numbers."),
+    "own_how": ("Tasks", "Rows with the same value belong together, or so many rows in the order of the file."),
+    "own_block": ("Rows per task", "In the order of the file; a shorter rest is left out."),
+    "own_task": (
+        "Task column",
+        "Dates and numbers are put in order; words come in the order in which they first appear.",
+    ),
+    "own_period_": (
+        "One task per",
+        "Rows of the same period belong to one task. In brackets: how many tasks that gives.",
+    ),
+    "own_exclude": ("Columns not to learn from", "Identifiers, and whatever is known only after the label."),
+    "own_words": (
+        "Numbers that are names",
+        "Numbers that only tell things apart, such as those of shops: used as words.",
+    ),
+    "own_n_": ("Training samples a task (n)", "As many as the smallest task gives."),
+    "own_all": ("Tasks", "Many tasks take long. Longer tasks, for example months in place of weeks, are fewer."),
 }
-"""Controls for what can be read in two ways: their label, and what their values are called."""
+"""Label and help of each widget."""
+_SHOWN = {
+    **{"dayfirst": {True: "day first", False: "month first"}, "decimal": {".": "a point", ",": "a comma"}},
+    **{"header": {True: "names of columns", False: "data"}, "sheet": {}},
+}
+"""What the readings of a file are called."""
 
 
 def _or_error(make: Callable[[], Any]) -> Any:  # noqa: ANN401
@@ -76,15 +97,13 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         return table, {}
     row = st.container(horizontal=True)
     for name, values in table.choices.items():
-        label, words = _READINGS[name]
+        words = _SHOWN[name]
         value = _kept(
             row.selectbox,
-            label,
+            f"own_read_{name}",
             sorted(values, key=str),
-            key=f"own_read_{name}",
             usual=values[0],
-            format_func=lambda value, words=words: words.get(value, str(value)),  # type: ignore[misc]
-            help="The file can be read in both ways; the notes below say which was taken and why.",
+            format_func=lambda value, words=words: words.get(value, str(value)),
         )
         if value != values[0]:
             chosen[name] = value
@@ -92,17 +111,17 @@ def readings(table: Table) -> tuple[Table, dict[str, Any]]:
         other = _shown(_or_error(lambda: _read(content, visit.own_file, **chosen)))
         if other is None:
             return table, {}
-        table = other
-        visit.own_table, visit.own_cut = (visit.own_table[0], table), None
+        visit.own_table, visit.own_cut, table = (visit.own_table[0], other), None, other
         visit.own_choices = {"content": content, "reading": chosen}
     return table, chosen
 
 
-def _kept(draw: Callable[..., Any], label: str, *options: Any, key: str, usual: Any, **more: Any) -> Any:  # noqa: ANN401
+def _kept(draw: Callable[..., Any], key: str, *options: Any, usual: Any, part: object = "", **more: Any) -> Any:  # noqa: ANN401
     """Draw a widget that holds what was chosen before another page was opened, or what is usual; return its value.
 
-    What is no longer among the columns to choose from is forgotten.
+    What is no longer among the columns to choose from is forgotten; each `part` has a value of its own.
     """
+    (label, note), key = _WIDGETS[key], f"{key}{part}"
     chosen = state.visit().own_choices
     value = st.session_state[key] if key in st.session_state else chosen.get(key, usual)
     if draw.__name__ in ("selectbox", "multiselect"):
@@ -110,7 +129,7 @@ def _kept(draw: Callable[..., Any], label: str, *options: Any, key: str, usual: 
         value = there if isinstance(value, list) else there[0] if there else usual
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
-    chosen[key] = draw(label, *options, key=key, **more)
+    chosen[key] = draw(label, *options, key=key, help=note, **more)
     return chosen[key]
 
 
@@ -121,8 +140,7 @@ def choose() -> Table | None:
     uploaded = st.file_uploader(
         "A table: CSV, TSV, Excel, Parquet or ARFF, also packed (zip, gzip)",
         key="own_upload",
-        help=f"{datasets.LIMITS_IN_WORDS} It stays in the memory of your session and is never written to disk or shown "
-        "to anyone else.",
+        help=f"{datasets.LIMITS_IN_WORDS} It stays in your session's memory: never on disk, never shown to others.",
     )
     if st.button("Try a sample file: made-up readings of pumps", icon=":material/science:", key="own_sample"):
         visit.own_file = SAMPLE
@@ -176,28 +194,12 @@ def use(table: Table, cut: Cut, options: dict[str, Any], n: int) -> None:
 
 def _label(table: Table, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the label; return its options of `cut_table`, with None for a label not chosen."""
-    label = _kept(
-        st.selectbox,
-        "Label: what is to be predicted",
-        list(table.names),
-        key="own_label",
-        usual=suggested,
-        index=None,
-        help="A column with 2 to 50 different values, or one of numbers, cut into those above and below its median.",
-    )
+    label = _kept(st.selectbox, "own_label", list(table.names), usual=suggested, index=None)
     column = None if label is None else table.column(label)
-    if column is None or column.kind != "number" or column.distinct < 3:
+    if column is None or column.kind != "number" or column.distinct <= datasets.MAX_CLASSES:
         return {"label": label}
-    classes = _kept(
-        st.radio,
-        f"Classes of {plain(label)}",
-        ["every value", "above or below the median"],
-        key=f"own_classes_{table.names.index(label)}",
-        usual="above or below the median" if column.distinct > datasets.MAX_CLASSES else "every value",
-        horizontal=True,
-        help="Numbers that were measured make two classes: those above their median in the whole file, and the others.",
-    )
-    return {"label": label, **({"threshold": "median"} if classes != "every value" else {})}
+    st.caption("Numbers that were measured make two classes: those above their median, and the others.")
+    return {"label": label, "threshold": "median"}
 
 
 def options(table: Table) -> dict[str, Any] | None:
@@ -206,54 +208,31 @@ def options(table: Table) -> dict[str, Any] | None:
     left, right = st.columns(2)
     with left:
         label = _label(table, suggested.label)
-        how = _kept(
-            st.radio,
-            "Tasks",
-            ["column", "blocks"],
-            key="own_how",
-            usual="column" if suggested.task else "blocks",
-            horizontal=True,
-            format_func={"column": "By a column", "blocks": "Blocks of rows"}.get,
-            help="Rows with the same value belong together, or so many rows in the order of the file.",
-        )
+        usual, shown = "column" if suggested.task else "blocks", {"column": "By a column", "blocks": "Blocks of rows"}
+        how = _kept(st.radio, "own_how", list(shown), usual=usual, horizontal=True, format_func=shown.get)
     with right:
-        tasks = _block(table, suggested) if how == "blocks" else _task(table, label["label"], suggested)
+        if how == "column":
+            tasks = _task(table, label["label"], suggested.task)
+        else:
+            usual = max(2, min(suggested.block, table.n_rows))
+            tasks = {"block": _kept(st.number_input, "own_block", 2, max(2, table.n_rows), usual=usual)}
     if label["label"] is None or not tasks:
         st.info("Choose the column that is to be predicted, and what makes a task.")
         return None
     return {**label, **tasks, **_details(table, {label["label"], tasks.get("task")})}
 
 
-def _block(table: Table, suggested: datasets.Suggestion) -> dict[str, Any]:
-    usual, bounds = max(2, min(suggested.block, table.n_rows)), (2, max(2, table.n_rows))
-    note = "So many rows, in the order of the file, make one task; a shorter rest is left out."
-    return {"block": _kept(st.number_input, "Rows per task", *bounds, key="own_block", usual=usual, help=note)}
-
-
-def _task(table: Table, label: str | None, suggested: datasets.Suggestion) -> dict[str, Any]:
+def _task(table: Table, label: str | None, suggested: str | None) -> dict[str, Any]:
     """Draw the choice of the task column; return its options of `cut_table`, none if it is not chosen."""
     possible = [name for name in table.names if name != label]
-    task = _kept(
-        st.selectbox,
-        "Task column",
-        possible,
-        key="own_task",
-        usual=suggested.task if suggested.task in possible else None,
-        index=None,
-        help="Dates and numbers are put in order; words come in the order in which they first appear.",
-    )
+    usual = suggested if suggested in possible else None
+    task = _kept(st.selectbox, "own_task", possible, usual=usual, index=None)
     if task is None or table.column(task).kind != "date":
         return {} if task is None else {"task": task}
-    counts = datasets.possible_periods(table.column(task))
-    period = _kept(
-        st.selectbox,
-        "One task per",
-        list(counts),
-        key=f"own_period_{table.names.index(task)}",
-        usual=datasets.suggested_period(table.column(task)),
-        format_func=lambda name: f"{'different moment' if name == 'value' else name} ({counts[name]:,})",
-        help="Rows whose dates fall into the same period belong to one task. In brackets: how many tasks that gives.",
-    )
+    counts, usual = datasets.possible_periods(table.column(task)), datasets.suggested_period(table.column(task))
+    shown = {name: f"{'different moment' if name == 'value' else name} ({count:,})" for name, count in counts.items()}
+    place = table.names.index(task)
+    period = _kept(st.selectbox, "own_period_", list(counts), usual=usual, part=place, format_func=shown.get)
     return {"task": task, "period": period}
 
 
@@ -263,26 +242,9 @@ def _details(table: Table, taken: set[str | None]) -> dict[str, Any]:
     off = [name for name in free if datasets.looks_like_identifier(table.column(name))]
     with st.expander("Roles of the other columns", icon=":material/tune:"):
         left, right = st.columns(2)
-        exclude = _kept(
-            left.multiselect,
-            "Columns not to learn from",
-            free,
-            key="own_exclude",
-            usual=off,
-            help="Identifiers, unless you take them from this list, and whatever is known only after the label.",
-        )
-        words = _kept(
-            right.multiselect,
-            "Numbers that are names",
-            figures,
-            key="own_words",
-            usual=[],
-            help="Columns whose numbers only tell things apart, such as numbers of shops: used as words.",
-        )
-        note = "The most frequent values of a category get a 0/1 column each; the others share one."
-        name, most = "0/1 columns per category, at most", TaskSequence.max_categories
-        most = _kept(left.number_input, name, *CATEGORIES, key="own_most", usual=most, help=note)
-    chosen: dict[str, Any] = {"exclude": tuple(name for name in exclude if name not in off), "max_categories": most}
+        exclude = _kept(left.multiselect, "own_exclude", free, usual=off)
+        words = _kept(right.multiselect, "own_words", figures, usual=[])
+    chosen: dict[str, Any] = {"exclude": tuple(name for name in exclude if name not in off)}
     chosen |= {"include": tuple(back)} if (back := [name for name in off if name not in exclude]) else {}
     chosen |= {"words": tuple(words)} if words else {}
     everything = st.session_state.get("own_all", state.visit().own_choices.get("own_all")) == "all"
@@ -293,17 +255,9 @@ def first_look(cut: Cut, limit: int) -> int:
     """Draw how many samples the first look at the file takes, and which tasks if there are many; return n."""
     wanted, left_out = str(state.visit().own_wanted.get("n", "")), [why for why, _ in cut.dropped if "newest" in why]
     left, right = st.columns(2)
-    n = int(
-        _kept(
-            left.number_input,
-            "Training samples a task (n)",
-            1,
-            max(1, limit),
-            key=f"own_n_{limit}",  # another cut has other limits
-            usual=max(1, min(int(wanted) or limit, limit) if wanted.isdecimal() else limit),
-            help="As many as the smallest task gives.",
-        )
-    )
+    usual = max(1, min(int(wanted) or limit, limit) if wanted.isdecimal() else limit)
+    # Another cut has other limits.
+    n = int(_kept(left.number_input, "own_n_", 1, max(1, limit), usual=usual, part=limit))
     sizes = cut.sequence.sizes
     smallest = int(sizes.argmin())
     left.caption(
@@ -311,14 +265,6 @@ def first_look(cut: Cut, limit: int) -> int:
         f"of which {sizes[smallest] - limit:,} are kept for testing."
     )
     if left_out or len(cut.sequence) > state.OWN_TASKS:
-        _kept(
-            right.radio,
-            "Tasks",
-            ["newest", "all"],
-            key="own_all",
-            usual="newest",
-            horizontal=True,
-            format_func={"newest": f"Newest {state.OWN_TASKS}", "all": "All tasks"}.get,
-            help="Many tasks take long. Longer tasks, for example months in place of weeks, are fewer.",
-        )
+        shown = {"newest": f"Newest {state.OWN_TASKS}", "all": "All tasks"}
+        _kept(right.radio, "own_all", list(shown), usual="newest", horizontal=True, format_func=shown.get)
     return n

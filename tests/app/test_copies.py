@@ -77,7 +77,7 @@ def test_copies_of_a_published_dataset(app, capsys, real_data):
 def test_copies_of_a_file_of_ones_own(app, capsys, tmp_path, monkeypatch):
     test = app(**SMALL).switch_page("pages/your_data/page.py").run()
     test.button(key="own_sample").click().run()
-    test.number_input(key="own_most").set_value(2).run()
+    test.multiselect(key="own_exclude").set_value(["flow"]).run()
     test.button(key="own_use").click().run()
     assert not test.exception
     test = test.switch_page("pages/result/page.py").run()
