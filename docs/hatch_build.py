@@ -19,8 +19,8 @@ class Readme(MetadataHookInterface):
         version = re.search(r'__version__ = "(.*)"', (root / "imrc" / "__init__.py").read_text(encoding="utf-8"))[1]
         source = metadata["urls"]["Source"]
         text = (root / "README.md").read_text(encoding="utf-8")
-        text = re.sub(r"(?<=[^!]\]\()(?!https?:|#)", f"{source}/blob/v{version}/", text)
-        text = re.sub(r'(?<=src=")(?!https?:)|(?<=srcset=")(?!https?:)', f"{source}/raw/v{version}/", text)
+        text = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\1{source}/raw/v{version}/", text)
+        text = re.sub(r"((?<!!)\[[^\]]*\]\()(?!https?:)", rf"\1{source}/blob/v{version}/", text)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 

@@ -63,9 +63,11 @@ def test_a_run_works_from_the_archive(unpacked, tmp_path):
     assert "identical: 3 tasks" in ran.stdout.decode()
 
 
-def test_the_version_stands_once(unpacked):
+def test_the_version_is_in_one_place_and_links_work_anywhere(unpacked):
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
-    assert f"\nVersion: {imrc.__version__}\n" in metadata.read_text(encoding="utf-8")
+    text = metadata.read_text(encoding="utf-8")
+    assert f"\nVersion: {imrc.__version__}\n" in text
+    assert re.findall(r"\]\((?!https?:)\S*\)", text) == []  # the package's page has no files beside it
     assert f"\nversion: {imrc.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
