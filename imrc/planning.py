@@ -263,7 +263,7 @@ def way_sentence(plan: Plan, way: Way) -> str:
 
     >>> plan = make_plan(Rate.guess(0.1), 10, 20, 3, ess=12, of="next")
     >>> print(way_sentence(plan, plan.ways[0]))
-    Impossible: the task to come is never worth 1 / ρ = 10 samples: the change blurs what the past says.
+    Not reachable: the task to come is never worth 1 / ρ = 10 samples: the change blurs the past.
     """
     if way.value is not None:
         s = "s" * (way.value != 1)
@@ -272,13 +272,13 @@ def way_sentence(plan: Plan, way: Way) -> str:
         return f"{way.value:,} {unit}{f' ({low} to {high})' if low != high else ''}."
     if way.vary == "k" and plan.wish is not None and plan.wish < way.ceiling:
         return f"More than {MOST_TASKS:,} tasks."
-    later = "backward steps bring what later tasks say, and there is no later one yet"
+    later = "backward steps need later tasks, and there is none yet"
     why = {
-        "n": f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs what the past says",
-        "k": f"with {plan.n} samples a task, more tasks never lead to more than {way.ceiling:,.1f}",
+        "n": f"the task to come is never worth 1 / ρ = {way.ceiling:,.3g} samples: the change blurs the past",
+        "k": f"with {plan.n} samples a task the limit is {way.ceiling:,.1f}, however many tasks there are",
         "b": f"with all tasks that come later a task is worth {way.ceiling:,.1f}" if plan.of == "mean" else later,
     }[way.vary]
-    return f"Impossible: {why}."
+    return f"Not reachable: {why}."
 
 
 def advice(plan: Plan) -> str:

@@ -68,9 +68,9 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
 
     >>> made = {"rule": ["single"] * 2 + ["forward_backward"] * 2, "x": [10, 40] * 2, "value": [0.4, 0.3, 0.3, 0.2]}
     >>> budget_sentence(pd.DataFrame(made), 10)
-    'To reach an error of .300: **40 labels** a task alone, **10** with forward and backward learning.'
+    'Error .300 needs **40 labels** a task alone, **10** with forward and backward learning.'
     >>> budget_sentence(pd.DataFrame(made), 40)
-    'To reach an error of .200: **more than 40 labels** a task alone, **40** with forward and backward learning.'
+    'Error .200 needs **more than 40 labels** a task alone, **40** with forward and backward learning.'
     """
     main = str(table["rule"].iloc[-1])
     error = float(table.loc[(table["rule"] == main) & (table["x"] == n), "value"].iloc[0])
@@ -79,7 +79,7 @@ def budget_sentence(table: pd.DataFrame, n: int) -> str:
     if not math.isnan(alone) and alone <= table["x"].min() < n:
         labels += " or fewer"
     learning = f"{RULES[main].lower()} learning"
-    return f"To reach an error of {decimal(error)}: **{labels} labels** a task alone, **{n}** with {learning}."
+    return f"Error {decimal(error)} needs **{labels} labels** a task alone, **{n}** with {learning}."
 
 
 _DRAWS = 400

@@ -86,12 +86,11 @@ def borrowing_note(worth: EffectiveSamples) -> str:
     """State how large a part the past has; empty if it is used throughout.
 
     >>> borrowing_note(EffectiveSamples(12.0, 11.0, 13.0, 10.0, borrowing=0.25))
-    'Averaged over the steps, learning with other tasks has a weight of 25 %, learning from own samples alone 75 %.'
+    'On average over the steps, rules that borrow from other tasks have 25 % of the weight.'
     """
     if worth.borrowing >= 1:
         return ""
     if worth.borrowing <= 0:
         return "Borrowing was switched off in every step; tasks count with their own samples."
     share = min(max(round(100 * worth.borrowing), 1), 99)  # never rounded to none or to all
-    alone = f"learning from own samples alone {100 - share} %"
-    return f"Averaged over the steps, learning with other tasks has a weight of {share} %, {alone}."
+    return f"On average over the steps, rules that borrow from other tasks have {share} % of the weight."

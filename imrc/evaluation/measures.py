@@ -91,13 +91,13 @@ MEASURES: dict[MeasureName, Measure] = {
         "Log loss",
         "minus the mean logarithm of the probability given to the right class",
         _GOOD,
-        f"Probabilities below one in {1 / LEAST_PROBABILITY:,.0f} count as that.",
+        f"Probabilities below one in {1 / LEAST_PROBABILITY:,.0f} are raised to that.",
     ),
     "calibration": Measure(
         "Calibration error",
         f"mean over {BINS} bins of |mean probability of the answer - share of right answers|, weighted by samples",
         _NAEINI,
-        "0: its probabilities can be taken at their word. Chance alone makes it positive, the more the fewer samples.",
+        "0: perfectly calibrated. Even a well calibrated rule scores above 0, most of all on few samples.",
     ),
 }
 """The measures, in the order in which tables show them."""

@@ -138,10 +138,10 @@ def blocks_sentence(table: pd.DataFrame, present: int) -> str:
         said = f"**The block size makes no clear difference** ({error} with {best:,} rows)."
     elif present in as_good and len(as_good) > 1:
         now = f"error {decimal(main.loc[present, 'value'])} forward and backward"
-        least = "" if best == present else f"; least: {decimal(main.loc[best, 'value'])} with {best:,}"
-        said = f"**The present blocks of {present:,} rows are as good as any** ({now}{least})."
+        least = "" if best == present else f"; the lowest, {decimal(main.loc[best, 'value'])}, with {best:,}"
+        said = f"**Blocks of {present:,} rows are fine: no other size is clearly better** ({now}{least})."
     elif best == present:
-        said = f"**The present blocks of {present:,} rows are best** ({error})."
+        said = f"**Blocks of {present:,} rows are best** ({error})."
     else:
         said = f"**Blocks of {best:,} rows have the fewest errors** ({error})."
     verdicts = {title: [f"{size:,}" for size in part.index] for title, part in main.groupby("title", sort=False)}

@@ -210,7 +210,7 @@ def reliability_table(result: RunResult) -> pd.DataFrame:
 def reliability_chart(table: pd.DataFrame) -> go.Figure:
     """Return accuracy against confidence, per rule, with the line on which probabilities can be taken at their word."""
     traces = Traces()
-    traces.straight([0.0, 1.0], [0.0, 1.0], "as sure as right", width=1, dash=None)
+    traces.straight([0.0, 1.0], [0.0, 1.0], "perfectly calibrated", width=1, dash=None)
     for rule, part in table.groupby("rule", sort=False):
         x, y, half = (part[column].to_numpy() for column in ("confidence", "accuracy", "half"))
         if np.isfinite(half).all() and len(part) > 1:
@@ -236,6 +236,6 @@ def reliability_chart(table: pd.DataFrame) -> go.Figure:
         axis("probability of the answer given", **decimals([*table["confidence"], 1.0])),
         axis("share of right answers", **decimals(ends.clip(0.0, 1.0))),
         title="Can its probabilities be believed?",
-        subtitle="below the line: too sure",
+        subtitle="below the line: overconfident",
         height=380,
     )

@@ -96,8 +96,8 @@ class Cut:
         if counts.max() > NEARLY_ALL * counts.sum():
             share = counts.max() / counts.sum()
             sentences.append(
-                f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: who always answers that is "
-                f"wrong in {1 - share:.1%} only. Look at the balanced error."
+                f"{share:.1%} of the rows are of class {names[int(counts.argmax())]!r}: always answering that is "
+                f"wrong in just {1 - share:.1%} of rows, so judge by the balanced error."
             )
         once = [repr(names[c]) for c in np.flatnonzero(counts == 1)] if len(counts) > 2 else []
         sentences += _in_list("Classes with one row only, which may be no class but a line that is no row", once)
@@ -109,9 +109,9 @@ class Cut:
         sentences += self.warnings()
         # The schema, what a column is, comes from the whole file; everything learnt from values does not.
         sentences.append(
-            "Whether a column holds numbers, dates or words, and which labels there are, is taken from the whole "
-            "file. Everything else that is learnt about columns comes from the training rows of the first task "
-            "only, the ones not kept for testing. A column of numbers that never changes there, unless it is "
+            "Whether a column holds numbers, dates or words, and which labels there are, is decided from the whole "
+            "file. Scaling, fill-in values and words come from the training rows of the first task "
+            "only, not from rows kept for testing. A column of numbers that never changes there, unless it is "
             f"always 0 or 1, or is more than {self.sequence.max_missing:.0%} empty there, is left out."
         )
         sentences += _in_list(
@@ -119,8 +119,8 @@ class Cut:
             [f"{use.name!r} ({use.missing:,} cells)" for use in self.columns if use.missing and "median" in use.note],
         )
         sentences += _in_list(
-            f"Words that occur at least {LEAST_FREQUENT} times there get a 0/1 column each, at most "
-            f"{self.sequence.max_categories} of a column; its rarer words share one more, with those first met later",
+            f"Each column of words becomes up to {self.sequence.max_categories} columns of 0 and 1, one for each word "
+            f"that occurs at least {LEAST_FREQUENT} times there. Rarer and new words share one more",
             [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "words"],
         )
         gone = [f"{use.name!r} ({use.note})" for use in self.columns if use.use == "dropped"]

@@ -157,7 +157,7 @@ def decode(data: bytes) -> tuple[bytes, str, list[str]]:
             word = re.search(r"[^\W\d_]*[^\x00-\x7f][^\W\d_]*", data[: 1 << 18].decode(errors="ignore"))
             example = f", for example {word[0][:30]!r}" if word else ""
             notes.append(
-                "The file is not UTF-8 and does not say how its letters are written; they were read as Windows-1252"
+                "The file is not UTF-8 and does not declare its text encoding; it was read as Windows-1252"
                 f"{example}. If they look wrong, save it again as UTF-8."
             )
     if b"\0" in data:

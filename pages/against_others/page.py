@@ -1,4 +1,4 @@
-"""Compare: IMRC, seven published methods and trivial references on the same draws."""
+"""Compare: IMRC, seven published methods and simple baselines on the same draws."""
 
 import streamlit as st
 
@@ -33,7 +33,7 @@ names = chosen.multiselect(
     format_func=method_title,
     key="compare_methods",
     bind="query-params",
-    help="Published methods and trivial references, with named sets of hyper-parameters in brackets. IMRC is always "
+    help="Published methods and simple baselines, with named sets of hyper-parameters in brackets. IMRC is always "
     "there. All see the same training and test samples in the same representation.",
 )
 links.start_anew(settings.scenario, compare_kind=comparison.kind_of(settings))

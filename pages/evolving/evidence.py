@@ -82,7 +82,7 @@ def ask(result: Assessment, of: Hashable) -> bool:
 
 def path(result: Assessment, settings: RunSettings) -> None:
     """Show the five questions that lead to the verdict, with their answers and where these would turn."""
-    rows = ["| | Question | Answer | Evidence | Would turn at |", "|---|---|---|---|---|"]
+    rows = ["| | Question | Answer | Evidence | Threshold |", "|---|---|---|---|---|"]
     for number, asked in enumerate(words.questions(result, settings.n), start=1):
         rows.append(f"| {number} | {asked.text} | **{asked.answer}** | {asked.evidence} | {asked.turns_at} |")
     st.markdown("\n".join(rows))
@@ -119,7 +119,7 @@ def reliability(result: Assessment) -> None:
     with st.expander("All numbers", icon=":material/table:"):
         st.markdown(
             "Only how tasks follow each other differs between the kinds. Each sequence is judged by the same tests and "
-            "models as yours; intervals are 95 % (Wilson). A kind that is seldom recognised cannot be excluded because "
+            "models as yours; intervals are 95 % (Wilson). A kind that is rarely recognised cannot be excluded because "
             "the verdict does not name it."
         )
         st.dataframe(power_rows(table), hide_index=True)

@@ -143,5 +143,5 @@ def _drop(head: imrc.TaskSequence, settings: RunSettings) -> None:
     charts.show(without_chart, found, task - 1, head.labels, name="what-if-drop", alt=alt)
     st.caption(
         "Error of each task at the last step, learnt from and tested on the same rows with and without it. Single "
-        "intervals: among 20 tasks about one leaves out 0 by chance."
+        "intervals: among 20 tasks about one excludes 0 by chance."
     )

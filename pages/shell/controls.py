@@ -1,4 +1,4 @@
-"""Controls whose value stands in the link of a page, under their key."""
+"""Controls whose value is part of the link of a page, under their key."""
 
 from __future__ import annotations
 

@@ -30,5 +30,5 @@ def routes() -> list[BaseRoute]:
 
 
 def with_inline_scripts() -> list[Path]:
-    """Return pages whose scripts stand in them; those of all other pages are among these."""
+    """Return pages with scripts in them; those of all other pages are among these."""
     return [_ARTICLE, *([_SITE / "index.html"] if _IS_BUILT else [])]

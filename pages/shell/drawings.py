@@ -17,7 +17,7 @@ from pages.shell.keeping import Store, kept
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart ready to be sent: what stands above it, what it shows in words, and its size in bytes, nearly.
+    """A chart ready to be sent: its title, what it shows in words, and its size in bytes, nearly.
 
     The figure has no title. One object serves all visitors: it is only read.
     """

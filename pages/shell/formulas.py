@@ -62,8 +62,8 @@ FORMULAS: dict[str, Formula] = {
             r"c = M(\kappa+1)\sqrt{2\log(2m/\delta)}",
         ),
         "With probability $1-\\delta$. $R_j^\\infty$, $\\mu_j^\\infty$: minimax risk and rule for exactly known mean "
-        "vectors; here the averages over all samples of the task stand in. $M$: bound of the features. $m$: number of "
-        "components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1 and at most "
+        "vectors; here the averages over all samples of the task replace them. $M$: bound of the features. $m$: number "
+        "of components. $\\kappa$: sub-Gaussian parameters over the standard deviations used, at least 1 and at most "
         "$\\max(M/\\min\\sigma,\\, 2M/\\min d)$ (remark after Theorem 1). "
         "$n_j^{\\text{eff}}$: $n$, $n_j^{\\rightharpoonup}$ or $n_j^{\\rightleftharpoons k}$.",
     ),

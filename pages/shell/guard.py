@@ -32,7 +32,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names in a
 
 
 def _inline_scripts() -> str:
-    """Return the checksums, as a policy names them, of the scripts that stand in Streamlit's page and in our own."""
+    """Return the checksums, as a policy names them, of the scripts inside Streamlit's page and our own."""
     pages = [Path(st.__file__).with_name("static") / "index.html", *documentation.with_inline_scripts()]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     sums = (hashlib.sha256(script.encode()).digest() for script in re.findall(r"(?s)<script>(.*?)</script>", text))

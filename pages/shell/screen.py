@@ -1,4 +1,4 @@
-"""How wide the visitor's page is: panels of a chart stand below each other on phones."""
+"""How wide the visitor's page is: panels of a chart are below each other on phones."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pages.shell.choice import OWN, PRESET_TITLES, Choice
 from pages.shell.words import plain
 
 _HALF_PX = 122
-"""Two numbers stand beside each other, also on a phone."""
+"""Two numbers side by side, also on a phone."""
 _GROUPS = {"built in": "Built in", "synthetic": "Synthetic", "from the paper": "Paper", "other real data": "Real"}
 _STEPS = {"frequencies": 10, "sigma2": 1.0}
 
@@ -71,8 +71,8 @@ def _dataset(visit: state.Visit) -> None:
         key="dataset",
         format_func=title,
         on_change=state.dataset_changed,
-        help="Built-in sequences need no network. Synthetic ones have a known truth. Those of the paper and other real "
-        "data are read from files on this computer; those marked ⤓ must be downloaded first.",
+        help="Built-in sequences need no network. Synthetic ones have a known truth. Datasets of the paper and other "
+        "real data are files on this computer. Download datasets marked ⤓ first.",
     )
 
 

@@ -86,7 +86,7 @@ class Visit:
         return self.listed_datasets() & {*data.here(), OWN}
 
     def listed_datasets(self) -> set[str]:
-        """Names in the list, also of data sets that are not on this computer."""
+        """Names in the list, also of datasets that are not on this computer."""
         return {*datasets.names(), *([] if self.own_sequence is None else [OWN])}
 
     def sequence_for(self, choice: Choice) -> imrc.TaskSequence:

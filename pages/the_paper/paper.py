@@ -83,8 +83,8 @@ def errors() -> None:
         alt=f"Our errors and, in brackets, the printed ones for n = {n}. {cells.agreement(table)}",
     )
     st.caption(
-        "Ours above, printed below in brackets; green: ours is lower, brown: higher, and for a compared method both "
-        "mean that our result differs from the printed one; in grey without colour: not measured here. "
+        "Ours above, printed below in brackets; green: ours is lower, brown: higher. For rival methods, "
+        "colour only marks a difference, not a win. Grey: not measured here. "
         f"{cells.agreement(table)} {cells.backward_sentence(error)} {UNTUNED}"
     )
     made_by("errors", f"imrc table --n {n} --methods all --preset paper recommended --error {error}")
@@ -181,7 +181,7 @@ def times() -> None:
         "on a busy machine, so rather too long. Printed: mean running time on another machine with other programs. "
         "Read the order of magnitude, and how a row grows with b. The last row is the mean over datasets: ours over "
         "those measured with the method (pointing at a cell says how many), printed over all twelve, at n = 10 only; "
-        "IMRC's stands below b = 3. For GEM .238 s are printed, and the mean of its printed column is .147 s."
+        "IMRC's is in the column b = 3. For GEM .238 s are printed, and the mean of its printed column is .147 s."
     )
     made_by("settings", f"imrc table --kind time --n {n} --methods published")
     _numbers(table, f"paper-times-n{n}", milliseconds=True)
@@ -229,8 +229,8 @@ def algorithm() -> None:
     with left:
         charts.show(flow_diagram, name="paper-flow", alt=f"Flow diagram. {flow_in_words()}", select=True)
         st.caption(
-            "Green: forward and backward; orange: forward; grey: single task and what is given. A box also takes what "
-            "stands above it in its column. On the left *j* goes from *k* − 1 down to *k* − *b*."
+            "Green: forward and backward; orange: forward; grey: single task and what is given. A box also takes the "
+            "box above it in its column. On the left *j* goes from *k* − 1 down to *k* − *b*."
         )
     with right:
         chosen = st.selectbox(

@@ -119,7 +119,7 @@ st.markdown("### What would more samples, tasks or steps back be worth?")
 if controls.toggle(
     "Plan",
     "plan",
-    "What other n, k and b are worth at this rate of change or another one, and which of them a wish takes.",
+    "What other n, k and b are worth at this rate of change or another one, and what a target would take.",
 ):
     planning.plan(run, result)
 

@@ -157,7 +157,7 @@ def choose() -> Table | None:
 
 
 def first_rows(table: Table) -> None:
-    """Show the first rows as they stand in the file, and as they were read."""
+    """Show the first rows as the file has them, and as they were read."""
     before, after = st.tabs(["As in the file", "As read"])
     before.dataframe(pd.DataFrame(table.preview, columns=list(table.names)), hide_index=True)
     after.dataframe(pd.DataFrame(table.as_read(), columns=list(table.names)), hide_index=True)

@@ -8,7 +8,7 @@ from pages.shell import charts, state
 from pages.shell.words import plain
 from pages.your_data import own_file
 
-st.markdown("# Use your own table: choose what is to be predicted and what makes a task")
+st.markdown("# Use your own table: pick the column to predict and how rows form tasks")
 visit = state.visit()
 if visit.own_wanted and visit.own_sequence is None:
     st.info(

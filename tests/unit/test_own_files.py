@@ -223,7 +223,7 @@ def test_what_is_left_out_is_said_beside_every_output(tmp_path, capsys):
             assert main([command, str(path), "--label", "3", "--block", "40", *few]) == 0
             said = capsys.readouterr().err
             assert "10 rows left out: rows left over after the last full block." in said
-            assert "of the rows are of class 'no': who always answers that is wrong in" in said
+            assert "of the rows are of class 'no': always answering that is wrong in just" in said
             assert ("cannot hold all 2 classes" in said) == (command == "run")
 
 

@@ -74,8 +74,8 @@ def test_the_next_task_has_a_ceiling_and_it_is_named():
     assert by_n.value is by_k.value is by_b.value is None
     assert by_n.low == needed(10, "n", 10, 20, 3, 0.05, "next")
     assert "never worth 1 / ρ = 10 samples" in way_sentence(plan, by_n)
-    assert "more tasks never lead to more than 6.2" in way_sentence(plan, by_k)
-    assert "no later one yet" in way_sentence(plan, by_b)
+    assert "the limit is 6.2, however many tasks there are" in way_sentence(plan, by_k)
+    assert "there is none yet" in way_sentence(plan, by_b)
     assert advice(plan).startswith("10 samples are impossible: the task to come is never worth 10;")
 
 
