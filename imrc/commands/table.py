@@ -48,10 +48,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, "preset", default=["paper"], said="paper", nargs="+")
     said = "released; with --methods average, as on page Against others"
     add_choice(parser, "--error", SCORE_KINDS, "which error", said=said)
+    rest = parser.add_argument_group("settings")
     for name in ("b", "W", "seed"):
-        add_setting(parser, name)
+        add_setting(rest, name)
     add_setting(parser, "k", default=None, said="all")
-    add_setting(parser, "features", default="paper")
+    add_setting(rest, "features", default="paper")
     add_setting(parser, "repetitions", said=f"{SETTINGS['repetitions'].default}; the paper has 50")
 
 

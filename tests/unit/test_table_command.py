@@ -13,7 +13,6 @@ from imrc.cli import main
 from imrc.evaluation import RunSettings, evaluate
 from imrc.evaluation.comparison import UNTUNED, comparison_table, run_methods, score_table
 from imrc.paper import measure
-from imrc.paper.printed import printed_datasets, printed_error_of, printed_errors, printed_seconds
 
 SMALL = ["table", "--datasets", "random_walk", "-k", "5", "--n", "8", "--repetitions", "5", "--features", "automatic"]
 pytestmark = pytest.mark.slow
@@ -138,17 +137,3 @@ def test_long_methods_are_announced_after_their_first_task(capsys, monkeypatch):
     error = capsys.readouterr().err
     assert "random_walk, n = 8: IMRC (paper) takes about 1 min, 5 times its first task." in error
     assert error.count("Always the most frequent class takes about 1 min") == 1
-
-
-def test_printed_tables_of_the_paper():
-    assert len(printed_datasets()) == 12
-    for name in printed_datasets():
-        # W = 2 and b = 3 are one setting, and that of the tables of errors.
-        for n in (10, 100):
-            assert (
-                printed_error_of(name, n, "W2") == printed_error_of(name, n, "b3") == printed_errors(name, n)["imrc"][0]
-            )
-    for method, average in (("b3", 0.275), ("mer", 0.250), ("ella", 0.055), ("ewc", 0.313)):
-        # The printed row of averages is the mean of the column, to its three digits.
-        mean = sum(printed_seconds(name, 10, method) for name in printed_datasets()) / 12
-        assert mean == pytest.approx(average, abs=6e-4)
