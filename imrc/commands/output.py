@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from imrc.wording import in_columns, plain
+from imrc.wording import duration, in_columns, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ class ProgressLine:
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._width, self._written = 0, -math.inf
-        self._what, self._since = "", 0.0
+        self._done, self._total, self._since = 0, 0, 0.0
 
     def __enter__(self) -> ProgressLine:
         return self
@@ -102,16 +102,17 @@ class ProgressLine:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
             self._width = 0
 
-    def show(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show the current activity, its progress and about how long it will still take."""
+    def show(self, what: str, done: int = 0, total: int = 0, unit: str = "task") -> None:
+        """Show the current activity, its progress and, at its pace since the first, how long it will still take."""
         now = time.monotonic()
-        if self._what != what:
-            self._what, self._since = what, now
+        if done <= self._done or total != self._total:
+            self._since = now
+        self._done, self._total = done, total
         text, elapsed = what, now - self._since
         if total > 1:
-            text += f", task {done} of {total}"
+            text += f", {unit} {done} of {total}"
             if 0 < done < total and elapsed > 1.0:
-                text += f", {elapsed / done * (total - done):.0f} s left"
+                text += f", {duration(elapsed / done * (total - done))} left"
         self.write(text, last=0 < done == total)
 
     def write(self, text: str, *, last: bool = False) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,6 @@ from imrc.sweeps.execute import SchedulerError, SweepReport, run_sweep
 from imrc.sweeps.plan import SweepPlan, plan_sweep, summary_lines, summary_table
 from imrc.sweeps.spec import FACTORS, SweepSpec, read_toml
 from imrc.sweeps.store import ResultStore, StoreError, check_export
-from imrc.wording import duration
 
 FAILED = 1
 
@@ -81,13 +79,10 @@ def _spec(options: argparse.Namespace) -> SweepSpec:
 
 
 def _show(line: ProgressLine, report: SweepReport) -> None:
-    """Say how far a sweep is."""
-    failures = len(report.failed)
-    last = report.done + failures == report.total
-    left = "" if last or math.isnan(report.seconds_left) else f", about {duration(report.seconds_left)} left"
-    failed = f", {failures} failed" if failures else ""
-    title = "" if report.cell is None else report.cell.title
-    line.write(f"[{report.done}/{report.total}]{failed}{left}: {title}", last=last)
+    """Say how far a sweep is with what it had to run."""
+    failed, title = len(report.failed), "" if report.cell is None else report.cell.title
+    said = f"{failed} failed, {title}" if failed else title
+    line.show(said, report.done - report.stored_before + failed, report.total - report.stored_before, "cell")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -41,7 +41,6 @@ class SweepReport:
     stored_before: int = 0
     shared: int = 0  # another sweep finished them in the meantime
     failed: list[tuple[Cell, Failure]] = field(default_factory=list)
-    seconds_left: float = float("nan")  # at the speed since the first cell
     cell: Cell | None = None  # the one just finished
 
     @property
@@ -204,7 +203,6 @@ def run_sweep(
     """
     report = SweepReport(len(plan.cells), stored_before=len(plan.done))
     queue = deque(plan.waiting)
-    first_at: float | None = None
     workers: contextlib.AbstractContextManager[Workers] = contextlib.nullcontext((_here, 1))
     if queue and scheduler is not None:
         workers = _cluster(scheduler)
@@ -221,12 +219,7 @@ def run_sweep(
                 if outcome is not None:
                     # Another sweep works on the same cells side by side: leave them to it, go on elsewhere.
                     queue.rotate(-random.randrange(len(queue) + 1))  # noqa: S311 - not a secret
-            # Workers start and compile before the first cell: that says nothing about the speed.
-            now = time.monotonic()
-            first_at = first_at or now
             report.cell = cell
-            if (done := report.ran + len(report.failed) - 1) > 0:
-                report.seconds_left = (now - first_at) / done * (report.total - report.done - len(report.failed))
             if progress is not None:
                 progress(report)
     return report

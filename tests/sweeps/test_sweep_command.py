@@ -147,7 +147,7 @@ def test_the_example_of_the_documentation_prints_what_it_shows(capsys, monkeypat
     assert main([*shlex.split(command), "--jobs", "1"]) == 0
     output = capsys.readouterr()
     here = r"about .*? with \d+ workers?|Results: .*"
-    said = "\n".join(line for line in output.err.splitlines() if not line.startswith("["))
+    said = "\n".join(line for line in output.err.splitlines() if ", cell " not in line)
     assert_as_shown(re.sub(here, "", f"{said}\n{output.out}"), re.sub(here, "", shown))
 
 
