@@ -70,15 +70,23 @@ def uses(settings: RunSettings) -> dict[str, Any]:
     return values
 
 
+def _numbers(features: FeatureSpec) -> dict[str, float]:
+    """Return the numbers that a representation of this kind depends on."""
+    numbers: dict[str, float] = {}
+    if features.kind in WITH_FREQUENCIES:
+        numbers["frequencies"] = features.frequencies
+    if features.kind == "rff":
+        numbers["sigma2"] = features.sigma2
+    return numbers
+
+
 def features_text(features: FeatureSpec) -> str:
     """Return a representation as one word, numbers that are not the default ones in brackets: rff(N=50, sigma2=10)."""
-    if features == FeatureSpec(features.kind) or features.kind in ("paper", "identity", "standardised"):
+    if _numbers(features) == _numbers(FeatureSpec(features.kind)):
         return features.kind
     # Runs are listed by this word: two numbers that differ in the last digit must not look the same.
-    short = f"{features.sigma2:g}"
-    exact = short if float(short) == features.sigma2 else repr(features.sigma2)
-    scale = f", sigma2={exact}" if features.kind == "rff" else ""
-    return f"{features.kind}(N={features.frequencies}{scale})"
+    told = (f"{name}={value!r}".removesuffix(".0") for name, value in _numbers(features).items())
+    return f"{features.kind}({', '.join(told)})".replace("frequencies", "N")
 
 
 def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str | None = None) -> str:
@@ -87,12 +95,7 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
     The fingerprint is that of the sequence cut to its k tasks. Values the method does not use and the number of
     repetitions do not change the key.
     """
-    method, kind = method_of(settings), settings.features.kind
-    features: dict[str, Any] = {"kind": kind}
-    if kind in WITH_FREQUENCIES:
-        features["frequencies"] = settings.features.frequencies
-    if kind == "rff":
-        features["sigma2"] = settings.features.sigma2
+    method = method_of(settings)
     identity = {
         "data": fingerprint,
         "method": method,
@@ -102,7 +105,7 @@ def cell_key(fingerprint: str, settings: RunSettings, repetition: int, code: str
         "k": settings.k,
         "seed": settings.seed,
         "repetition": repetition,
-        "features": features,
+        "features": {"kind": settings.features.kind, **_numbers(settings.features)},
         "uses": uses(settings),
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
