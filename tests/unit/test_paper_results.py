@@ -164,28 +164,17 @@ def test_the_last_row_of_running_times_is_the_mean_of_those_above():
     assert cells.time_cells(100).query("dataset == ''")["printed"].isna().all()
 
 
-def test_characteristics_stand_beside_print():
+def test_characteristics_stand_beside_print_and_are_what_the_files_hold(real_data):
     table = cells.characteristics().set_index("Dataset")
-    assert table.loc["Covertype", ["Classes", "Samples", "Tasks"]].tolist() == [
-        "2 | 2",
-        "581,012 | 581,012",
-        "1,936 | 1,936",
-    ]
+    both = ["2 | 2", "581,012 | 581,012", "1,936 | 1,936"]
+    assert table.loc["Covertype", ["Classes", "Samples", "Tasks"]].tolist() == both
     assert table.loc["DomainNet", "Samples"] == "– | 6,256"
-    measured = table["Columns"] != "–"
-    assert (table["How to get it"] == "").tolist() == measured.tolist()
-
-
-def test_shipped_characteristics_are_what_the_files_hold(real_data):
+    assert (table["How to get it"] == "").tolist() == (table["Columns"] != "–").tolist()
     rows = shipped.table("characteristics").set_index("dataset")
     for name in ("german", "usenet1", "spam"):
         sequence = datasets.load(name)
-        assert rows.loc[name, ["classes", "samples", "tasks", "columns"]].tolist() == [
-            sequence.n_classes,
-            sequence.info["rows"],
-            len(sequence),
-            sequence.n_features,
-        ]
+        held = [sequence.n_classes, sequence.info["rows"], len(sequence), sequence.n_features]
+        assert rows.loc[name, ["classes", "samples", "tasks", "columns"]].tolist() == held
 
 
 def test_every_line_of_the_algorithm_names_functions_that_run(monkeypatch):
@@ -240,27 +229,18 @@ def test_other_readings_are_counted_beside_the_one_in_use(kind):
 def test_matrix_colours_what_was_measured_and_writes_the_rest():
     table = cells.error_cells(10)
     figure = printed_matrix(table, title="t")
-    grid = np.array(figure.data[0].z, dtype=float)
+    grid, names = np.array(figure.data[0].z, dtype=float), list(figure.data[0].y)
     assert grid.shape == (14, len(cells.METHODS))  # the paper's datasets, and the two stand-ins
-    spam = list(figure.data[0].y).index("Spam")
     gap = table.query("dataset == 'spam'")["gap"].to_numpy()
-    assert grid[spam] == pytest.approx(np.nan_to_num(gap))  # measured without a printed counterpart: no colour
-    assert np.isnan(grid[list(figure.data[0].y).index("Yearbook")]).all()
+    assert grid[names.index("Spam")] == pytest.approx(np.nan_to_num(gap))  # measured, not printed: no colour
+    assert np.isnan(grid[names.index("Yearbook")]).all()
     assert "(.13)" in np.concatenate([trace.text for trace in figure.data[1:]])
     assert figure.layout.coloraxis2.cmin == -figure.layout.coloraxis2.cmax
-
-
-def test_times_are_coloured_by_their_ratio():
-    table = cells.time_cells(10).query("dataset == 'german'")
-    figure = printed_matrix(table, title="t", milliseconds=True)
-    assert np.array(figure.data[0].z)[0] == pytest.approx(
-        np.log10(table["ours"] / table["printed"]).fillna(0.0).to_numpy()
-    )
+    times = cells.time_cells(10).query("dataset == 'german'")
+    figure = printed_matrix(times, title="t", milliseconds=True)
+    ratio = np.log10(times["ours"] / times["printed"]).fillna(0.0).to_numpy()
+    assert np.array(figure.data[0].z)[0] == pytest.approx(ratio)
     assert "(303)" in figure.data[0].text[0][2]
-
-
-def test_scatter_has_the_line_and_every_measured_cell():
-    table = cells.error_cells(10)
-    figure = ours_against_printed(table)
-    assert list(figure.data[0].x) == list(figure.data[0].y)
-    assert sum(len(trace.x) for trace in figure.data[1:]) == int(table["gap"].notna().sum())
+    scatter = ours_against_printed(table)
+    assert list(scatter.data[0].x) == list(scatter.data[0].y)
+    assert sum(len(trace.x) for trace in scatter.data[1:]) == int(table["gap"].notna().sum())
