@@ -7,12 +7,12 @@ recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
     1. `_losses_before`: every candidate's rule of the task to come is tested on all rows of the task that came.
     2. `_add`: the rows are stored beside those of the last tasks; `RateOfChange.add` takes in by how much means
        changed, `RateWeights.add` makes the weight of every stored task for this one, eq. (6), once per rate.
-    3. `_losses_at`: half of the rows are held back, each candidate learns the rest and the past, and is tested on them.
+    3. `_learn_candidates`: half of the rows are held back, each candidate learns the rest and the past, and is tested
+       on them; then one weighted logistic regression per candidate on all stored rows, `solve_in_turn`.
     4. `shares`: the losses of the last W tasks, summed, give each candidate its share.
-    5. `_learn_candidates`: one weighted logistic regression per candidate on all stored rows, `solve_log_loss`.
-    6. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
+    5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
        penalties of the candidates averaged by their shares, then one regression.
-    With ``loss="0-1"``, `ZeroOneRules.step` learns from the tracked means of these tasks (`_tracked`) in place of 5, 6.
+    With ``loss="0-1"``, `ZeroOneRules.step` learns from the tracked means of these tasks (`RateOfChange.tracked`) in place of 5.
 
 paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
     1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic

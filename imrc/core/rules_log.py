@@ -1,13 +1,14 @@
 """The recommended learner: rates of change side by side, each judged by what it predicted.
 
 1. A task is learnt by one weighted logistic regression on stored rows, weights from tracking mean vectors with a rate
-   of change rho (`_solve`, with weights from `RateWeights` and rows from `_Store`).
+   of change rho (`_problems`, with weights from `RateWeights`; `_Store` holds the rows and solves).
 2. Four rates are followed side by side: 0 (all tasks alike), .1, 1, and infinity, the task alone (`CANDIDATES`,
    `_learn_candidates`).
 3. When a task arrives, each rule is first tested on all its rows as it is; the sum of these log losses gives each its
    share in the rule of a task to come (`_losses_before`, `predicted`).
 4. Then half of the task's rows are held back, and each candidate learns the other half and the past; the sum of these
-   log losses gives each its share in the rules of tasks so far, backward ones too (`_losses_at`, `_learn_tasks`).
+   log losses gives each its share in the rules of tasks so far, backward ones too (`_learn_candidates`,
+   `_learn_tasks`).
 5. For the task to come there is one candidate more, whose coefficients move linearly in time (`_Store.parameters`).
 """
 
@@ -28,7 +29,7 @@ from imrc.core.presets import ALONE, CANDIDATES, POOLED, Candidate
 from imrc.core.rules import TaskEstimate, surplus
 from imrc.core.settings import IMRCSettings
 from imrc.core.tracking import RateOfChange, RateWeights, borrowed
-from imrc.solvers.logistic import TOLERANCE, primal_parameters, scaled, solve_log_loss
+from imrc.solvers.logistic import TOLERANCE, primal_parameters, scaled, solve_in_turn
 
 TREND_PERIODS = 3.0
 """Periods in which coefficients that move do so by one unit."""
@@ -78,6 +79,17 @@ class _Account:
         return np.asarray(softmax((np.log(starts) - self.total)[None])[0])
 
 
+class _Problem(NamedTuple):
+    """One weighted logistic regression on the stored rows."""
+
+    place: Hashable  # of its solution
+    weights: Floats  # of the rows, they sum to 1
+    penalty: float
+    tolerance: float
+    begin: Floats | None  # solution it begins from; None: zeros
+    after: int | None = None  # begins from the solution of this one of the problems solved with it
+
+
 class _Store:
     """The stored rows, and the solutions found on them, by place: a candidate (a number) or a task.
 
@@ -115,39 +127,31 @@ class _Store:
         self.sizes = [*self.sizes, len(y)][dropped:]
         self.times = [*self.times, gap + (self.times[-1] if self.times else 0.0)][dropped:]
 
-    def solve(self, place: Hashable, weights: Floats, penalty: float, tolerance: float) -> tuple[float, int]:
-        """Solve one problem with weights of rows from the solution in its place; the new one is then in the place.
+    def solve(self, problems: Sequence[_Problem]) -> list[tuple[float, int]]:
+        """Solve problems in turn in one compiled call; the solutions are then in their places.
 
-        Returns the value of the problem and the iterations it took.
+        Returns the value of each problem and the iterations it took.
         """
-        first, last = np.flatnonzero(weights)[[0, -1]]
-        rows = slice(first, last + 1)
-        times = self._times_of_rows()[rows] if place in self._moving else None
-        start = self.solutions.get(place)
-        if self.gram is None:
-            matrix = self.X[rows]
-            if times is not None:
-                matrix = np.hstack([matrix, times[:, None] * matrix])
-        else:
-            matrix = self.gram[rows, rows]
-            if times is not None:
-                matrix = matrix * (1.0 + np.outer(times, times))
-            start = None if start is None else start[:, rows]
-        solved = solve_log_loss(
-            matrix,
-            self.y[rows],
-            weights[rows] / weights.sum(),
-            penalty,
-            np.zeros((self.n_classes, matrix.shape[1])) if start is None else start,
+        moving = np.array([one.place in self._moving for one in problems])
+        widths = (self.X.shape[1] * (1 + moving)) if self.gram is None else np.full(len(problems), len(self.y))
+        starts = np.zeros((len(problems), self.n_classes, widths.max()))
+        for start, width, one in zip(starts, widths, problems, strict=True):
+            if one.begin is not None:
+                start[:, :width] = one.begin
+        found, values, iterations = solve_in_turn(
+            self.X if self.gram is None else self.gram,
+            self.y,
+            np.array([one.weights for one in problems]),
+            np.array([one.penalty for one in problems]),
+            starts,
             primal=self.gram is None,
-            tolerance=tolerance,
+            after=np.array([-1 if one.after is None else one.after for one in problems]),
+            tolerances=np.array([one.tolerance for one in problems]),
+            times=self._times_of_rows(),
+            moving=moving,
         )
-        found = solved.coefficients
-        if self.gram is not None:
-            found = np.zeros((self.n_classes, len(self.y)))
-            found[:, rows] = solved.coefficients
-        self.solutions[place] = found
-        return solved.value, solved.iterations
+        self.solutions |= {one.place: found[i, :, : widths[i]].copy() for i, one in enumerate(problems)}
+        return list(zip(values.tolist(), iterations.tolist(), strict=True))
 
     def parameters(self, place: Hashable, time: float = 0.0) -> Floats:
         """Return the parameters (C, D + 1), for scaled rows, of the solution in a place, at a time if it moves."""
@@ -195,6 +199,9 @@ class LogLossLearner:
         window = None if settings.W == "all" else int(settings.W)
         self._change = RateOfChange(settings.rate, window)
         self._at, self._before = _Account(window), _Account(window)
+        # The candidates' rules of the task to come and how far it is, and what is tracked of tasks within reach.
+        self._coming: tuple[float, list[Floats]] | None = None
+        self._tracked: list[tuple[float, Floats]] = []
 
     def step(self, X1: Floats, y: NDArray[np.int64] | None, gap: float = 1.0, *, revise: bool = True) -> LogStep:
         """Learn the next task; arguments as in `imrc.core.Learner.step`."""
@@ -203,16 +210,14 @@ class LogLossLearner:
         if self._steps and len(y) and self._compared:
             self._before.add(self._losses_before(X1, y, gap))
         self._add(X1, y, gap)
-        if len(y) > 1 and self._compared:
-            self._at.add(self._losses_at(y))
-        alone, spent = self._learn_candidates(len(y))
+        alone, spent = self._learn_candidates(y)
         newest, revised = self._learn_tasks(revise=revise)
         # What the newest rule took, the candidates where its solver begins included.
         return LogStep(alone, replace(newest, iterations=spent + newest.iterations), revised)
 
     def predicted(self, gap: float = 1.0) -> TaskEstimate:
         """Return the rule of the task to come, `gap` periods after the newest: the average of the candidates'."""
-        shares, (worth, tracked) = self.shares()[1], self._tracked()[0]
+        shares, (worth, tracked) = self.shares()[1], self._tracked[0]
         rule = np.tensordot(shares, self._to_come(gap), axes=1)
         worth = max(borrowed(worth, self._change.rate, gap), 1.0)
         return self._with_means(tracked, worth, worth, primal_parameters(rule), shares @ self._weights.forward()[0])
@@ -240,21 +245,11 @@ class LogLossLearner:
         return [total_log_loss(rows @ rule.T, y) for rule in self._to_come(gap)]
 
     def _to_come(self, gap: float) -> list[Floats]:
-        """Return the parameters of every candidate for the task to come."""
-        return [self._store.parameters(c, (gap - 1.0) / TREND_PERIODS) for c in range(len(self.candidates))]
-
-    def _losses_at(self, y: Ints) -> list[float]:
-        """Return the log loss of each candidate on the half of the newest task that it does not learn from."""
-        store = self._store
-        held = np.zeros(len(store.y), dtype=np.bool_)
-        held[-len(y) :] = half(y, self._labelled)
-        weights, ess = self._weights.forward(len(y) - int(held.sum()))
-        losses = []
-        for c in self._still:
-            # It begins from the rule of the task before, which has not seen the half held back.
-            self._solve(c, weights[c], ess[c], self._penalties[c], held)
-            losses.append(total_log_loss(store.X[held] @ store.parameters(c).T, store.y[held]))
-        return losses
+        """Return the parameters of every candidate for the task to come; asked for it again, the same."""
+        if self._coming is None or self._coming[0] != gap:
+            time = (gap - 1.0) / TREND_PERIODS
+            self._coming = gap, [self._store.parameters(c, time) for c in range(len(self.candidates))]
+        return self._coming[1]
 
     def _add(self, X1: Floats, y: Ints, gap: float) -> None:
         """Take in the next task: its rows, what they say of means, variances and change, and its weights."""
@@ -277,82 +272,102 @@ class LogLossLearner:
         self._weights.add(len(y), gap, dropped)
         self._steps += 1
 
-    def _learn_candidates(self, samples: int) -> tuple[TaskEstimate, int]:
-        """Learn every candidate's rule of the newest task; return that of the task alone, and all iterations."""
+    def _learn_candidates(self, y: Ints) -> tuple[TaskEstimate, int]:
+        """Learn every candidate's rule of the newest task; return that of the task alone, and all iterations.
+
+        Before that each is learnt without half of the task's rows, and judged by its log loss on these.
+        """
+        store, count, held = self._store, len(self.candidates), np.zeros(len(self._store.y), dtype=np.bool_)
+        begins, judged = [store.solutions.get(c) for c in range(count)], []
+        if len(y) > 1 and self._compared:
+            held[-len(y) :] = half(y, self._labelled)
+            weights, ess = (part[self._still] for part in self._weights.forward(len(y) - int(held.sum())))
+            # Each begins from the rule of the task before, which has not seen the half held back.
+            halves = [("half", c) for c in self._still], weights, ess, self._penalties[self._still]
+            judged = self._problems(*halves, begins=[begins[c] for c in self._still], tested=True, held=held)
         weights, ess = self._weights.forward()
-        spent = 0
-        for c in range(len(self.candidates)):
-            value, iterations = self._solve(c, weights[c], ess[c], self._penalties[c])
-            spent += iterations
-            if c == self._alone:
-                found = value, iterations
-        if not samples:
+        candidates = self._problems(range(count), weights, ess, self._penalties, begins=begins, tested=True)
+        for place, c in enumerate(self._still if judged else ()):
+            candidates[c] = candidates[c]._replace(after=place)
+        candidates[self._alone] = candidates[self._alone]._replace(tolerance=TOLERANCE)
+        solved = store.solve([*judged, *candidates])[len(judged) :]
+        if judged:
+            rules = [store.parameters(one.place) for one in judged]
+            self._at.add([total_log_loss(store.X[held] @ rule.T, store.y[held]) for rule in rules])
+            for one in judged:
+                del store.solutions[one.place]
+        self._coming, spent, found = None, sum(iterations for _, iterations in solved), solved[self._alone]
+        if not len(y):
             nothing, unknown = np.zeros_like(self._variance), np.full_like(self._variance, np.nan)
             return TaskEstimate(nothing, np.full_like(nothing, np.inf), unknown, np.nan, np.nan, 0.0), spent
         own, worth = weights[self._alone], ess[self._alone]
-        mu = primal_parameters(self._store.parameters(self._alone))
+        mu = primal_parameters(store.parameters(self._alone))
         alone = self._with_means(own, worth, worth, mu, own, *found)
         # A task alone knows no variances but its own, as in the paper.
-        return replace(alone, mse=self._own_mse * (samples / alone.ess)), spent
+        return replace(alone, mse=self._own_mse * (len(y) / alone.ess)), spent
 
     def _learn_tasks(self, *, revise: bool) -> tuple[TaskEstimate, list[TaskEstimate]]:
         """Learn the newest task, and those within reach before it, the nearest first, by the shares of candidates."""
-        shares, number, tracked, begins = (
-            self.shares()[0],
-            ("task", self._steps),
-            self._tracked(),
-            self._store.solutions,
-        )
+        shares, still, solutions = self.shares()[0], self._still, self._store.solutions
+        tasks = [self._weights.forward(), *(self._weights.revised() if revise else [])]
+        weights = np.array([shares @ task[0][still] for task in tasks])
+        mixed = [np.exp(shares @ np.log([ess[still], self._penalties[still]]).T) for _, ess in tasks]
+        places: list[Hashable] = [("task", self._steps - back) for back in range(len(tasks))]
+        solutions.pop(("task", self._steps - self.b - 1), None)
         # The newest task begins where its candidates lead on average, those before it where they were.
-        begins[number] = np.tensordot(shares, [begins[c] for c in self._still], axes=1)
-        begins.pop(("task", self._steps - self.b - 1), None)
-        weights, ess = self._weights.forward()
-        newest, last = self._mixed(number, weights, ess, shares, tracked[0]), shares @ weights[self._still]
-        revised = []
-        for back, task in enumerate(self._weights.revised() if revise else [], start=1):
-            place, mine = ("task", self._steps - back), shares @ task[0][self._still]
-            # Nearer to the weights of the task after it than to what they were before this step: it begins there.
-            if np.abs(mine - last).sum() < 2.0 * mine[-1]:
-                begins[place] = begins["task", self._steps - back + 1]
-            revised.append(self._mixed(place, *task, shares, tracked[back]))
-            last = mine
-        return newest, revised
+        first = np.tensordot(shares, [solutions[c] for c in still], axes=1)
+        begins = [first, *(solutions.get(place) for place in places[1:])]
+        solved = [(np.nan, 0)] * len(tasks)
+        if self._solves:
+            worth, penalties = np.transpose(mixed)
+            problems = self._problems(places, weights, worth, penalties, begins=begins)
+            for back, (now, after) in enumerate(zip(weights[1:], weights, strict=False), start=1):
+                # Nearer to the weights of the task after it than to what they were before this step: it begins there.
+                if np.abs(now - after).sum() < 2.0 * now[-1]:
+                    problems[back] = problems[back]._replace(after=back - 1)
+            solved = self._store.solve(problems)
+        else:
+            solutions[places[0]] = first
+        self._tracked = self._change.tracked(
+            self._store.sizes, np.diff(self._store.times, prepend=self._store.times[0]).tolist(), self.b
+        )
+        found = []
+        for (_, ess), own, place, (worth, means), result in zip(
+            tasks, weights, places, self._tracked, solved, strict=False
+        ):
+            alone, known = float(shares[still.index(self._alone)]), max(worth, 1.0)
+            # As far as a task is learnt alone, its own samples count.
+            promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
+            mu = primal_parameters(self._store.parameters(place)) if self._solves else np.empty(0)
+            found.append(self._with_means(means, known, promised, mu, own if self._solves else means, *result))
+        return found[0], found[1:]
 
-    def _mixed(
-        self, place: Hashable, weights: Floats, ess: Floats, shares: Floats, tracked: tuple[float, Floats]
-    ) -> TaskEstimate:
-        """Solve for a task with the weights, effective samples and penalties of all candidates by their shares."""
-        still = self._still
-        worth, penalty = np.exp(shares @ np.log([ess[still], self._penalties[still]]).T)
-        together, alone = shares @ weights[still], float(shares[still.index(self._alone)])
-        known = max(tracked[0], 1.0)
-        # As far as a task is learnt alone, its own samples count.
-        promised = float(ess[self._alone] ** alone * known ** (1.0 - alone))
-        if not self._solves:
-            return self._with_means(tracked[1], known, promised, np.empty(0), tracked[1])
-        value, iterations = self._solve(place, together, worth, penalty)
-        mu = primal_parameters(self._store.parameters(place))
-        return self._with_means(tracked[1], known, promised, mu, together, value, iterations)
+    def _problems(
+        self,
+        places: Sequence[Hashable],
+        task_weights: Floats,
+        ess: Floats,
+        penalties: Floats,
+        *,
+        begins: Sequence[Floats | None],
+        tested: bool = False,
+        held: NDArray[np.bool_] | None = None,
+    ) -> list[_Problem]:
+        """Return one problem a place, with weights of tasks (a row each), without the rows held back.
 
-    def _solve(
-        self, place: Hashable, task_weights: Floats, ess: float, penalty: float, held: NDArray[np.bool_] | None = None
-    ) -> tuple[float, int]:
-        """Solve one problem with weights of tasks, without the rows held back; return its value and iterations."""
+        What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
+        """
         sizes = np.array(self._store.sizes)
-        matters = task_weights > NEGLIGIBLE_WEIGHT * task_weights.max()
-        weights = np.repeat(np.where(matters, task_weights, 0.0) / np.maximum(sizes, 1), sizes)
+        matters = task_weights > NEGLIGIBLE_WEIGHT * task_weights.max(axis=1, keepdims=True)
+        weights = np.repeat(np.where(matters, task_weights, 0.0) / np.maximum(sizes, 1), sizes, axis=1)
         if held is not None:
-            weights[-sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
-            weights[held] = 0.0
-        # What is only tested, or mixed with others, need not be as near to its solution as a rule somebody uses.
-        tested = held is not None or (isinstance(place, int) and place != self._alone)
-        penalty = self._unit * penalty * self.n_classes / max(self.n_classes - 1, 1) / ess
-        return self._store.solve(place, weights, penalty, SCORING_TOLERANCE if tested else TOLERANCE)
-
-    def _tracked(self) -> list[tuple[float, Floats]]:
-        """Return effective samples and weights of the mean vectors within reach, that of the newest task first."""
-        times = self._store.times
-        return self._change.tracked(self._store.sizes, np.diff(times, prepend=times[0]).tolist(), self.b)
+            weights[:, -sizes[-1] :] *= sizes[-1] / (sizes[-1] - held.sum())
+            weights[:, held] = 0.0
+        weights = weights / weights.sum(axis=1, keepdims=True)
+        penalties = self._unit * penalties * self.n_classes / max(self.n_classes - 1, 1) / ess
+        tolerance = SCORING_TOLERANCE if tested else TOLERANCE
+        each = zip(places, weights, penalties, begins, strict=True)
+        return [_Problem(place, own, penalty, tolerance, begin) for place, own, penalty, begin in each]
 
     def _with_means(
         self,

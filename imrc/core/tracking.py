@@ -157,16 +157,15 @@ class RateWeights:
 
     def __init__(self, rates: Sequence[float], reach: int) -> None:
         self._rates = np.array(rates)[:, None]
-        self._nothing = np.zeros((len(rates), 0)), np.full((len(rates), 1), np.inf)
         self._within: deque[_TaskWeights] = deque(maxlen=reach + 1)
 
     def add(self, samples: int, gap: float, dropped: int) -> None:
         """Take in the next task, without labels if it has no samples; forget the oldest tasks."""
-        pad = ((0, 0), (0, 1))
+        fresh = np.zeros((len(self._rates), 1))
         for place, task in enumerate(self._within):
-            own, forward = (np.pad(part, pad)[:, dropped:] for part in (task.own, task.forward))
+            own, forward = (np.hstack([part[:, dropped:], fresh]) for part in (task.own, task.forward))
             self._within[place] = task._replace(own=own, forward=forward)
-        self._before = self._within[-1][2:4] if self._within else (np.pad(self._nothing[0], pad), self._nothing[1])
+        self._before = self._within[-1][2:4] if self._within else (fresh, np.full_like(fresh, np.inf))
         own = np.zeros_like(self._before[0])
         own[:, -1] = samples > 0
         self._within.append(_TaskWeights(own, self._a(samples), *self._step(own, samples, gap), gap))
@@ -252,30 +251,33 @@ class RateOfChange:
     def tracked(self, samples: Sequence[int], gaps: Sequence[float], reach: int) -> list[tuple[float, Floats]]:
         """Return effective samples and weights of all tasks, for the newest and those before it, the nearest first."""
         count, rate = len(samples), self.rate
-        forward = [(0.0, np.zeros(count))]
+        worth, weights, forward = 0.0, np.zeros(count), []
         for place, (n, gap) in enumerate(zip(samples, gaps, strict=True)):
-            forward.append(_joined((float(n), _unit(place, count)), forward[-1], rate, gap))
-        found, backward = [forward[-1]], (float(samples[-1]), _unit(count - 1, count))
+            worth, weights = _joined_own(n, place, worth, weights, rate, gap)
+            forward.append((worth, weights))
+        found = [forward[-1]]
+        worth, weights = _joined_own(samples[-1], count - 1, 0.0, np.zeros(count), rate, 0.0)
         for back in range(1, min(reach, count - 1) + 1):
-            found.append(_joined(forward[-1 - back], backward, rate, gaps[-back]))
-            own = float(samples[-1 - back]), _unit(count - 1 - back, count)
-            backward = _joined(own, backward, rate, gaps[-back])
+            (mine, own), there = forward[-1 - back], borrowed(worth, rate, gaps[-back])
+            total = mine + there
+            found.append((total, own if total == 0.0 else (mine * own + there * weights) / total))
+            worth, weights = _joined_own(samples[-1 - back], count - 1 - back, worth, weights, rate, gaps[-back])
         return found
 
 
 def borrowed(worth: float, rate: float, gap: float) -> float:
-    """Return what effective samples are worth so many periods away."""
-    return float(borrowed_samples(worth, 1.0, rate * gap if gap else 0.0))
+    """Return what effective samples are worth so many periods away: `borrowed_samples` of one number."""
+    change = rate * gap if gap else 0.0
+    return worth if change == 0.0 else worth / (1.0 + worth * change)
 
 
-def _joined(one: tuple[float, Floats], other: tuple[float, Floats], rate: float, gap: float) -> tuple[float, Floats]:
-    """Join two estimates that do not share samples, the second so many periods away: eqs. (6) and (10)."""
-    worth = borrowed(other[0], rate, gap)
-    total = one[0] + worth
-    return total, one[1] if total == 0.0 else (one[0] * one[1] + worth * other[1]) / total
-
-
-def _unit(place: int, count: int) -> Floats:
-    weights = np.zeros(count)
-    weights[place] = 1.0
-    return weights
+def _joined_own(n: int, place: int, worth: float, weights: Floats, rate: float, gap: float) -> tuple[float, Floats]:
+    """Join a task's own samples and an estimate of a neighbour without them, so many periods away: eqs. (6), (10)."""
+    there = borrowed(worth, rate, gap)
+    total, joined = n + there, there * weights
+    if total:
+        joined /= total
+        joined[place] = n / total
+    else:
+        joined[place] = 1.0
+    return total, joined

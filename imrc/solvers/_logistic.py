@@ -183,3 +183,34 @@ def fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tol
         if curvature[j] <= 0.0 or _dot(g[j], g_image[j]) <= 0.0:
             break  # the last step is lost in rounding: nothing more to gain
     return a, value, iteration, norm
+
+
+@njit(cache=True, nogil=True)
+def fit_in_turn(matrix, primal, times, moving, y, weights, penalties, starts, after, max_iter, within):  # type: ignore[no-untyped-def]
+    """Fit one problem after the other, see `solve_in_turn`; return solutions, values and iterations."""
+    problems, classes, _ = starts.shape
+    found, values, iterations = starts.copy(), np.empty(problems), np.empty(problems, dtype=np.int64)
+    for p in range(problems):
+        if after[p] >= 0:
+            found[p] = found[after[p]]
+        used = np.flatnonzero(weights[p])
+        first, end = used[0], used[-1] + 1
+        size = end - first
+        time, w = times[first:end], weights[p, first:end].copy()
+        low, high = (0, matrix.shape[1]) if primal else (first, end)
+        part = matrix[first:end, low:high].copy()
+        if moving[p] and primal:
+            high *= 2
+            part = np.hstack((part, part * time.reshape(size, 1)))
+        elif moving[p]:
+            for i in range(size):
+                for j in range(size):
+                    part[i, j] *= 1.0 + time[i] * time[j]
+        targets = np.zeros((classes, size))
+        for i in range(size):
+            targets[y[first + i], i] = w[i]
+        start = found[p, :, low:high].copy()
+        found[p] = 0.0
+        solved = fit_log_loss(part, primal, targets, w, penalties[p], start, max_iter, within[p])
+        found[p, :, low:high], values[p], iterations[p] = solved[0], solved[1], solved[2]
+    return found, values, iterations

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from imrc._types import Floats
+from imrc._types import Floats, Ints
 
 INTERCEPT_SCALE = 10.0
 """Value the intercept has inside the Gram matrix: a large one leaves it practically without penalty."""
@@ -52,7 +52,7 @@ def primal_parameters(coefficients: Floats) -> Floats:
 
 def solve_log_loss(
     matrix: Floats,
-    y: NDArray[np.int64],
+    y: Ints,
     weights: Floats,
     penalty: float,
     start: Floats,
@@ -72,10 +72,55 @@ def solve_log_loss(
     >>> float(solution.coefficients[1, 1].round(2))
     0.34
     """
-    from imrc.solvers._logistic import fit_log_loss
+    found, values, iterations = solve_in_turn(
+        matrix,
+        y,
+        weights[None],
+        np.array([penalty]),
+        start[None],
+        primal=primal,
+        max_iter=max_iter,
+        tolerances=tolerance,
+    )
+    return LogLossSolution(found[0], float(values[0]), int(iterations[0]))
 
-    targets = np.zeros((len(start), len(y)))
-    targets[y, np.arange(len(y))] = weights
-    matrix, start = np.ascontiguousarray(matrix), np.ascontiguousarray(start)
-    solved = fit_log_loss(matrix, primal, targets, weights, penalty, start, max_iter, tolerance)
-    return LogLossSolution(solved[0], float(solved[1]), int(solved[2]))
+
+def solve_in_turn(
+    matrix: Floats,
+    y: Ints,
+    weights: Floats,
+    penalties: Floats,
+    starts: Floats,
+    *,
+    primal: bool,
+    tolerances: ArrayLike = TOLERANCE,
+    after: ArrayLike = -1,
+    times: Floats | None = None,
+    moving: ArrayLike = False,
+    max_iter: int = MAX_ITER,
+) -> tuple[Floats, Floats, Ints]:
+    """Solve problems on the same samples one after the other in one compiled call, without the interpreter's lock.
+
+    As in `solve_log_loss`, with a row of `weights` a problem, (P, N), and `starts` (P, C, D + 1) or (P, C, N); samples
+    before the first and after the last weight above 0 take no part. A problem begins from the solution of the one
+    numbered in `after` where that is not -1. Coefficients of a `moving` one change linearly with the `times` (N,) of
+    the samples: primal it has twice as many, and the others leave the second half alone. Returns coefficients like
+    the starts, values and iterations.
+    """
+    from imrc.solvers._logistic import fit_in_turn
+
+    count = len(weights)
+    found: tuple[Floats, Floats, Ints] = fit_in_turn(
+        np.ascontiguousarray(matrix),
+        primal,
+        np.zeros(len(y)) if times is None else times,
+        np.broadcast_to(moving, count).copy(),
+        y,
+        weights,
+        penalties,
+        np.ascontiguousarray(starts),
+        np.broadcast_to(after, count).copy(),
+        max_iter,
+        np.broadcast_to(tolerances, count).astype(np.float64),
+    )
+    return found

@@ -45,7 +45,7 @@ def tight(monkeypatch):
     """Let solvers go on to their solutions, so that what is compared is the method."""
     for name in ("TOLERANCE", "SCORING_TOLERANCE"):
         monkeypatch.setattr(rules_log, name, 1e-7)
-    monkeypatch.setattr(rules_log, "solve_log_loss", functools.partial(rules_log.solve_log_loss, max_iter=3000))
+    monkeypatch.setattr(rules_log, "solve_in_turn", functools.partial(rules_log.solve_in_turn, max_iter=3000))
 
 
 # The method once more, in sixty lines
