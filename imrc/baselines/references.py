@@ -138,17 +138,23 @@ class Pooled(Baseline):
     keeps = "The last samples, 2,000 at least."
 
     def _start(self) -> None:
-        self._learner = pooled_learner(self.n_classes)
+        self._learner, self._beside = pooled_learner(self.n_classes), False
+
+    def learn_beside(self, learner: LogLossLearner) -> None:
+        """Learn from the rows that a learner of other rules stores: it takes in each task first."""
+        self._learner, self._beside = learner, True
 
     def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
-        self.rule = self._learner.step(with_intercept(X), y).forward.coef.reshape(self.n_classes, -1)
+        if not self._beside:
+            self._learner.add(with_intercept(X), y)
+        self.rule = self._learner.pooled()
 
     def _predict(self, X: Floats, task: int) -> Labels:
         return np.asarray((with_intercept(X) @ self.rule.T).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
         """Return the numbers of the rule and of the stored samples."""
-        return self.rule.size + self._learner.size()
+        return self.rule.size + self._learner.size(pooled=True)
 
 
 class _Logistic(Baseline):

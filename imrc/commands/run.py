@@ -10,7 +10,7 @@ from imrc.commands.arguments import add_choice, add_sequence, add_setting, seque
 from imrc.commands.output import ProgressLine, print_as, print_table, warn
 from imrc.core.presets import own_features
 from imrc.core.settings import OVERRIDES, SETTINGS
-from imrc.evaluation.decision import REFERENCES, Decision, decide, reference_settings, usual_answer
+from imrc.evaluation.decision import REFERENCES, Decision, apart, decide, usual_answer, with_references
 from imrc.evaluation.effective import borrowing_note, effective_samples, samples_text
 from imrc.evaluation.measures import definitions, measure_columns
 from imrc.evaluation.results import RunResult
@@ -116,15 +116,12 @@ def run(options: argparse.Namespace) -> int:
     with ProgressLine() as line:
         line.show("reading")
         sequence = sequence_of(options)
-        runs = []
-        for job, what in ((settings, ""), (reference_settings(settings), ", references")):
-            steps = []
-            for step in iter_run(sequence, job):
-                steps.append(step)
-                line.show(sequence.name + what, step.number, step.total)
-            runs.append(RunResult.from_steps(job, sequence, steps))
+        job, steps = with_references(settings), []
+        for step in iter_run(sequence, job):
+            steps.append(step)
+            line.show(sequence.name, step.number, step.total)
+        result, references = apart(RunResult.from_steps(job, sequence, steps), settings)
     warn(sequence, settings.n)
-    result, references = runs
     decision = decide(result, result.name, references=references, usual=usual_answer(sequence))
     if options.save:
         result.save(options.save)

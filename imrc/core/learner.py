@@ -101,6 +101,11 @@ class Learner:
         assert isinstance(task, TaskEstimate)  # noqa: S101 - log loss has rules of its own
         return task
 
+    @property
+    def pooling(self) -> LogLossLearner | None:
+        """What can learn one rule for all tasks from the rows that are stored anyway; None if these are others."""
+        return self._tracker if isinstance(self._tracker, LogLossLearner) and self._tracker.pools else None
+
     def state_size(self) -> int:
         """Return how many numbers are kept between tasks, the rules of tasks out of reach included."""
         if not self.steps:

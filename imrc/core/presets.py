@@ -12,7 +12,7 @@ recommended (``tracking="rate"``, ``loss="log"``): `LogLossLearner.step`
     4. `shares`: the losses of the last W tasks, summed, give each candidate its share.
     5. `_learn_tasks`: for the newest task and, by `RateWeights.revised`, eq. (10), each of the b before it: weights and
        penalties of the candidates averaged by their shares, then one regression.
-    With ``loss="0-1"``, `ZeroOneRules.step` learns from the tracked means of these tasks (`RateOfChange.tracked`) in place of 5.
+    With ``loss="0-1"``, `ZeroOneRules.step` learns from what `RateOfChange.tracked` gives of these tasks.
 
 paper (``tracking="component"``, ``loss="0-1"``): Algorithm 1, component by component
     1. `ComponentTracker.update`: `sample_moments` gives tau and s, eq. (4); `forward_change` the expected quadratic

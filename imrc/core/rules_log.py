@@ -50,6 +50,10 @@ SCORING_TOLERANCE = 1e-2
 """Norm of the gradient at which a candidate is near enough to its solution to be tested."""
 
 
+POOLED_PLACES = ("pooled, nearly", "pooled")
+"""Of solutions: as near as a candidate's, where the next step begins, and from there as near as that of a rule."""
+
+
 class LogStep(NamedTuple):
     """What one step learnt."""
 
@@ -165,9 +169,10 @@ class _Store:
         """Return the time of every stored row from the next period on, in units of `TREND_PERIODS`."""
         return np.repeat((np.array(self.times) - self.times[-1] - 1.0) / TREND_PERIODS, self.sizes)
 
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        kept = sum(part.size for part in (self.X, self.y, *self.solutions.values()))
+    def size(self, *, pooled: bool) -> int:
+        """Return how many numbers are kept, of the solutions those of the pooled rule or the others."""
+        solutions = [found for place, found in self.solutions.items() if (place in POOLED_PLACES) == pooled]
+        kept = sum(part.size for part in (self.X, self.y, *solutions))
         return kept + (0 if self.gram is None else self.gram.size)
 
 
@@ -209,7 +214,7 @@ class LogLossLearner:
             X1, y = X1[:0], np.empty(0, dtype=np.int64)
         if self._steps and len(y) and self._compared:
             self._before.add(self._losses_before(X1, y, gap))
-        self._add(X1, y, gap)
+        self.add(X1, y, gap)
         alone, spent = self._learn_candidates(y)
         newest, revised = self._learn_tasks(revise=revise)
         # What the newest rule took, the candidates where its solver begins included.
@@ -235,9 +240,26 @@ class LogLossLearner:
         rates = {f"rate {self.candidates[c].rate:g}": float(shares[place]) for place, c in enumerate(self._still)}
         return rates | {"penalty": float(np.exp(shares @ np.log(self._penalties[self._still])))}
 
-    def size(self) -> int:
-        """Return how many numbers are kept."""
-        return self._store.size() + self._averages.size
+    @property
+    def pools(self) -> bool:
+        """Whether `pooled` gives what a learner of that rule alone would: it stores six tasks, or 2,000 rows."""
+        return POOLED in self.candidates and self.b < STORED_TASKS
+
+    def pooled(self) -> Floats:
+        """Return the parameters (C, D + 1) of one rule from all stored tasks alike, for rows that are not scaled.
+
+        It begins from solutions of its own, so it is the same computation beside other rules and alone, after `add`.
+        """
+        place, begin = self.candidates.index(POOLED), self._store.solutions.get(POOLED_PLACES[0])
+        weights, ess = (part[[place, place]] for part in self._weights.forward())
+        penalties = np.full(2, POOLED.penalty)
+        first, last = self._problems(POOLED_PLACES, weights, ess, penalties, begins=(begin, None), tested=True)
+        self._store.solve([first, last._replace(tolerance=TOLERANCE, after=0)])
+        return primal_parameters(self._store.parameters(POOLED_PLACES[1])).reshape(self.n_classes, -1)
+
+    def size(self, *, pooled: bool = False) -> int:
+        """Return how many numbers are kept, for the pooled rule or for all others."""
+        return self._store.size(pooled=pooled) + (0 if pooled else self._averages.size)
 
     def _losses_before(self, X1: Floats, y: Ints, gap: float) -> list[float]:
         """Return the log loss of each candidate's rule of the task to come on all rows of the task that came."""
@@ -251,7 +273,7 @@ class LogLossLearner:
             self._coming = gap, [self._store.parameters(c, time) for c in range(len(self.candidates))]
         return self._coming[1]
 
-    def _add(self, X1: Floats, y: Ints, gap: float) -> None:
+    def add(self, X1: Floats, y: Ints, gap: float = 1.0) -> None:
         """Take in the next task: its rows, what they say of means, variances and change, and its weights."""
         dropped = surplus([*self._store.sizes, len(y)], max(STORED_TASKS, self.b + 1), STORED_ROWS)
         if self._steps == 0:

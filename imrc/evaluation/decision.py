@@ -205,6 +205,16 @@ def run_references(sequence: TaskSequence, settings: RunSettings) -> RunResult:
     return run_all(sequence, reference_settings(settings))
 
 
+def with_references(settings: RunSettings) -> RunSettings:
+    """Return what runs the references beside the methods of these settings, in one pass: see `apart`."""
+    return replace(settings, methods=(*settings.methods, *REFERENCES))
+
+
+def apart(result: RunResult, settings: RunSettings) -> tuple[RunResult, RunResult]:
+    """Return the run of these settings and that of its references from the result of both in one pass."""
+    return result.part(settings), result.part(reference_settings(settings))
+
+
 def decide(
     result: RunResult,
     title: str,

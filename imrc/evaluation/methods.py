@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from imrc._types import Floats
 from imrc.baselines import Baseline, OwnMethod, parse_method, registry
+from imrc.baselines.references import Pooled
+from imrc.core.rules_log import LogLossLearner
 from imrc.evaluation.settings import RunSettings
 from imrc.evaluation.splits import TaskDraw, method_seed
 
@@ -57,7 +59,10 @@ def _warm_up(name: str) -> None:
 
 
 class ComparedMethods:
-    """The compared methods of one repetition; `n_features` counts mapped features without intercept."""
+    """The compared methods of one repetition; `n_features` counts mapped features without intercept.
+
+    One rule for all tasks is learnt by `pooling`, where there is such a learner, which has each task before they have.
+    """
 
     def __init__(
         self,
@@ -66,11 +71,15 @@ class ComparedMethods:
         n_features: int,
         repetition: np.random.SeedSequence,
         rare: int | None = None,
+        pooling: LogLossLearner | None = None,
     ) -> None:
         self._rare = rare
         self._learners = {
             name: make_method(name, settings, n_classes, n_features, repetition) for name in settings.compared
         }
+        for learner in self._learners.values():
+            if isinstance(learner, Pooled) and pooling is not None:
+                learner.learn_beside(pooling)
         # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
         self._again = any(not learner.fixed_old_rules for learner in self._learners.values())
         self._tests: list[NDArray[np.int64]] = []

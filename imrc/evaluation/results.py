@@ -166,6 +166,18 @@ class RunResult(Columns):
             raise ValueError("This result was kept by a version that did not test before learning: run it again.")
         return replace(self, settings=settings)
 
+    def part(self, settings: RunSettings) -> RunResult:
+        """Return what the methods of these settings gave, where others were run beside them in one pass."""
+        compared, rules = self.settings.compared, "imrc" in settings.methods
+
+        def belongs(kind: str, name: str) -> bool:
+            if name == "" or (kind, name) == ("before", "majority"):
+                return True
+            return name in settings.methods if name in compared else rules
+
+        kept = {key: values for key, values in arrays_of(self).items() if belongs(*key)}
+        return replace(self, settings=settings, **columns_of(kept))
+
     @property
     def has_before(self) -> bool:
         """Whether everything that was run was also tested on each task before learning it."""

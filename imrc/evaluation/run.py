@@ -130,7 +130,9 @@ class Repetition:
         self._learner = Learner(learner, sequence.n_classes, threads=threads) if imrc else None
         self._last_alone: TaskEstimate | None = None
         self._rare = rare_class(sequence)
-        self._compared = ComparedMethods(settings, sequence.n_classes, self._mapped.n_outputs, seed, self._rare)
+        pooling = None if self._learner is None else self._learner.pooling
+        shape = sequence.n_classes, self._mapped.n_outputs
+        self._compared = ComparedMethods(settings, *shape, seed, self._rare, pooling)
         self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
         # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
@@ -146,20 +148,21 @@ class Repetition:
         """Learn a task with every method, and test what was learnt."""
         draw, y = self.draw(task), self._sequence.encoded(task)
         train, test = y[draw.train], y[draw.test]
-        theirs = self._compared.step(task, draw, y, self._mapped.rows)
         unprepared = self._most_frequent_wrong(test) if task > 0 else math.nan
         self._counts += np.bincount(train, minlength=len(self._counts))
-        done: _Numbers = {name: {} for name in (*(one.name for one in fields(Columns)), *TABLES.values())}
-        done |= theirs | {"majority": self._most_frequent_wrong(test)}
-        done["before"] = {"majority": unprepared, **theirs["before"]}
-        if self._rare is not None:
-            done["rare"] = int((test == self._rare).sum())
+        mine: _Numbers = {}
         if self._learner is not None:
             self._tests[task] = self._mapped.again(task, draw.test), test
             mine = self._learn(self._learner, task, self._mapped.rows(task, draw.train), train)
-            for name, numbers in mine.items():
-                # Tables list rules before methods.
-                done[name] = numbers | done[name] if name in TABLES.values() else done[name] | numbers
+        theirs = self._compared.step(task, draw, y, self._mapped.rows)
+        theirs["before"] = {"majority": unprepared, **theirs["before"]}
+        done: _Numbers = {"majority": self._most_frequent_wrong(test)}
+        for name in TABLES.values():  # these list rules before methods
+            done[name] = mine.get(name, {}) | theirs.get(name, {})
+        for name in (one.name for one in fields(Columns)):
+            done[name] = theirs.get(name, {}) | mine.get(name, {})
+        if self._rare is not None:
+            done["rare"] = int((test == self._rare).sum())
         return done
 
     def _most_frequent_wrong(self, test: NDArray[np.int64]) -> float:

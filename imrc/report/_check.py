@@ -11,7 +11,7 @@ from imrc._checks import InputTypeError
 from imrc.diagnostics import assess
 from imrc.evaluation import RunResult, RunSettings, join_repetitions, largest_n
 from imrc.evaluation.comparison import sample_sizes
-from imrc.evaluation.decision import reference_settings
+from imrc.evaluation.decision import apart, with_references
 from imrc.evaluation.run import run_all
 from imrc.features import FEATURE_TITLES
 from imrc.report._report import Report
@@ -133,26 +133,23 @@ def iter_check(
     seen = sys.stderr.isatty() or "ipykernel" in sys.modules
     silent = progress is False or (progress is None and not seen)
     told: Progress = progress if callable(progress) else (lambda *_: None) if silent or bar is None else bar
-    work = _Work(sequence, chosen, told, len(sequence) * (1 + many * (2 + len(sizes))))
+    work = _Work(sequence, chosen, told, len(sequence) * (1 + many * (1 + len(sizes))))
     try:
         diagnosis = work.diagnosed()
         ends = [FIRST_LOOK, many] if first_look and many > FIRST_LOOK else [many]
-        jobs = {"errors": chosen, "references": reference_settings(chosen)}
-        runs: dict[str, list[RunResult]] = {what: [] for what in jobs}
+        job, parts = with_references(chosen), []
         for begin, end in zip([0, *ends], ends, strict=False):
-            found = []
-            for what, job in jobs.items():
-                parts = runs[what]
-                parts.append(work.run(job, range(begin, end), what))
-                found.append(parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end)))
+            parts.append(work.run(job, range(begin, end), "errors"))
+            both = parts[0] if len(parts) == 1 else join_repetitions(parts, replace(job, repetitions=end))
+            run, references = apart(both, replace(chosen, repetitions=end))
             whole = end == many
             curve = [work.run(replace(chosen, n=size), range(many), f"n = {size}") for size in sizes if whole]
             yield Report(
-                run=found[0],
+                run=run,
                 sequence=sequence,
                 diagnosis=diagnosis,
-                references=found[1],
-                curve=tuple(sorted([*curve, found[0]], key=lambda run: run.settings.n)) if curve else (),
+                references=references,
+                curve=tuple(sorted([*curve, run], key=lambda run: run.settings.n)) if curve else (),
                 is_first_look=not whole,
             )
     finally:
