@@ -150,7 +150,7 @@ class Pooled(Baseline):
         self.rule = self._learner.pooled()
 
     def _predict(self, X: Floats, task: int) -> Labels:
-        return np.asarray((with_intercept(X) @ self.rule.T).argmax(axis=1), dtype=np.int64)
+        return np.asarray((X @ self.rule[:, 1:].T + self.rule[:, 0]).argmax(axis=1), dtype=np.int64)
 
     def state_size(self) -> int:
         """Return the numbers of the rule and of the stored samples."""

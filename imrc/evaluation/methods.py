@@ -20,6 +20,9 @@ from imrc.evaluation.splits import TaskDraw, method_seed
 RowsOf = Callable[[int, NDArray[np.int64]], Floats]
 """Mapped rows of a task, with the intercept in the first column."""
 
+KEPT_LIMIT = 25_000_000
+"""Numbers of mapped test rows that a run keeps for testing again (200 MB); beyond, rows are mapped again each time."""
+
 _TOGETHER = 2_000_000
 """Numbers of mapped test rows that are there at once, at least those of one task."""
 
@@ -70,6 +73,7 @@ class ComparedMethods:
         n_classes: int,
         n_features: int,
         repetition: np.random.SeedSequence,
+        room: int,
         rare: int | None = None,
         pooling: LogLossLearner | None = None,
     ) -> None:
@@ -83,6 +87,9 @@ class ComparedMethods:
         # Tests of all tasks are needed again at every step by methods whose rules for old tasks change.
         self._again = any(not learner.fixed_old_rules for learner in self._learners.values())
         self._tests: list[NDArray[np.int64]] = []
+        # Mapped test rows of the first tasks, one below the other, as far as there is room.
+        self._room = room if self._again else 0
+        self._kept, self._ends = np.empty((0, n_features)), [0]
         self._labels: list[NDArray[np.int64]] = []
 
     def step(self, task: int, draw: TaskDraw, y: NDArray[np.int64], rows: RowsOf) -> dict[str, dict[str, Any]]:
@@ -92,6 +99,7 @@ class ComparedMethods:
         self._tests.append(draw.test)
         self._labels.append(y[draw.test])
         newest = rows(task, draw.test)[:, 1:]
+        self._keep(task, newest)
         train = np.ascontiguousarray(rows(task, draw.train)[:, 1:]), y[draw.train]
         pool = None
         before, spent = {}, {}
@@ -139,10 +147,23 @@ class ComparedMethods:
     def _again_tested(self, task: int, rows: RowsOf) -> Iterator[tuple[list[int], Floats]]:
         """Give the test rows of all tasks seen, a few tasks at a time: together they can outweigh all else of a run."""
         tasks: list[int] = []
-        parts: list[Floats] = []
         for j in range(task + 1) if self._again else ():
             tasks.append(j)
-            parts.append(rows(j, self._tests[j])[:, 1:])
-            if j == task or sum(part.size for part in parts) >= _TOGETHER:
-                yield tasks, np.concatenate(parts)
-                tasks, parts = [], []
+            if j == task or sum(len(self._tests[one]) for one in tasks) * self._kept.shape[1] >= _TOGETHER:
+                if j < len(self._ends) - 1:
+                    yield tasks, self._kept[self._ends[tasks[0]] : self._ends[j + 1]]
+                else:
+                    yield tasks, np.concatenate([rows(one, self._tests[one])[:, 1:] for one in tasks])
+                tasks = []
+
+    def _keep(self, task: int, tested: Floats) -> None:
+        """Keep the test rows of the newest task if there is room, and those of all before it were kept."""
+        end = self._ends[-1] + len(tested)
+        if task != len(self._ends) - 1 or end * tested.shape[1] > self._room:
+            return
+        if end > len(self._kept):
+            before = self._kept[: self._ends[-1]]
+            self._kept = np.empty((min(end + end // 2, self._room // tested.shape[1]), tested.shape[1]))
+            self._kept[: len(before)] = before
+        self._kept[self._ends[-1] : end] = tested
+        self._ends.append(end)

@@ -13,7 +13,7 @@ from imrc.core.prediction import probabilities, scores
 from imrc.core.rules import TaskEstimate
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.results import RunResult
-from imrc.evaluation.run import MAPPED_LIMIT, Repetition
+from imrc.evaluation.run import Repetition
 from imrc.evaluation.splits import repetition_seeds
 from imrc.solvers import cores
 from imrc.tasks import TaskSequence
@@ -50,7 +50,7 @@ def predictions(result: RunResult, sequence: TaskSequence, repetition: int) -> p
     settings = result.settings.computed
     seed = repetition_seeds(settings.seed, check_int("repetition", repetition, 0, settings.repetitions - 1) + 1)[-1]
     with single_thread():
-        again = _Remembering(settings, sequence, seed, cores(), MAPPED_LIMIT, range(len(sequence)))
+        again = _Remembering(settings, sequence, seed, cores(), 0, range(len(sequence)))
         for task in range(len(sequence)):
             again.step(task)
     before = result.scenario.kind == "before"

@@ -22,7 +22,7 @@ from imrc.core.settings import SETTINGS, Window, documented
 from imrc.evaluation._threads import single_thread
 from imrc.evaluation.columns import TABLES, Columns, StepResult, over_repetitions
 from imrc.evaluation.measures import counted
-from imrc.evaluation.methods import ComparedMethods, warm_up_methods
+from imrc.evaluation.methods import KEPT_LIMIT, ComparedMethods, warm_up_methods
 from imrc.evaluation.results import RunResult
 from imrc.evaluation.scenarios import ScenarioName
 from imrc.evaluation.settings import Method, RunSettings
@@ -36,31 +36,21 @@ from imrc.wording import RULES
 _TICK_S = 0.2
 """Time between two ticks: a person who presses Stop should not have to wait, and a tick costs next to nothing."""
 
-MAPPED_LIMIT = 25_000_000
-"""Numbers up to which a run keeps mapped rows of earlier tasks (200 MB); above, they are mapped again when needed."""
-
 
 class MappedRows:
     """Mapped rows of one repetition, with intercept column, by a map learnt from the `pool` of its first task.
 
     Random frequencies are the repetition's own draw. Rows asked for together are always mapped by themselves, so a
-    number does not depend on what else was asked for; those of the newest task are kept, and up to `keep` numbers of
-    earlier ones, on which some methods are tested again at every step.
+    number does not depend on what else was asked for; those of the newest task are kept.
     """
 
     def __init__(
-        self,
-        sequence: TaskSequence,
-        features: FeatureSpec,
-        pool: NDArray[np.int64],
-        seed: np.random.SeedSequence,
-        keep: int = 0,
+        self, sequence: TaskSequence, features: FeatureSpec, pool: NDArray[np.int64], seed: np.random.SeedSequence
     ) -> None:
         self._sequence = sequence
         self._map = Representation.of(features, sequence).learn(sequence[0].X[pool], repetition_draw(seed))
-        self._left, self._newest = keep, 0
-        self._of_newest: dict[tuple[int, bytes], Floats] = {}
-        self._of_earlier: dict[tuple[int, bytes], Floats] = {}
+        self._newest = 0
+        self._kept: dict[bytes, Floats] = {}
 
     @property
     def n_outputs(self) -> int:
@@ -71,18 +61,13 @@ class MappedRows:
         """Return the mapped rows `index` of a task, shape (rows, D + 1)."""
         if isinstance(self._map, Identity):
             return self._mapped(task, index)
+        if task < self._newest:
+            return self._mapped(task, index)
         if task > self._newest:
-            self._newest, self._of_newest = task, {}
-        place = (task, index.tobytes())
-        kept = self._of_newest if task == self._newest else self._of_earlier
-        if place not in kept:
-            mapped = self._mapped(task, index)
-            if kept is self._of_earlier:
-                if mapped.size > self._left:
-                    return mapped
-                self._left -= mapped.size
-            kept[place] = mapped
-        return kept[place]
+            self._newest, self._kept = task, {}
+        if index.tobytes() not in self._kept:
+            self._kept[index.tobytes()] = self._mapped(task, index)
+        return self._kept[index.tobytes()]
 
     def _mapped(self, task: int, index: NDArray[np.int64]) -> Floats:
         return with_intercept(self._map.transform(self._sequence[task].X[index]))
@@ -111,7 +96,7 @@ class Repetition:
         sequence: TaskSequence,
         seed: np.random.SeedSequence,
         threads: int,
-        keep: int,
+        room: int,
         places: Sequence[int],
     ) -> None:
         self._places = places
@@ -119,7 +104,7 @@ class Repetition:
         self._sequence = sequence
         self._seed = seed
         self._threads = threads
-        self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed, keep)
+        self._mapped = MappedRows(sequence, settings.features, self.draw(0).pool, seed)
         imrc = "imrc" in settings.methods
         learner = settings.learner
         # Learnt all at once, tasks are learnt again when all of them are there.
@@ -132,7 +117,7 @@ class Repetition:
         self._rare = rare_class(sequence)
         pooling = None if self._learner is None else self._learner.pooling
         shape = sequence.n_classes, self._mapped.n_outputs
-        self._compared = ComparedMethods(settings, *shape, seed, self._rare, pooling)
+        self._compared = ComparedMethods(settings, *shape, seed, room, self._rare, pooling)
         self._tests: dict[int, tuple[Callable[[], Floats], NDArray[np.int64]]] = {}
         self._counts = np.zeros(sequence.n_classes, dtype=np.int64)
         # Sums over the test samples of all tasks, and what each task that may be learnt again has in them.
@@ -310,9 +295,9 @@ def iter_run(
     seeds = repetition_seeds(settings.seed, max(chosen) + 1)
     rare = rare_class(sequence)
     # Cores left over by the repetitions solve the problems of a step side by side.
-    keep = MAPPED_LIMIT // len(chosen)
+    room = KEPT_LIMIT // len(chosen)
     with single_thread():
-        repetitions = [Repetition(settings, sequence, seeds[r], available // workers, keep, drawn) for r in chosen]
+        repetitions = [Repetition(settings, sequence, seeds[r], available // workers, room, drawn) for r in chosen]
     with ThreadPoolExecutor(workers, thread_name_prefix="imrc") as pool:
         for task in range(len(sequence)):
             started = time.perf_counter()
