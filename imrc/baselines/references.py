@@ -252,3 +252,50 @@ class SeenLogistic(_Logistic):
 
     def _reach(self) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class ForestSettings(Settings):
+    """Hyper-parameters of the forest: its trees; everything else is scikit-learn's default."""
+
+    trees: int = whole(20, 1)
+
+
+class Forest(Baseline):
+    """A random forest on everything seen so far, with the number of the task as one more column, grown anew."""
+
+    title = "Random forest with the task's number"
+    kind = "reference"
+    paper = "L. Breiman. Random forests. Machine Learning 45, 2001"
+    idea = "A random forest on all samples so far, the number of the task as one more column: it chooses its own past."
+    wins = "Columns with heavy tails or thresholds, and changes that one split on time can describe."
+    keeps = "All samples and all trees."
+    needs_task_id = keeps_old_rules = True
+    profiles: ClassVar[Mapping[str, Settings]] = {"default": ForestSettings(), "hundred": ForestSettings(trees=100)}
+    settings: ForestSettings
+
+    def _start(self) -> None:
+        self._X, self._y = np.zeros((0, self.n_features + 1)), np.zeros(0, dtype=np.int64)
+
+    def _fit_task(self, step: int, X: Floats, y: Labels) -> None:
+        from sklearn.tree import DecisionTreeClassifier
+
+        self._X = np.concatenate([self._X, np.column_stack([X, np.full(len(X), float(step))])])
+        self._y = np.append(self._y, y)
+        # The trees of scikit-learn's forest, to the last bit; that starts threads, which those of repetitions disturb.
+        seeds, rows = np.random.RandomState(self.random.integers(2**31)), len(self._y)
+        self._trees = []
+        for seed in seeds.randint(np.iinfo(np.int32).max, size=self.settings.trees):
+            drawn = np.random.RandomState(seed).randint(0, rows, rows, dtype=np.int32)
+            tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+            self._trees.append(tree.fit(self._X, self._y, np.bincount(drawn, minlength=rows).astype(np.float64)))
+
+    def _predict(self, X: Floats, task: int) -> Labels:
+        rows = np.column_stack([X, np.full(len(X), float(task))]).astype(np.float32)
+        shares = sum(tree.tree_.predict(rows).reshape(len(rows), -1) for tree in self._trees)
+        return np.asarray(self._trees[0].classes_[np.argmax(shares, axis=1)])
+
+    def state_size(self) -> int:
+        """Return the numbers of the samples and of the nodes of the trees, four each."""
+        nodes: int = sum(tree.tree_.node_count for tree in self._trees)
+        return self._X.size + self._y.size + 4 * nodes

@@ -16,6 +16,7 @@ from imrc.baselines.gem import GEM
 from imrc.baselines.mer import MER
 from imrc.baselines.own import PREFIX, OwnClassifier
 from imrc.baselines.references import (
+    Forest,
     MajorityClass,
     OracleLogistic,
     Pooled,
@@ -38,6 +39,7 @@ registry: Mapping[str, type[Baseline]] = MappingProxyType(
         "logistic_single": SingleTaskLogistic,
         "logistic_recent": RecentLogistic,
         "logistic_seen": SeenLogistic,
+        "forest": Forest,
         "oracle": OracleLogistic,
     }
 )

@@ -29,8 +29,6 @@ from imrc.diagnostics.words import (
 from imrc.tasks import TaskSequence, how_to_make_tasks
 from imrc.wording import number, plain
 
-__all__ = ["NAMED", "Assessment", "assess", "find_returns", "judge"]
-
 NAMED: tuple[ChangeKind, ...] = ("evolving", "mean_reverting", "trend", "jump", "periodic", "recurring")
 """Kinds of change that are named where the order of the tasks matters."""
 _RETURNS_UP_TO = 60

@@ -23,8 +23,6 @@ from imrc.features import make, output_names
 from imrc.tasks import TaskSequence
 from imrc.wording import feature_names_or_numbers
 
-__all__ = ["SHIFTS", "Changed", "Counted", "Shift", "moves", "read_samples", "what_changed"]
-
 Shift = Literal["label", "input", "concept"]
 SHIFTS: dict[Shift, str] = {"label": "label shift", "input": "input shift", "concept": "concept change"}
 """Titles of the three kinds of change."""

@@ -27,14 +27,6 @@ import numpy as np
 from imrc._types import Floats, Ints
 from imrc.diagnostics.samples import Reduced
 
-__all__ = [
-    *("ENUMERATED", "LEAST_TASKS", "RATIOS", "MEAN_LIMIT", "FLAG_LIMIT", "WORK_LIMIT", "SHUFFLES"),
-    *("ChangeEstimate", "ChangePattern", "Innovations", "OrderTests", "SameMethod"),
-    *("class_moments", "exact_p_value", "approximate_p_value", "draw_orders", "order_tests"),
-    *("cosine_waves", "walk_basis", "log_likelihood", "project", "estimate_change", "change_estimate"),
-    *("innovations", "innovation_products"),
-]
-
 SameMethod = Literal["permutation of samples", "F approximation", "chi-squared approximation"]
 ChangePattern = Literal["unremarkable", "direction", "same_way", "come_back"]
 

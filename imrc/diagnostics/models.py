@@ -25,8 +25,6 @@ import numpy as np
 from imrc._types import Floats, Ints
 from imrc.diagnostics.evidence import RATIOS, log_likelihood, project, walk_basis
 
-__all__ = ["ChangeKind", "ModelFit", "fit_models", "kind_gaps"]
-
 ChangeKind = Literal["no_change", "iid", "evolving", "mean_reverting", "trend", "jump", "periodic", "recurring"]
 
 _LONGEST = 400

@@ -11,11 +11,6 @@ from imrc._checks import InputError, check_int, check_matrix
 from imrc._types import Floats, Ints
 from imrc.diagnostics.samples import Reduced, given_moments, reduce_moments
 
-__all__ = [
-    *("PartialAutocorrelation", "Variogram", "partial_autocorrelation", "variogram"),
-    *("variogram_of", "with_envelope", "with_pacf_band"),
-]
-
 _BAND = (0.025, 0.975)
 _BAND_COMPONENTS = 64
 _ENVELOPE_LAGS = 48  # Of longer sequences: the envelope of the variogram is computed at this many lags.

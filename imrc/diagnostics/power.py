@@ -72,17 +72,3 @@ def power_sentences(table: pd.DataFrame, verdict: Verdict) -> list[str]:
         "are recognised more often."
     )
     return lines
-
-
-def power_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table to show, in words: of 100 sequences of each kind, with 95 % intervals."""
-    return pd.DataFrame(
-        {
-            "Really": [SIMULATED[kind][1] for kind in table["kind"]],
-            "Named": [_share(*row) for row in table[["named", "runs"]].itertuples(index=False)],
-            "Two kinds": table["two"].round(),
-            "Another kind": table["another"].round(),
-            "Nothing": table["nothing"].round(),
-            "Sequences": table["runs"],
-        }
-    )

@@ -20,11 +20,6 @@ from imrc.core.moments import sample_moments
 from imrc.solvers.api import with_intercept
 from imrc.tasks import TaskSequence
 
-__all__ = [
-    *("CONSTANT", "Moments", "Reduced", "Reading", "RowNotes", "read_rows", "read_sequence", "noise_components"),
-    *("resolve_transform", "mapped", "given_moments", "reduce_moments"),
-]
-
 Transform = Callable[[Floats], Floats]
 
 CONSTANT = 1e-10  #: Components whose pooled variance is below this share of the largest are constant but for rounding.

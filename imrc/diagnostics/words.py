@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from imrc.diagnostics.changed import SHIFTS, Changed, Shift
 from imrc.diagnostics.evidence import FLAG_LIMIT, MEAN_LIMIT, ChangeEstimate, ChangePattern
@@ -15,11 +15,6 @@ from imrc.wording import capital, decimal, listed, number, p_text
 if TYPE_CHECKING:
     from imrc.diagnostics.assessment import Assessment
 
-__all__ = [
-    *("VERDICTS", "CHANGES", "GUESSES", "LEVEL", "LEAD", "RECURRING_SHARE", "RECURRING_BELOW"),
-    *("Verdict", "VerdictName", "word_verdict", "not_judged", "Question", "questions", "guess_sentence"),
-    *("regime_sentence", "setting_sentence", "meaning_sentence", "report", "changed_sentence", "pacf_sentence"),
-]
 
 VerdictName = Literal["too_few", "dependent", "differ", ChangeKind]
 Assumption = Literal["supported", "open", "contradicted"]
@@ -73,9 +68,6 @@ _MISSED: dict[ChangePattern | None, str] = {
     "come_back": "not independent",
 }
 _ON_THEIR_OWN = "nothing unusual on their own"
-
-GUESSES: dict[ChangeKind, str] = {kind: capital(VERDICTS[kind].finding) for kind in get_args(ChangeKind)}
-"""Kinds of change somebody can guess, in the words of the verdict."""
 
 
 @dataclass(frozen=True)
@@ -265,48 +257,6 @@ def questions(result: Assessment, n: float) -> list[Question]:
     if result.verdict.name == "dependent":
         return [Question(one.text, "Not judged", "rows follow each other", "") for one in asked]
     return asked
-
-
-def guess_sentence(result: Assessment, guess: ChangeKind) -> tuple[bool, str]:
-    """Return whether the verdict names a guess, alone or as one of two, and what speaks against it in Markdown."""
-    verdict = result.verdict
-    said = f"The diagnosis: {verdict.finding}. {verdict.sentence}"
-    if guess == verdict.name and verdict.second is None:
-        return True, f"**Your guess agrees.** {said}"
-    if guess in (verdict.name, verdict.second):
-        return True, f"**Your guess is one of two that the models cannot tell apart.** {said}"
-    if verdict.name in ("too_few", "differ", "dependent"):
-        return False, f"**The diagnosis names no kind here.** {said}"
-    if verdict.name == "no_change":
-        why = f"differences between the tasks are no larger than noise ({p_text(result.p_change)})"
-    elif guess == "no_change":
-        why = f"the tasks are not all alike ({p_text(result.p_change)})"
-    elif verdict.name == "iid" or not result.gaps:
-        why = f"neighbours are no more alike than other pairs ({p_text(result.p_order)})"
-    elif guess == "iid":
-        why = f"the order of the tasks matters ({p_text(result.p_order)})"
-    elif guess in result.gaps:
-        gap = result.gaps[guess] - result.gaps[cast(ChangeKind, verdict.name)]
-        why = (
-            f"the best model of your guess is {decimal(gap, 1)} behind in BIC, and from {LEAD:g} on it is no longer "
-            "named"
-        )
-    else:
-        why = "no model of your guess fits so few tasks"
-    return False, f"**Your guess differs:** {why}. {said}"
-
-
-def regime_sentence(result: Assessment, n: float) -> str:
-    """Compare the change per step with the noise of one average over n samples."""
-    ratio, low, high = result.ratio_at(n)
-    head = f"At n = {n:g}, n d² / σ² is {number(ratio)} (95 % interval {number(low)} to {number(high)})"
-    if high <= 0.01:
-        return f"{head}: tasks change so slowly that nearly all samples could be pooled."
-    if high < 1:
-        return f"{head}: tasks change by less than the noise of one average."
-    if low < 1:
-        return f"{head}: the change may be smaller or larger than the noise of one average."
-    return f"{head}: tasks change by more than the noise of one average."
 
 
 def setting_sentence(result: Assessment) -> str:

@@ -17,7 +17,13 @@ from imrc.evaluation.results import RunResult
 if TYPE_CHECKING:
     import pandas as pd
 
-Name = Literal["errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings", "verdicts"]
+Name = Literal[
+    "errors", "settings", "characteristics", "covertype", "tasks", "lags", "growth", "readings", "verdicts", "against"
+]
+
+
+KINDS = ("average", "newest")
+"""Errors that the shipped comparison has."""
 
 
 def results_folder() -> Path:
@@ -50,6 +56,23 @@ def table(name: Name) -> pd.DataFrame:
     ['b', 'k', 'n']
     """
     return _table(check_choice("name", name, get_args(Name))).copy()
+
+
+def compared(dataset: str) -> pd.DataFrame:
+    """Return what methods made of a built-in dataset, as `imrc.evaluation.comparison.score_table` does, at several n.
+
+    >>> sorted(set(compared("identical")["n"]))
+    [5, 10, 20, 50]
+    """
+    from imrc.evaluation.comparison import title_of_method
+
+    wide = _table("against").query("dataset == @dataset").drop(columns="dataset")
+    known = ["n", "method", "kind", "ms", "state"]
+    long = wide.melt(known, var_name="repetition").astype({"repetition": int})
+    scores = long.pivot_table("value", [*known[:2], "ms", "state", "repetition"], "kind", sort=False).reset_index()
+    scores = scores.assign(dataset=dataset, seconds=scores.pop("ms") / 1000, measure="error")
+    nothing = dict.fromkeys(("released", "before"), float("nan"))
+    return scores.assign(title=scores["method"].map(title_of_method), **nothing).rename_axis(columns=None)
 
 
 def measured_when(name: str) -> str:

@@ -128,6 +128,7 @@ def _template(scheme: Literal["light", "dark"]) -> go.layout.Template:
         "colorway": [INK[scheme]],
         SCALE: {"colorscale": SEQUENTIAL if scheme == "light" else SEQUENTIAL_ON_DARK},
         DIFFERENCE: {"colorscale": DIVERGING if scheme == "light" else DIVERGING_ON_DARK},
+        "sliderdefaults": {"bgcolor": GRID, "bordercolor": GRID, "activebgcolor": GRID, "font": {"size": 12}},
     }
     return go.layout.Template(layout=layout)
 
@@ -442,11 +443,13 @@ def chart(
     below: int = 0,
     above: int = 0,
     ends: Sequence[dict[str, Any]] = (),
+    frames: Sequence[dict[str, Any]] = (),
     **layout: Any,  # noqa: ANN401 - Plotly's properties
 ) -> go.Figure:
     """Return a figure from its traces (with their type) and axes (from `axis`).
 
     `order`: of the legend's entries. `below`, `above`: pixels, where the usual are too few. `ends`: from `line_ends`.
+    `frames`: what a slider in the chart shows.
     """
     rows = legend_rows(traces) if legend else 0
     margin = {**MARGIN, "t": (above or MARGIN["t"]) + LEGEND_PX * rows, "b": below or MARGIN["b"]}
@@ -467,7 +470,7 @@ def chart(
         "yaxis": y,
         **layout,
     }
-    return go.Figure({"data": list(traces), "layout": described})
+    return go.Figure({"data": list(traces), "layout": described, "frames": list(frames)})
 
 
 def panel_title(text: str, number: int, x: float, y: float, size: int = 14) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Effective sample sizes: closed forms, a run's own and realised ones, growth with n, k and b, risk bounds."""
+"""Effective sample sizes: closed forms, a run's own and realised ones, what more would bring, risk bounds."""
 
 from __future__ import annotations
 
@@ -40,16 +40,12 @@ from imrc.wording import decimal
 PAIRS = ((10, 13), (10, 20), (100, 103), (100, 110))  #: Task j of k tasks: the pairs in the paper's figure.
 
 BARS_UP_TO = 120
-_LARGEST_K = 1_000_000
-_LARGEST_B = 60
-_ENOUGH = 0.95  # Share of the full gain that counts as enough.
+_POWERS = range(-6, 3)
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # In the size of all other ticks.
+_FRAMES = 40  # Tasks that the slider can choose.
 _GREENS = ("#009E73", "#4DBF9F", "#00805C", "#7FD1BA", "#2C8F73", "#5AA88F")
 _ORANGES = ("#E69F00", "#B97F00", "#F2BE4D", "#CC8800", "#D98200", "#A07328")
 """Shades of a rule's colour, one per pair; the line style says which rule it is."""
-_AHEAD = {
-    "next": "next task after {count}, before any of its samples",
-    "ceiling": "its ceiling σ² / d²: no past is worth more",
-}
 PARTS = ("own samples", "from preceding tasks", "from succeeding tasks")
 
 
@@ -59,55 +55,31 @@ class OwnRatio(NamedTuple):
     value: float
     low: float
     high: float
-    name: str
     recent: tuple[int, float] | None = None
 
 
 def ess_curve_table(
-    pairs: Sequence[tuple[int, int]],
-    low: float = 1e-6,
-    high: float = 1e2,
-    points: int = 241,
-    *,
-    after: int | None = None,
+    pairs: Sequence[tuple[int, int]], low: float = 1e-6, high: float = 1e2, points: int = 241
 ) -> pd.DataFrame:
-    """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ², and what the next task is worth.
-
-    Columns rule, j, k, ratio, ess (ESS / n). With `after` tasks learnt, rule "next" is the next task before any of its
-    samples, "ceiling" what it stays below however many tasks there were.
+    """Evaluate Theorems 2 and 4 for pairs (j, k) over a range of n d² / σ²: columns rule, j, k, ratio, ess (ESS / n).
 
     >>> ess_curve_table([(10, 20)], 0.1, 10.0, 3).round(3).query("rule == 'forward'")["ess"].tolist()
     [3.685, 1.618, 1.092]
     """
     low = check_real("low", low, 0.0, low_open=True)
     ratio = np.geomspace(low, check_real("high", high, low, low_open=True), check_int("points", points, 2))
+    wanted: list[tuple[str, int, int]] = [("forward", j, j) for j in sorted({j for j, _ in pairs})]
+    wanted += [("forward_backward", *pair) for pair in sorted(set(pairs))]
     frames = []
-    for j in sorted({j for j, _ in pairs}):
-        ess = theory.ess_forward(j, 1, ratio)
-        frames.append(pd.DataFrame({"rule": "forward", "j": j, "k": j, "ratio": ratio, "ess": ess}))
-    for j, k in sorted(set(pairs)):
-        ess = theory.ess_forward_backward(j, k, 1, ratio)
-        frames.append(pd.DataFrame({"rule": "forward_backward", "j": j, "k": k, "ratio": ratio, "ess": ess}))
-    if after is not None:
-        for rule, ess in (("next", theory.ess_next(after, 1, ratio)), ("ceiling", 1.0 / ratio)):
-            frames.append(pd.DataFrame({"rule": rule, "j": after + 1, "k": after, "ratio": ratio, "ess": ess}))
+    for rule, j, k in wanted:
+        ess = theory.ess_forward(j, 1, ratio) if rule == "forward" else theory.ess_forward_backward(j, k, 1, ratio)
+        frames.append(pd.DataFrame({"rule": rule, "j": j, "k": k, "ratio": ratio, "ess": ess}))
     return pd.concat(frames, ignore_index=True)
 
 
-def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
-    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, with the regimes.
-
-    `own`: the sequence's ratio, a line with its interval; `reached`: what a run reached there.
-    """
+def ess_curves(table: pd.DataFrame) -> go.Figure:
+    """Return the paper's figure: ESS / n against n d² / σ² on logarithmic axes, with the regimes."""
     traces = Traces()
-    ahead = table[table["rule"].isin(["next", "ceiling"])]
-    table = table.drop(ahead.index)
-    top = float(table["ess"].max()) * 1.6
-    # Before any of its samples the next task can be worth less than one task's own.
-    bottom = 0.15 if len(ahead) else 0.9
-    low, high = float(table["ratio"].min()), float(table["ratio"].max())
-    if own is not None and own.high > 0:
-        _mark_own(traces, own, (low, high), (bottom, top))
     tasks = sorted(table["j"].unique())
     both = table[table["rule"] == "forward_backward"]
     pairs = sorted({(j, k) for j, k in zip(both["j"], both["k"], strict=True)})
@@ -116,52 +88,123 @@ def ess_curves(table: pd.DataFrame, own: OwnRatio | None = None, reached: Effect
         shades = _ORANGES if forward else _GREENS
         shade = shades[(tasks.index(j) if forward else pairs.index((j, k))) % len(shades)]
         name = f"forward, task {j}" if forward else f"forward and backward, task {j} of {k}"
-        _add_curve(traces, part, name, shade, DASHES[str(rule)])
-    for rule, part in ahead.groupby("rule", sort=False):
-        name = _AHEAD[str(rule)].format(count=int(part["k"].iloc[0]))
-        colour, dash = {"next": (DATA, "dashdot"), "ceiling": (COLOURS["reference"], "dot")}[str(rule)]
-        _add_curve(traces, part[(part["ess"] >= bottom) & (part["ess"] <= top)], name, colour, dash)
-    borders = [1.0 / max(tasks) ** 2, 1.0]
-    for border, name in zip(borders, (f"n d² / σ² = 1/{max(tasks)}²", "n d² / σ² = 1"), strict=True):
-        said = f"border of regimes, {name}"
-        traces.straight([border, border], [bottom, top], said, width=1, dash="dot", showlegend=False)
+        traces.append(_curve(part["ratio"], part["ess"], name, shade, DASHES[str(rule)]))
+    ends = (float(table["ratio"].min()), float(table["ratio"].max())), (0.9, float(table["ess"].max()) * 1.6)
+    borders = _borders(max(tasks), ends[1])
+    return _against_change([*traces, *borders], *ends, height=490, annotations=_regime_names(ends[0], max(tasks)))
+
+
+def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveSamples | None = None) -> go.Figure:
+    """Return Theorems 2 and 4 for each of k tasks, b of them looked back on: a slider in the chart chooses the task.
+
+    All its frames are there from the start. `own`: the sequence's ratio, a line with its interval; `reached`: what a
+    run reached there.
+    """
+    across = (1e-5, 1e2)
+    ratio = np.geomspace(*across, 101)
+    shown = np.unique(np.linspace(1, k, min(k, _FRAMES)).round().astype(int)).tolist()
+    first = len(shown) // 2
+    top = 1.6 * float(theory.ess_forward_backward(k, k + min(b, k - 1), 1, across[0]))
+    ends = across, (0.15, top)  # before any of its samples the next task can be worth less than one task's own
+
+    def moving(j: int) -> Traces:
+        last = min(k, j + b)
+        curves = (
+            (theory.ess_forward(j, 1, ratio), f"forward, task {j} (Theorem 2)", "forward"),
+            (
+                theory.ess_forward_backward(j, last, 1, ratio),
+                f"with tasks {j + 1} to {last} (Theorem 4)",
+                "forward_backward",
+            ),
+        )
+        found = [_curve(ratio, ess, name, COLOURS[rule], DASHES[rule]) for ess, name, rule in curves]
+        return Traces([*found, *_borders(j, ends[1])])
+
+    traces = moving(shown[first])
+    count = len(traces)
+    for ess, name, colour, dash in (
+        (theory.ess_next(k, 1, ratio), "the next task, without samples", DATA, "dashdot"),
+        (1.0 / ratio, "its ceiling σ² / d²", COLOURS["reference"], "dot"),
+    ):
+        inside = (ess >= ends[1][0]) & (ess <= top)
+        traces.append(_curve(ratio[inside], ess[inside], name, colour, dash))
+    if own is not None and own.high > 0:
+        _mark_own(traces, own, *ends)
     if own is not None and reached is not None and reached.own > 0:
         whose = NAMES.get(reached.rule, "before any label").lower()
-        name = f"this run, {whose}: {reached.mean:,.1f} samples, mean of all tasks"
-        colour = COLOURS.get(reached.rule, DATA)
-        marker = {"symbol": "diamond", "size": 12, "color": colour, "line": {"width": 2}}
-        _mark_run(traces, reached, float(np.clip(own.value, low, high)), unit=reached.own, name=name, marker=marker)
+        name = f"this run, {whose}: {reached.mean:,.1f} samples"
+        marker = {"symbol": "diamond", "size": 12, "color": COLOURS.get(reached.rule, DATA), "line": {"width": 2}}
+        _mark_run(traces, reached, float(np.clip(own.value, *across)), unit=reached.own, name=name, marker=marker)
+    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
+    frames = [
+        {
+            "name": str(j),
+            "data": moving(j),
+            "traces": list(range(count)),
+            "layout": {"annotations": _regime_names(across, j)},
+        }
+        for j in shown
+    ]
+    slider = {
+        "active": first,
+        "currentvalue": {"prefix": "task j = ", "suffix": f" of {k}"},
+        "pad": {"t": 44},
+        "steps": [{"label": str(j), "method": "animate", "args": [[str(j)], at_once]} for j in shown],
+    }
+    return _against_change(
+        traces,
+        *ends,
+        height=540,
+        below=136,
+        annotations=_regime_names(across, shown[first]),
+        frames=frames,
+        sliders=[slider] if k > 1 else [],
+    )
+
+
+def _against_change(
+    traces: Sequence[dict[str, Any]],
+    across: tuple[float, float],
+    upwards: tuple[float, float],
+    **more: Any,  # noqa: ANN401 - of `chart`
+) -> go.Figure:
+    """Return a figure of effective samples against the size of the change, both on logarithmic axes."""
     return chart(
         traces,
         axis(
             "n d² / σ²  (change per step / noise of one average)",
             type="log",
-            range=[np.log10(low), np.log10(high)],
-            exponentformat="power",
-            dtick=1,
+            range=np.log10(across),
+            tickvals=10.0 ** np.array(_POWERS),
+            ticktext=[f"10{str(power).translate(_RAISED)}" for power in _POWERS],
         ),
         axis(
-            "ESS / n",
+            "times its own samples (ESS / n)",
             type="log",
-            range=[np.log10(bottom), np.log10(top)],
+            range=np.log10(upwards),
             tickvals=[0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000],
         ),
         title="How many times its own samples is a task worth?",
-        height=510,
         above=90,
-        annotations=_regime_names(low, high, borders),
+        **more,
     )
 
 
-def _add_curve(traces: Traces, part: pd.DataFrame, name: str, colour: str, dash: str) -> None:
-    traces.line(
-        part["ratio"],
-        part["ess"],
-        name,
-        colour,
-        dash=dash,
-        hovertemplate="n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>",
-    )
+def _curve(x: ArrayLike, y: ArrayLike, name: str, colour: str, dash: str) -> dict[str, Any]:
+    """Return one curve over n d² / σ²."""
+    traces = Traces()
+    said = "n d² / σ² = %{x:.2g}<br>ESS = %{y:.3g} n<extra>" + name + "</extra>"
+    traces.line(x, y, name, colour, dash=dash, hovertemplate=said)
+    return traces[0]
+
+
+def _borders(j: int, upwards: tuple[float, float]) -> Traces:
+    """Return where the regimes of task j meet."""
+    traces = Traces()
+    for border, name in ((1.0 / j**2, f"1/{j}²"), (1.0, "1")):
+        said = f"border of regimes, n d² / σ² = {name}"
+        traces.straight([border, border], upwards, said, width=1, dash="dot", showlegend=False)
+    return traces
 
 
 def _mark_run(traces: Traces, run: EffectiveSamples, x: float, *, unit: float = 1.0, **own: Any) -> None:  # noqa: ANN401
@@ -180,38 +223,22 @@ def _mark_run(traces: Traces, run: EffectiveSamples, x: float, *, unit: float = 
 
 
 def _mark_own(traces: Traces, own: OwnRatio, within: tuple[float, float], ends: tuple[float, float]) -> None:
-    """Draw the sequence's own ratio: a band for the interval, a line for the estimate."""
-    (low, high), (bottom, top) = within, ends
-    left, right = (float(np.clip(value, low, high)) for value in (own.low, own.high))
-    traces.add(
-        x=[left, right, right, left],
-        y=[bottom, bottom, top, top],
-        fill="toself",
-        mode="none",
-        fillcolor=rgba(COLOURS["single"], 0.2),
-        name="its 95 % interval",
-        hoverinfo="skip",
-    )
-    position = float(np.clip(own.value, low, high))
-    reached = "" if own.value >= low else " (or smaller)"
-    traces.add(
-        x=[position, position],
-        y=[bottom, top],
-        mode="lines",
-        name=f"{own.name}: n d² / σ² = {wording.number(own.value)}{reached}",
-        line={"width": 2, "dash": "dash"},
-        hovertemplate=f"{own.name}<br>n d² / σ² = {wording.number(own.value)}<extra></extra>",
-    )
+    """Draw the sequence's own ratio: a line for the estimate, a band for the interval."""
+    position, left, right = (float(np.clip(value, *within)) for value in (own.value, own.low, own.high))
+    name = f"these tasks: n d² / σ² = {wording.number(own.value)}{'' if own.value >= within[0] else ' (or smaller)'}"
+    traces.straight([position, position], ends, f"{name}, band: 95 %", None, width=2)
+    low, high = (np.array([end, end]) for end in ends)
+    traces.band(np.array([left, right]), low, high, COLOURS["single"], 0.2, name="95 % interval", showlegend=False)
     if own.recent is not None:
         window, value = own.recent
-        position = float(np.clip(value, low, high))
+        position = float(np.clip(value, *within))
         name = f"its last change{'s' * (window > 1)}, W = {window}: {wording.number(max(value, 0.0))}"
-        traces.straight([position, position], [bottom, top], name, None, width=1.5, dash="dot")
+        traces.straight([position, position], ends, name, None, width=1.5, dash="dot")
 
 
-def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[str, Any]]:
-    """Return the names of the three regimes, above the plot."""
-    edges = [low, *borders, high]
+def _regime_names(across: tuple[float, float], j: int) -> list[dict[str, Any]]:
+    """Return the names of the three regimes of task j, above the plot."""
+    edges = [across[0], max(1.0 / j**2, across[0]), 1.0, across[1]]
     names = ("proportional<br>to k", "grows like<br>1/√(n d²/σ²)", "little<br>to gain")
     return [
         {
@@ -225,7 +252,7 @@ def _regime_names(low: float, high: float, borders: list[float]) -> list[dict[st
             "font": {"size": 12, "color": COLOURS["reference"]},
         }
         for name, left, right in zip(names, edges[:-1], edges[1:], strict=True)
-        if right > left
+        if right > 3 * left
     ]
 
 
@@ -272,104 +299,6 @@ def ess_parts_chart(table: pd.DataFrame) -> go.Figure:
     )
 
 
-def ess_growth_table(n: float, ratio: float, k: int, b: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return effective sample sizes as tasks arrive, and as b grows to at most 60, at a ratio n d² / σ².
-
-    Columns rule, k, ess (forward: newest task; else mean), and b, ess, share (of the full gain over forward learning).
-    """
-    k, b = check_int("k", k, 1), check_int("b", b, 0)
-    counts = np.arange(1, k + 1)
-    d2 = ratio / n
-    settled = theory.ess_forward_backward(counts, counts + b, n, d2)
-    cumulated = np.concatenate([[0.0], np.cumsum(settled)])
-    averages = []
-    for number in range(1, k + 1):
-        recent = np.arange(max(1, number - b), number + 1)  # these have fewer than b tasks after them
-        new = theory.ess_forward_backward(recent, number, n, d2).sum()
-        averages.append((cumulated[recent[0] - 1] + new) / number)
-    newest = theory.ess_forward(counts, n, d2)
-    by_k = pd.concat(
-        [
-            pd.DataFrame({"rule": "forward", "k": counts, "ess": newest}),
-            pd.DataFrame({"rule": "forward_backward", "k": counts, "ess": averages}),
-        ],
-        ignore_index=True,
-    )
-    steps = np.arange(0, min(k - 1, _LARGEST_B) + 1)
-    mean = np.array([theory.ess_forward_backward(counts, np.minimum(k, counts + b_), n, d2).mean() for b_ in steps])
-    full = theory.ess_forward_backward(counts, k, n, d2).mean() - newest.mean()
-    share = (mean - newest.mean()) / full if full > 0 else np.ones_like(mean)
-    return by_k, pd.DataFrame({"b": steps, "ess": mean, "share": share})
-
-
-def enough_steps(by_b: pd.DataFrame) -> int | None:
-    """Return the smallest b in the table that reaches 95 % of the full gain, None if none does."""
-    reached = by_b.loc[by_b["share"] >= _ENOUGH - 1e-12, "b"]
-    return int(reached.iloc[0]) if len(reached) else None
-
-
-def ess_growth(
-    by_k: pd.DataFrame,
-    by_b: pd.DataFrame,
-    n: float,
-    b: int,
-    run: EffectiveSamples | None = None,
-) -> go.Figure:
-    """Return effective sample sizes against k and b, from `ess_growth_table`; what a run reached beside Theorem 4."""
-    traces = Traces()
-    names = {
-        "forward": f"{NAMES['forward']}, Theorem 2: the newest task",
-        "forward_backward": f"{NAMES['forward_backward']}, Theorem 4: mean over all tasks",
-    }
-    for rule, part in by_k.groupby("rule", sort=False):
-        traces.line(
-            part["k"],
-            part["ess"],
-            names[rule],
-            COLOURS[rule],
-            dash=DASHES[str(rule)],
-            legendgroup=rule,
-            hovertemplate="k = %{x}: ESS %{y:.1f}<extra></extra>",
-            panel=1,
-        )
-    traces.line(
-        by_b["b"],
-        by_b["ess"],
-        names["forward_backward"],
-        COLOURS["forward_backward"],
-        mode="lines+markers" if len(by_b) <= 40 else "lines",
-        legendgroup="forward_backward",
-        showlegend=False,
-        customdata=100 * by_b["share"],
-        hovertemplate="b = %{x}: ESS %{y:.1f}<br>%{customdata:.0f} % of the backward gain<extra></extra>",
-        panel=2,
-    )
-    for column, last in ((1, float(by_k["k"].max())), (2, float(max(by_b["b"].max(), 1)))):
-        shown: dict[str, Any] = {"legendgroup": "single", "showlegend": column == 1, "panel": column}
-        name = f"{NAMES['single']}: n = {n:g}"
-        traces.straight([0, last], [n, n], name, COLOURS["single"], width=2, dash="dot", **shown)
-        if run is not None:
-            shown |= {"legendgroup": "run", "name": f"this run, forward and backward: {samples_text(run)}"}
-            marker = {"symbol": "diamond", "size": 10}
-            _mark_run(traces, run, last if column == 1 else float(b), marker=marker, **shown)
-    enough = enough_steps(by_b)
-    if enough is not None and len(by_b) > 1:
-        name = f"b = {enough} gives {100 * _ENOUGH:.0f} % of the backward gain"
-        traces.straight([enough, enough], [0, float(by_b["ess"].max())], name, None, panel=2)
-    return panels(
-        traces,
-        ("As tasks arrive", f"With b steps back (now {b})"),
-        [
-            axis("tasks k", **whole_numbers(int(by_k["k"].max()), 8)),
-            axis("backward steps b", **whole_numbers(len(by_b), 8)),
-        ],
-        [axis("effective sample size", rangemode="tozero"), axis(rangemode="tozero")],
-        gap=0.1,
-        title="Do more tasks and more backward steps still help?",
-        height=400,
-    )
-
-
 def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
     """Return the bound of Theorem 3, minimax risk and error of each task as multiples of the risk of guessing.
 
@@ -412,24 +341,6 @@ def bound_chart(table: pd.DataFrame, trivial: float) -> go.Figure:
         title="How far is the guarantee from saying something?",
         height=420,
     )
-
-
-def parse_pairs(texts: Sequence[str]) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the pairs 1 <= j <= k <= 1,000,000 typed by a visitor, and the texts that are none, shortened.
-
-    >>> parse_pairs(["10, 13", "5 4", "x"])
-    ([(10, 13)], ['5 4', 'x'])
-    """
-    pairs, wrong = [], []
-    for text in texts:
-        pieces = text.replace(",", " ").replace(";", " ").split()
-        digits = [piece for piece in pieces if piece.isascii() and piece.isdigit() and len(piece) <= 7]
-        j, k = (int(digits[0]), int(digits[1])) if len(digits) == len(pieces) == 2 else (0, 0)
-        if 1 <= j <= k <= _LARGEST_K:
-            pairs.append((j, k))
-        else:
-            wrong.append(text[:30])
-    return pairs, wrong
 
 
 def run_parts(result: RunResult) -> Floats:

@@ -454,12 +454,11 @@ _ALARM = "#D55E00"
 _LEAST, _MOST = 1e-2, 1e8  # Evidence is drawn between these: below and above it says the same.
 
 
-def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figure:
-    """Return what `watch_story` knows when a task (from 1) has arrived; axes fit the whole sequence, to be played."""
-    seen, last = story[story["task"] <= task], int(story["task"].iloc[-1])
-    x, alarm = seen["task"], first_alarm(seen, alpha)
-    label = np.array([html.escape(str(one)) for one in seen["label"]], dtype=object)
-    lit, ends, traces = seen["unusual"].to_numpy(dtype=bool), [1.5, last + 0.5], Traces()
+def watch_chart(story: pd.DataFrame, alpha: float = 0.05) -> go.Figure:
+    """Return what `watch_story` says of each task: evidence of a change, its size, errors before and after learning."""
+    x, alarm, last = story["task"], first_alarm(story, alpha), int(story["task"].iloc[-1])
+    label = np.array([html.escape(str(one)) for one in story["label"]], dtype=object)
+    lit, ends, traces = story["unusual"].to_numpy(dtype=bool), [1.5, last + 0.5], Traces()
 
     def line(y: ArrayLike, name: str, colour: str, digits: str, dash: str | None = None, panel: int = 1) -> None:
         traces.add(
@@ -474,11 +473,11 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
             panel=panel,
         )
 
-    evidence = np.clip(seen["evidence"].to_numpy(), _LEAST, _MOST)
+    evidence = np.clip(story["evidence"].to_numpy(), _LEAST, _MOST)
     line(evidence, "evidence", DATA, ".3g")
     traces.straight(ends, [1.0 / alpha] * 2, f"alarm, from {1.0 / alpha:g}", _ALARM)
     if alarm is not None:
-        at = seen["task"].to_numpy() == alarm
+        at = story["task"].to_numpy() == alarm
         traces.add(
             x=x[at],
             y=evidence[at],
@@ -493,15 +492,15 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
             traces.add(
                 kind="bar",
                 x=x[where],
-                y=seen["change"][where],
+                y=story["change"][where],
                 name=name,
                 marker={"color": colour},
                 customdata=label[where],
                 hovertemplate="step to task %{x} (%{customdata}): %{y:.3g}<extra></extra>",
                 panel=2,
             )
-    line(seen["before"], "before learning it", COLOURS["single"], ".3f", "dot", panel=3)
-    line(seen["after"], "after learning it", COLOURS["forward"], ".3f", "solid", panel=3)
+    line(story["before"], "before learning it", COLOURS["single"], ".3f", "dot", panel=3)
+    line(story["after"], "after learning it", COLOURS["forward"], ".3f", "solid", panel=3)
 
     top = max(2.0 / alpha, float(np.clip(story["evidence"].max(), _LEAST, _MOST)) * 2.0)
     powers = range(math.floor(math.log10(_LEAST)), math.ceil(math.log10(top)) + 1)
@@ -523,7 +522,7 @@ def watch_chart(story: pd.DataFrame, task: int, alpha: float = 0.05) -> go.Figur
             axis(**decimals(story[["before", "after"]])),
         ],
         gap=0.09,
-        title=f"What is known when task {task} has arrived?",
+        title="Would an alarm have gone off?",
         height=380,
     )
 

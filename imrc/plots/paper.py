@@ -35,7 +35,7 @@ _FULL = 0.2  # Differences of at least this size have the full colour.
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon", "triangle-down")
 
 
-def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[list[str], list[str]]:
+def _texts(cells: pd.DataFrame, *, milliseconds: bool) -> tuple[list[str], list[str]]:
     """Return the text and the hover text of each cell."""
 
     def value(number: float, digits: int, ms: bool) -> str:
@@ -48,10 +48,7 @@ def _texts(cells: pd.DataFrame, *, milliseconds: bool, spread: bool) -> tuple[li
         # Printed running times are whole milliseconds; of ours, small ones have a decimal.
         digits = (int(cell.ours < 0.01), 0) if milliseconds else (3, 2)
         ours, printed = (value(v, d, milliseconds) for v, d in zip((cell.ours, cell.printed), digits, strict=True))
-        with_std = spread and np.isfinite(cell.std)
-        first = f"{ours} ±{decimal(cell.std, 2)}" if with_std else ours
-        second = f"{printed} ±{decimal(cell.printed_std, 2)}" if spread and np.isfinite(cell.printed_std) else printed
-        shown.append(f"<b>{first}</b><br>({second})" if np.isfinite(cell.ours) else f"({second})")
+        shown.append(f"<b>{ours}</b><br>({printed})" if np.isfinite(cell.ours) else f"({printed})")
         unit = " ms" if milliseconds else ""
         std = f" ± {decimal(cell.std)}" if np.isfinite(cell.std) else ""
         printed_std = f" ± {decimal(cell.printed_std, 2)}" if np.isfinite(cell.printed_std) else ""
@@ -71,11 +68,11 @@ def _colour_on(share: float) -> str:
     return "" if luminance > 0.18 else "#FFFFFF"
 
 
-def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False, spread: bool = False) -> go.Figure:
+def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = False) -> go.Figure:
     """Return a table as a heatmap, datasets in rows, coloured by ours minus printed.
 
     `cells` are from `imrc.paper.cells`; where ours is NaN the printed value stands alone. With `milliseconds` values
-    are seconds, coloured by the logarithm of ours over printed; `spread` writes standard deviations into the cells.
+    are seconds, coloured by the logarithm of ours over printed.
 
     >>> cell = {"title": "Spam", "column": "MER", "ours": 0.1, "std": 0.01, "printed": 0.13, "printed_std": 0.02}
     >>> figure = printed_matrix(pd.DataFrame([cell | {"gap": -0.03, "repetitions": 10}]), title="How close?")
@@ -84,7 +81,7 @@ def printed_matrix(cells: pd.DataFrame, *, title: str, milliseconds: bool = Fals
     """
     rows, columns = list(dict.fromkeys(cells["title"])), list(dict.fromkeys(cells["column"]))
     row, column = cells["title"].map(rows.index).to_numpy(), cells["column"].map(columns.index).to_numpy()
-    shown, said = _texts(cells, milliseconds=milliseconds, spread=spread)
+    shown, said = _texts(cells, milliseconds=milliseconds)
     grid = np.full((len(rows), len(columns)), np.nan)
     texts, hovers = np.full(grid.shape, "", dtype=object), np.full(grid.shape, "", dtype=object)
     values = np.log10(cells["ours"] / cells["printed"]) if milliseconds else cells["gap"]
@@ -180,45 +177,38 @@ def ours_against_printed(cells: pd.DataFrame) -> go.Figure:
 _BY_SIZE = ("solid", "dash", "dot", "dashdot")  # Line styles of several n: colours are those of the rules everywhere.
 
 
-def window_curves(table: pd.DataFrame, *, raw: bool = False) -> go.Figure:
+def window_curves(table: pd.DataFrame) -> go.Figure:
     """Return errors against the number of consecutive tasks, and against n (if several), from `window_table`.
 
-    Divided by that of single-task learning, unless `raw`; `table` is of one sequence and preset.
+    Divided by that of single-task learning; `table` is of one sequence and preset.
     """
-    value, half = ("error", "half") if raw else ("ratio", "ratio_half")
-    stderr = "stderr" if raw else "ratio_stderr"
     sizes = sorted(table["n"].unique())
-    rules = [rule for rule in NAMES if rule in set(table["rule"]) and (raw or rule != "single")]
+    rules = [rule for rule in NAMES if rule in set(table["rule"]) and rule != "single"]
     traces = Traces()
     for rule in rules:
         for n, dash in zip(sizes, _BY_SIZE * len(sizes), strict=False):
             part = table[(table["rule"] == rule) & (table["n"] == n)].sort_values("k")
-            _line(traces, part["k"], part[value], part[half], COLOURS[rule], dash, f"{NAMES[rule]}, n = {n}", 1)
-    if not raw:
-        _level(traces, [table["k"].min(), table["k"].max()], 1)
+            _line(traces, part["k"], part, COLOURS[rule], dash, f"{NAMES[rule]}, n = {n}", 1)
+    _level(traces, [table["k"].min(), table["k"].max()], 1)
     titles, x_axes = ["Against k"], [axis("consecutive tasks k", **whole_numbers(int(table["k"].max()), 8))]
     if len(sizes) > 1:
         lengths = _two_lengths(table["k"].unique())
         for rule in rules:
             for k, dash in zip(lengths, _BY_SIZE, strict=False):
                 part = table[(table["rule"] == rule) & (table["k"] == k)].sort_values("n")
-                name = f"{NAMES[rule]}, k = {k}"
-                _line(traces, part["n"], part[value], part[half], COLOURS[rule], dash, name, 2)
-        if not raw:
-            _level(traces, [sizes[0], sizes[-1]], 2)
+                _line(traces, part["n"], part, COLOURS[rule], dash, f"{NAMES[rule]}, k = {k}", 2)
+        _level(traces, [sizes[0], sizes[-1]], 2)
         titles.append(f"Against n, k = {' and '.join(map(str, lengths))}")
         ticks = {"tickvals": sizes, "ticktext": [str(n) for n in sizes]}
         x_axes.append(axis("samples n per task", type="log", **ticks))
     shown = table[table["rule"].isin(rules)]
-    spread = np.nan_to_num(shown[half].to_numpy())
-    ends = np.concatenate([shown[value] - spread, shown[value] + spread, [] if raw else [1.0]])
-    y_axes = [axis("error" if raw else "error / single-task error", **decimals(ends))]
-    named = shown.assign(stderr=shown[stderr])
+    spread = np.nan_to_num(shown["ratio_half"].to_numpy())
+    ends = decimals(np.concatenate([shown["ratio"] - spread, shown["ratio"] + spread, [1.0]]))
     return panels(
-        [*traces, *band_key(named)],
+        [*traces, *band_key(shown.assign(stderr=shown["ratio_stderr"]))],
         titles,
         x_axes,
-        [*y_axes, *[axis(**decimals(ends))] * (len(titles) - 1)],
+        [axis("error / single-task error", **ends), *[axis(**ends)] * (len(titles) - 1)],
         gap=0.06,
         share_y=True,
         title="How much do more tasks help?",
@@ -233,9 +223,8 @@ def _two_lengths(lengths: Sequence[int]) -> list[int]:
     return sorted({ordered[len(ordered) // 4], middle} if middle != ordered[0] else {ordered[0], ordered[-1]})
 
 
-def _line(
-    traces: Traces, x: pd.Series, y: pd.Series, half: pd.Series, colour: str, dash: str, name: str, panel: int
-) -> None:
+def _line(traces: Traces, x: pd.Series, part: pd.DataFrame, colour: str, dash: str, name: str, panel: int) -> None:
+    y, half = part["ratio"], part["ratio_half"]
     if np.isfinite(half).all() and len(x) > 1:
         low, high = (y - half).to_numpy(), (y + half).to_numpy()
         traces.band(x.to_numpy(), low, high, colour, 0.13, showlegend=False, panel=panel, legendgroup=name)

@@ -21,6 +21,7 @@ from imrc.evaluation.reproduce import as_command, as_python
 from imrc.evaluation.scenarios import HEADLINES
 from imrc.evaluation.significance import with_error
 from imrc.features import FEATURE_TITLES
+from imrc.planning import Rate, make_plan, plan_table
 from imrc.plots import compare, ess, evolving
 from imrc.plots.result import decision_chart, run_choices, run_curves, run_heatmaps, run_ladder, run_story
 from imrc.plots.tables import QUANTITIES
@@ -195,10 +196,11 @@ def _effective(result: RunResult, diagnosis: Assessment | None) -> Iterator[tupl
     if diagnosis is None or diagnosis.change is None or result.scenario.main != "forward_backward":
         return
     ratio, low, high = diagnosis.ratio_at(settings.n)
-    own = ess.OwnRatio(ratio, low, high, "this sequence")
-    yield "ess-curves", ess.ess_curves(ess.ess_curve_table(ess.PAIRS), own)
-    by_k, by_b = ess.ess_growth_table(settings.n, ratio, result.n_tasks, b)
-    yield "ess-growth", ess.ess_growth(by_k, by_b, settings.n, b, run=effective_samples(result))
+    own = ess.OwnRatio(ratio, low, high)
+    yield "ess-curves", ess.ess_by_task(result.n_tasks, b, own)
+    if math.isfinite(ratio):
+        plan = make_plan(Rate(*diagnosis.ratio_at(1)), settings.n, result.n_tasks, b)
+        yield "plan", ess.plan_chart(plan_table(plan), plan)
 
 
 def _evidence(diagnosis: Assessment) -> Iterator[tuple[str, go.Figure]]:

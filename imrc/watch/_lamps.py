@@ -11,8 +11,6 @@ from imrc._types import Floats, Ints
 from imrc.core.moments import sample_moments
 from imrc.core.recursions import forward_step
 
-__all__ = ["Alarm", "MoreThanUsual", "bet"]
-
 _LEAST_P = 1e-300
 _LEAST_CHANGES = 10  # Innovations before the second lamp may light: their spread must be known.
 

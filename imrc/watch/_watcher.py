@@ -24,8 +24,6 @@ from imrc.tasks import TaskSequence
 from imrc.watch._lamps import Alarm, MoreThanUsual
 from imrc.wording import decimal, number, p_text
 
-__all__ = ["Arrival", "Watcher", "arrival_sentences", "first_alarm", "watch_story"]
-
 _FORMAT = 1
 _ARRAYS = {"alarm": ("_rows", "_y"), "usual": ("_counts", "_within", "_forward", "_last")}
 _NUMBERS = {

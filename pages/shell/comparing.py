@@ -15,10 +15,11 @@ from pages.shell.running import store
 PRESETS = ("recommended", "paper")
 """Presets of IMRC that are always compared."""
 
-DEFAULT_METHODS = (*PUBLISHED, "majority", "logistic_single", "logistic_seen", "oracle")
+DEFAULT_METHODS = ("pooled", "majority", "logistic_seen", "forest", *(name for name in PUBLISHED if name != "mer"))
+"""Those of the shipped comparison: MER takes as long as all others together."""
 
 
-def _changes(settings: RunSettings, names: Iterable[str]) -> list[dict[str, Any]]:
+def changes(settings: RunSettings, names: Iterable[str]) -> list[dict[str, Any]]:
     """Return what the runs of IMRC and of the methods named change in the settings.
 
     Custom values belong to none of them, nor does a scenario: what is averaged is chosen on the page of the comparison,
@@ -27,13 +28,13 @@ def _changes(settings: RunSettings, names: Iterable[str]) -> list[dict[str, Any]
     loss = tuple(pair for pair in settings.overrides if pair[0] == "loss")
     alone: dict[str, Any] = {"overrides": (), "scenario": "continual"}
     presets = ({"preset": one, "overrides": loss if one == "recommended" else ()} for one in PRESETS)
-    changes = [*({"methods": ("imrc",)} | preset for preset in presets), *({"methods": (name,)} for name in names)]
-    return [alone | one for one in changes]
+    found = [*({"methods": ("imrc",)} | preset for preset in presets), *({"methods": (name,)} for name in names)]
+    return [alone | one for one in found]
 
 
 def jobs(settings: RunSettings, names: Iterable[str]) -> list[RunSettings]:
     """Return the runs of IMRC and of the methods named."""
-    return [replace(settings, **changes) for changes in _changes(settings, names)]
+    return [replace(settings, **change) for change in changes(settings, names)]
 
 
 def there(sequence: imrc.TaskSequence, runs: Iterable[RunSettings]) -> list[RunResult]:
@@ -45,6 +46,6 @@ def there(sequence: imrc.TaskSequence, runs: Iterable[RunSettings]) -> list[RunR
 def stored(sequence: imrc.TaskSequence, settings: RunSettings) -> tuple[RunResult, ...]:
     """Return the runs of the comparison that are there already; none unless a method beside IMRC is among them."""
     # By key: settings of runs that nobody asked for need not be made.
-    keys = (state.key_of(sequence, settings, **changes) for changes in _changes(settings, DEFAULT_METHODS))
+    keys = (state.key_of(sequence, settings, **change) for change in changes(settings, DEFAULT_METHODS))
     found = [data.named(result, sequence) for key in keys if (result := store().get(key)) is not None]
     return tuple(found) if any(result.settings.methods != ("imrc",) for result in found) else ()

@@ -46,15 +46,6 @@ FORMULAS: dict[str, Formula] = {
         "$j-1$ to $j$. $n_{j+1}^{\\leftharpoondown k}$: the same recursion from the last task backwards. Grey, orange "
         "and green are the three summands: own, preceding, succeeding samples.",
     ),
-    "steps": Formula(
-        "Theorem 4, with b succeeding tasks",
-        (
-            r"\frac{n_j^{\rightleftharpoons j+b} - n_j^{\rightharpoonup}}"
-            r"{n_j^{\rightleftharpoons k} - n_j^{\rightharpoonup}} \ge 0.95",
-        ),
-        "$b$: backward steps. The marked $b$ is the smallest whose share of the full backward gain, averaged over "
-        "tasks, reaches 95 %.",
-    ),
     "bound": Formula(
         "Theorems 1 and 3",
         (
@@ -146,12 +137,12 @@ divides by σ² (n d²/σ², that is n ρ with ρ = d²/σ²), and then both the
 
 
 def show(name: str) -> None:
-    """Fold one formula away under its source, symbols beside it (below it on narrow pages)."""
+    """Show one formula under its source, symbols beside it (below it on narrow pages)."""
     formula = FORMULAS[name]
-    with st.expander(f"Formula: {formula.source}", icon=":material/function:"):
-        row = st.container(horizontal=True, vertical_alignment="center")
-        with row.container(width=390):
-            for line in formula.latex:
-                st.latex(line)
-        with row.container(width=490):
-            st.caption(formula.symbols)
+    st.markdown(f"**{formula.source}**")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row.container(width=390):
+        for line in formula.latex:
+            st.latex(line)
+    with row.container(width=490):
+        st.caption(formula.symbols)

@@ -75,7 +75,6 @@ class Visit:
     stopped: RunKey | None = None
     partial: tuple[RunKey, list[StepResult]] | None = None  # how far the run in progress, or stopped, has come
     report: tuple[Hashable, Report] | None = None  # of the run shown, with what it depends on
-    compare_stopped: Hashable = None
     begun: dict[RunKey, RunResult] = field(default_factory=dict)  # the first repetitions of runs that go on
     # Writes the result of the present run into the frame of the page, and the place in it for progress.
     show_result: Callable[[RunResult], object] | None = None

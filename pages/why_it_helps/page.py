@@ -1,133 +1,142 @@
-"""Why it helps: what errors showed, and beside it how many samples a task is worth by the theorems and in the run."""
+"""Why it helps: what errors showed, and beside it what the theorems promise for changes of this size."""
 
-import numpy as np
 import streamlit as st
 
-from imrc.core import theory
-from imrc.diagnostics import tracks, words
-from imrc.evaluation import effective_samples, theorem_4
-from imrc.evaluation.budget import RANGE
-from imrc.evaluation.effective import borrowing_note
+from imrc.diagnostics import tracks
+from imrc.evaluation import effective_samples, realised_samples
+from imrc.evaluation.budget import realised_text
+from imrc.planning import PLACES, advice, plan_table, way_sentence
 from imrc.plots import ess
-from imrc.report.sentences import (
-    measured_sentence,
-    next_task_sentence,
-    reason_sentence,
-    theorem_4_sentence,
-    worth_sentence,
-)
-from pages.shell import assessing, charts, controls, data, formulas, links, state
-from pages.shell.running import current_report, current_result
-from pages.why_it_helps import bounds, planning
-
-visit = state.visit()
-choice = visit.choice
-settings = choice.settings
-sequence = visit.sequence()
-title, n, k = data.title_of(choice.dataset), settings.n, len(sequence)
-headline = st.container()
-result = assessing.assessment(choice)
-run = current_result()
-worth = effective_samples(run) if run is not None else None
-ratio = result.ratio_at(n) if result.change is not None else None
-W = settings.learner.W
-recent = None if W == "all" else (W, tracks.recent_ratio(result, W, n))
-own = ess.OwnRatio(*ratio, title, recent) if ratio else None
-
-OWN_PAIR, PAIRS = f"{max(1, k // 2)}, {k}", tuple(f"{j}, {k}" for j, k in ess.PAIRS)
-links.start_anew(k, ess_pairs=[OWN_PAIR])
-chart = st.container()
-with st.expander("Other tasks, and the paper's curves", icon=":material/stacked_line_chart:"):
-    texts = st.multiselect(
-        "Pairs (task j, tasks k)",
-        list(dict.fromkeys((OWN_PAIR, *PAIRS))),
-        default=[OWN_PAIR],
-        accept_new_options=True,
-        max_selections=6,
-        key="ess_pairs",
-        bind="query-params",
-        placeholder="Type two numbers, such as 12, 40",
-        help="Type two numbers, for example `12, 40`: the 12th of 40 tasks. At most six pairs.",
-    )
-    every = controls.toggle("The six curves of the paper", "ess_paper", "Also j = 10 and 100.")
-    st.markdown(formulas.REGIME_NOTES)
-pairs, wrong = ess.parse_pairs([*texts, *(PAIRS if every else ())])
-if wrong:
-    st.warning(f"Not a pair j, k with 1 ≤ j ≤ k ≤ 1,000,000: {', '.join(wrong)}.", icon=":material/build:")
-pairs = pairs or [(max(1, k // 2), k)]
-alt = (
-    "Effective sample size over n against n d² / σ² on logarithmic axes, forward and forward and backward, for the "
-    f"pairs {pairs}, and of the next task before any of its samples, with its ceiling. "
-    + (words.regime_sentence(result, n) if own else "")
-)
-with chart:
-    charts.show(ess.ess_curves, ess.ess_curve_table(pairs, after=k), own, worth, name="ess-curves", alt=alt)
-    formulas.show("ess_closed")
+from imrc.report import Report
+from imrc.report.sentences import measured_sentence
+from pages.shell import charts, controls, links, running, state
+from pages.why_it_helps import experts
 
 TOO_FEW = "Too few tasks or samples to estimate how much the tasks change."
-if run is None or worth is None:
-    headline.markdown(f"# {title}: effective sample size" if ratio else f"# {TOO_FEW}")
-    st.stop()
 
-with headline:
-    st.markdown(f"# {measured_sentence(run, title)}")
-    decided = st.empty()
-    shown, promised = planning.known(run), worth_sentence(run)
-    said = (reason_sentence(run, result), shown, promised if shown else f"{promised} {RANGE}")
-    for text in filter(None, (*said, next_task_sentence(run, ratio), "" if ratio else TOO_FEW)):
-        st.markdown(text)
-    st.caption(f"{borrowing_note(worth)} Verdict on the page *Is it evolving?*: {result.verdict.title}.")
 
-# Theorem 4 is about forward and backward learning, which looks at tasks again.
-BACKWARD = run.scenario.main == "forward_backward"
-SOURCES = {"run": "As estimated in the run", "diagnosis": "One ratio measured on all samples"}
-source = controls.switch(
-    "Size of the change",
-    SOURCES,
-    "ess_source",
-    "**Run**: what the rules had, step by step, from the n samples drawn; the mean is the number above. **One "
-    "ratio**: Theorems 2 and 4 at the n d² / σ² of all samples (page *Is it evolving?*), the same for all components "
-    "and steps.",
-    among=list(SOURCES) if ratio and BACKWARD else ["run"],
-)
-own_n, b = np.full(run.n_tasks, float(n)), settings.reach(run.n_tasks)
-by_theorem = theory.ess_parts(own_n, 1.0, ratio[0] / n, b) if ratio else None
-parts = ess.run_parts(run) if source == "run" else by_theorem
-table = ess.ess_parts_table(parts, run.labels)
-alt = (
-    f"Effective sample size of each of {run.n_tasks} tasks split into own samples, from preceding and from succeeding "
-    f"tasks. Mean {table['ess'].mean():.1f}, own samples {n}."
-)
-charts.show(ess.ess_parts_chart, table, name="ess-parts", alt=alt)
-formulas.show("ess_recursion")
-
-if ratio and BACKWARD:
-    theorem, full = (theorem_4(n, ratio, run.n_tasks, steps) for steps in (b, None))
-    st.markdown(theorem_4_sentence(worth, theorem, full.mean, run))
-    by_k, by_b = ess.ess_growth_table(n, ratio[0], run.n_tasks, b)
-    enough = ess.enough_steps(by_b)
-    alt = (
-        "Effective sample size by Theorem 4 against the number of tasks and against backward steps b, with what the "
-        f"run reached, {worth.mean:.1f}. b = {enough} gives 95 % of the backward gain."
+def by_change(report: Report) -> None:
+    """Draw the theorems for one task after the other against the size of the change, this run among them."""
+    diagnosis, n, k = report.diagnosis, report.n, report.run.n_tasks
+    own = None
+    if diagnosis is not None and diagnosis.change is not None:
+        W = report.run.settings.learner.W
+        recent = None if W == "all" else (W, tracks.recent_ratio(diagnosis, W, n))
+        own = ess.OwnRatio(*diagnosis.ratio_at(n), recent)
+    charts.show(
+        ess.ess_by_task,
+        k,
+        report.run.settings.reach(k),
+        own,
+        effective_samples(report.run),
+        name="ess-curves",
+        alt=f"Effective sample size over n against n d² / σ², by Theorems 2 and 4 for each of {k} tasks, and of the "
+        "next task before any of its samples, with its ceiling.",
     )
-    charts.show(ess.ess_growth, by_k, by_b, n, b, run=worth, name="ess-growth", alt=alt)
-    formulas.show("steps")
 
-planning.realised(run)
 
-st.markdown("### What would more samples, tasks or steps back be worth?")
-if controls.toggle(
-    "Plan",
-    "plan",
-    "What other n, k and b are worth at this rate of change or another one, and what a target would take.",
-):
-    planning.plan(run, result)
+def by_task(report: Report) -> None:
+    """Draw what each task is worth in the run: own samples, those of tasks before it, those of tasks after it."""
+    table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
+    charts.show(
+        ess.ess_parts_chart,
+        table,
+        name="ess-parts",
+        alt=f"Effective sample size of each of {report.run.n_tasks} tasks split into own samples, from preceding and "
+        f"from succeeding tasks. Mean {table['ess'].mean():.1f}, own samples {report.n}.",
+    )
 
-bounds.on_demand(choice, result, by_theorem if source == "diagnosis" else None)
-with st.expander("Numbers behind the charts", icon=":material/table:"):
-    charts.table(table, name=f"ess-{sequence.name}", height=280)
 
-# The decision of this run, word for word as on *Result*; what it is compared with may have to be run first.
-report = current_report(diagnosed=True)
-if report is not None:
-    decided.markdown(report.decision.sentence)
+def more(report: Report) -> None:
+    """Show what more samples, tasks or steps back would be worth, and which of them a wish takes."""
+    if report.plan is None:
+        st.info(TOO_FEW, icon=":material/info:")
+        return
+    links.start_anew((report.run.fingerprint, report.n), plan_ess=4.0 * report.n)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    wish = row.number_input(
+        "Effective samples wanted",
+        1.0,
+        1e6,
+        4.0 * report.n,
+        key="plan_ess",
+        bind="query-params",
+        format="%g",
+        help="As many samples as a task alone would need for the same result.",
+        width=240,
+    )
+    of = controls.switch(
+        "Of",
+        PLACES,
+        "plan_of",
+        "The mean over all tasks with b steps back; the last task; or the one after it, before it has samples.",
+        place=row,
+    )
+    plan = report.planned(ess=wish, of=of)
+    ways = " ".join(f"*{way.vary}*: {way_sentence(plan, way)}" for way in plan.ways)
+    st.markdown(f"**{advice(plan)}** {ways}")
+    charts.show(
+        ess.plan_chart,
+        plan_table(plan),
+        plan,
+        name="plan-curves",
+        alt=f"Effective samples of {PLACES[of]} against n, k and b, with the band of the rate. {advice(plan)}",
+    )
+
+
+def counted(report: Report) -> None:
+    """Draw what the errors at other n showed beside what was promised."""
+    found = realised_samples(report.curve, report.n) if len(report.curve) > 1 else []
+    if not found:
+        st.info("This takes runs at other n: switch on *Count in errors*.", icon=":material/info:")
+        return
+    charts.show(
+        ess.realised_chart,
+        found,
+        report.n,
+        name="realised-chart",
+        alt="Effective samples promised and realised: "
+        + ", ".join(
+            f"{one.rule.replace('_', ' and ')} {one.promised.mean:.1f} and {realised_text(one)}" for one in found
+        ),
+    )
+
+
+PICTURES = {
+    "change": ("By the size of the change", by_change),
+    "tasks": ("Task by task", by_task),
+    "more": ("What more would bring", more),
+    "counted": ("Promised and counted", counted),
+}
+
+head = st.container()
+row = st.container(horizontal=True, vertical_alignment="bottom")
+picture = controls.switch(
+    "Picture",
+    {name: title for name, (title, _) in PICTURES.items()},
+    "ess_picture",
+    "The paper's figure with this run in it; what each task is worth; what other n, k and b would bring; and the "
+    "promise beside what errors at other n showed.",
+    place=row,
+)
+count = controls.toggle(
+    "Count in errors",
+    "realised",
+    "Runs several n, with a bar, and finds the n at which a task alone makes as few errors.",
+    place=row,
+)
+report = running.current_report(diagnosed=True, labels=count)
+if report is None:
+    st.stop()
+with head:
+    st.markdown(f"# {measured_sentence(report.run, report.name)}")
+    st.markdown(report.decision.sentence)
+    for text in report.worth[: 2 + (len(report.curve) > 1)]:  # shares and Theorem 4 are for experts
+        st.markdown(text)
+    told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
+    st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
+PICTURES[picture][1](report)
+fold = st.expander("For experts", icon=":material/science:", key="experts", bind="query-params")
+with fold:
+    if fold.open:
+        experts.show(state.visit().choice, report)

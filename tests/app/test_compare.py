@@ -1,4 +1,4 @@
-"""The Compare page without a browser: same numbers as the library, choices, long methods, Stop."""
+"""The page Against others without a browser: shipped results at once, the library's numbers when measured, Stop."""
 
 from collections.abc import Callable
 
@@ -7,31 +7,29 @@ from streamlit.testing.v1 import AppTest
 
 import imrc
 from imrc.evaluation.comparison import UNTUNED, comparison_table, score_table
+from imrc.paper import shipped
 from imrc.report.sentences import comparison_summary, comparison_view
-from pages.against_others import comparison
-from pages.shell import comparing
+from imrc.wording import decimal
+from pages.shell import comparing, running, state
 from tests.app.conftest import texts
 
 METHODS = ("gem", "condor", "majority")
 IMRC = {"IMRC (recommended)", "IMRC (paper, features blended)"}
+PAGE = "pages/against_others/page.py"
 
 
 @pytest.fixture
 def compare(app) -> Callable[..., AppTest]:
-    """Return a function that opens the page with few methods on a small sequence."""
+    """Return a function that opens the page, measuring few methods on a small sequence."""
 
     def open_page(**query: str) -> AppTest:
-        test = app(**{"dataset": "random_walk", "k": "5", "n": "8", "repetitions": "5"} | query)
+        test = app(
+            **{"dataset": "random_walk", "k": "5", "n": "8", "repetitions": "5", "compare_measure": "true"} | query
+        )
         test.session_state["compare_methods"] = list(METHODS)
-        return test.switch_page("pages/against_others/page.py").run()
+        return test.switch_page(PAGE).run()
 
     return open_page
-
-
-def expected(kind="average", reference=None):
-    settings = {"n": 8, "repetitions": 5, "preset": "paper", "features": "blended"}
-    result = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5), methods=("imrc", *METHODS), **settings)
-    return comparison_table(score_table(result), kind=kind, reference=reference)
 
 
 def shown(test):
@@ -39,97 +37,60 @@ def shown(test):
     return test.dataframe[0].value.drop(columns="ms per task").reset_index(drop=True)
 
 
-def view(table):
-    return comparison_view(table).drop(columns="ms per task").reset_index(drop=True)
+def test_built_in_data_have_shipped_results_at_once(app, monkeypatch):
+    def refuse(*_arguments, **_more):
+        raise AssertionError("computed on the page")
 
-
-def test_same_numbers_as_the_library(compare, monkeypatch):
-    monkeypatch.setattr(comparing, "PRESETS", ("paper",))
-    test = compare()
+    monkeypatch.setattr(running, "iter_run", refuse)
+    test = app(dataset="identical", k="4", n="12", repetitions="1").switch_page(PAGE).run()
     assert not test.exception
-    table = expected()
-    assert shown(test).equals(view(table))
-    assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
+    scores = shipped.compared("identical")
+    for n in (10, 50):  # the one nearest to n, and another
+        test = test.radio(key="compare_n").set_value(n).run() if n != 10 else test
+        table = comparison_table(scores[scores["n"] == n])
+        assert comparison_summary(table, "Identical tasks").split("**")[1] in texts(test)
+        view = test.dataframe[0].value.set_index("Method")
+        best = table.iloc[0]
+        assert view.loc[best["title"], f"n = {n}"] == f"{decimal(best['error'])} ✓"
+        assert view.loc[best["title"], "n = 5"].startswith(".")
+    test.selectbox(key="compare_about").set_value("forest").run()
+    assert "one more column" in texts(test)
     assert UNTUNED in texts(test)
+
+
+def test_what_is_measured_has_the_numbers_of_the_library(compare, monkeypatch):
+    monkeypatch.setattr(comparing, "PRESETS", ("paper",))
+    test = compare(experts="true")
+    assert not test.exception
+    settings = {"n": 8, "repetitions": 5, "preset": "paper", "features": "blended"}
+    result = imrc.evaluate(imrc.datasets.load("random_walk", tasks=5), methods=("imrc", *METHODS), **settings)
+    for kind, reference in (("average", None), ("newest", "condor")):
+        test.selectbox(key="compare_kind").set_value(kind).run()
+        if reference:
+            test.selectbox(key="compare_reference").set_value(reference).run()
+        table = comparison_table(score_table(result), kind=kind, reference=reference)
+        expected = comparison_view(table).drop(columns="ms per task").reset_index(drop=True)
+        assert shown(test).equals(expected)
+        assert comparison_summary(table, "Random walk").split("**")[1] in texts(test)
     assert "Holm" in texts(test)
-    for kind in ("newest", "own"):
-        test.radio(key="compare_kind").set_value(kind)
-        test.selectbox(key="compare_reference").set_value("condor").run()
-        assert not test.exception
-        assert shown(test).equals(view(expected(kind=kind, reference="condor")))
-
-
-def test_methods_can_be_added_and_removed(compare):
-    test = compare()
-    test.multiselect(key="compare_methods").set_value(["ella:python"]).run()
-    assert not test.exception
-    titles = set(shown(test)["Method"])
-    assert "ELLA (python)" in titles
-    assert "GEM" not in titles
-    assert titles >= IMRC
-    test.multiselect(key="compare_methods").set_value([]).run()
-    assert not test.exception
-    assert all(title.startswith("IMRC") for title in shown(test)["Method"])
-
-
-def test_long_methods_stop_after_their_first_task_and_wait_for_a_click(compare, monkeypatch):
-    monkeypatch.setattr(comparison, "LONG_S", -1.0)  # everything counts as long
-    run, steps = comparison.iter_run, []
-
-    def counted(sequence, settings, **options):
-        for step in run(sequence, settings, **options):
-            steps.append((settings.methods[0], step.number))
-            yield step
-
-    monkeypatch.setattr(comparison, "iter_run", counted)
-    test = compare()
-    assert not test.exception
-    assert [number for name, number in steps if name == "gem"] == [1]
-    # IMRC is always there, however long it takes.
-    assert set(shown(test)["Method"]) >= IMRC
-    assert [button.label.split(" (about ")[0] for button in test.button if "compare_long" in (button.key or "")] == [
-        "Run GEM",
-        "Run Condor",
-        "Run Always the most frequent class",
-    ]
-    assert "GEM" not in set(shown(test)["Method"])
-    assert "not run" not in texts(test)  # nobody pressed Stop
-    steps.clear()
-    test.run()
-    assert steps == []  # what is known to be long is not started again
-    test.button(key="compare_long_gem").click().run()
-    assert not test.exception
-    assert steps == [("gem", number) for number in range(1, 6)]
-    assert "GEM" in set(shown(test)["Method"])
-    # With other settings nothing is known yet.
-    test.number_input(key="n").set_value(7)
-    steps.clear()
-    test.run()
-    assert not test.exception
-    assert [number for name, number in steps if name == "gem"] == [1]
-
-
-def test_curves_against_n_and_k(compare):
-    test = compare()
-    before = len(test.get("plotly_chart"))
+    charts = len(test.get("plotly_chart"))
     test.toggle(key="compare_sizes").set_value(True).run()
     assert not test.exception
-    assert len(test.get("plotly_chart")) == before + 1
+    assert len(test.get("plotly_chart")) == charts + 1
+    test.multiselect(key="compare_methods").set_value(["ella:python"]).run()
+    assert not test.exception
+    assert "ELLA (python)" in set(shown(test)["Method"])
+    assert "GEM" not in set(shown(test)["Method"])
 
 
-def test_stop_keeps_what_is_there_and_goes_on_when_asked(compare, monkeypatch):
+def test_a_method_that_is_stopped_is_left_out(compare):
     test = compare()
     test.multiselect(key="compare_methods").set_value(["gem"]).run()
     # As if Stop had been pressed while ELLA was running.
-    sequence = imrc.datasets.load("random_walk", tasks=5, seed=0)
-    settings = test.session_state["visit"].choice.settings
-    names = ("gem", "ella")
-    test.session_state["visit"].compare_stopped = (sequence.fingerprint, settings, names)
-    test.multiselect(key="compare_methods").set_value(list(names)).run()
+    sequence, visit = imrc.datasets.load("random_walk", tasks=5, seed=0), test.session_state["visit"]
+    visit.stopped = state.key_of(sequence, comparing.jobs(visit.choice.settings, ["ella"])[-1])
+    test.multiselect(key="compare_methods").set_value(["gem", "ella"]).run()
     assert not test.exception
-    assert "Stopped: ELLA not run." in texts(test)
+    assert "Stopped" in texts(test)
+    assert set(shown(test)["Method"]) >= IMRC | {"GEM"}
     assert "ELLA" not in set(shown(test)["Method"])
-    test.button(key="compare_rest").click().run()
-    assert not test.exception
-    assert "Stopped" not in texts(test)
-    assert "ELLA" in set(shown(test)["Method"])

@@ -115,6 +115,7 @@ def walk(test: AppTest, run: RunResult) -> Iterator[tuple[str, str]]:
         assert not test.exception, name
         yield name, texts(test)
     if run.scenario.kind != "end":  # methods that cannot learn all tasks at once are compared as tasks arrive
+        test.session_state["compare_measure"] = True
         test.session_state["compare_methods"] = ["majority"]
         test.session_state["compare_reference"] = imrc_key(run.settings.preset)
         test = test.switch_page(VIEWS["compare"]).run()
@@ -247,6 +248,7 @@ def test_one_name_is_one_method(app):
     test = app(dataset="rotated_digits", k="5", n="10", repetitions="2")
     assert preset_in("paper", page_result(test).settings.features).capitalize() == "Paper, features blended"
     test.session_state["compare_methods"] = ["majority"]
+    test.session_state["compare_measure"] = True
     test = test.switch_page(VIEWS["compare"]).run()
     table = next(frame.value for frame in test.dataframe if "Against reference" in frame.value).set_index("Method")
     shown = table.loc["IMRC (paper, features blended)", "Error"]

@@ -24,7 +24,7 @@ def open_learn(new_page, server):
         page = new_page(width, height, **{"reduced_motion": "reduce", **options})
         page.on("pageerror", lambda error: pytest.fail(str(error)))
         page.on("console", lambda said: pytest.fail(said.text) if "Content Security Policy" in said.text else None)
-        page.goto(f"{server}/how-it-works{query}")
+        page.goto(f"{server}/learn{query}")
         article = page.frame_locator("iframe")
         expect(article.locator("h1")).to_have_text("What neighbours know")
         return page, article

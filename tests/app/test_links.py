@@ -25,41 +25,27 @@ CONTROLS = [
     ("result", "story_task", "2", 2),
     ("result", "uses_rule", "Forward", "forward"),
     ("result", "model_by", "Forward", "forward"),
-    ("why-it-helps", "ess_pairs", ["3, 4", "12, 40"], ["3, 4", "12, 40"]),
-    ("why-it-helps", "ess_source", "One ratio measured on all samples", "diagnosis"),
-    ("why-it-helps", "ess_paper", "true", True),
-    ("why-it-helps", "ess_bound", "true", True),
+    ("why-it-helps", "ess_picture", "What more would bring", "more"),
+    ("why-it-helps", "realised", "true", True),
+    ("why-it-helps", "plan_of", "the newest task", "newest"),
+    ("why-it-helps", "plan_ess", "60", 60.0),
+    ("why-it-helps", "ess_part", "The guarantee", "guarantee"),
     ("why-it-helps", "ess_kappa", "2.5", 2.5),
     ("why-it-helps", "ess_delta", "0.2", 0.2),
-    ("why-it-helps", "realised", "true", True),
-    ("why-it-helps", "plan", "true", True),
-    ("why-it-helps", "plan_rate", "A guess", "guess"),
-    ("why-it-helps", "plan_rho", "0.5", 0.5),
-    ("why-it-helps", "plan_n", "25", 25),
-    ("why-it-helps", "plan_k", "40", 40),
-    ("why-it-helps", "plan_b", "1", 1),
-    ("why-it-helps", "plan_of", "the newest task", "newest"),
-    ("why-it-helps", "plan_wish", "Effective samples", "ess"),
-    ("why-it-helps", "plan_ess", "60", 60.0),
-    ("is-it-evolving", "evolving_compare", "a random walk", "random_walk"),
-    ("is-it-evolving", "guess_first", "true", True),
-    ("is-it-evolving", "guess_kind", "Tasks move along a course", "trend"),
-    ("is-it-evolving", "changed", "true", True),
-    ("is-it-evolving", "watch", "true", True),
-    ("is-it-evolving", "watch_task", "3", 3),
-    ("is-it-evolving", "watch_alpha", "1 %", 0.01),
+    ("is-it-evolving", "evolving_picture", "Neighbours", "pacf"),
+    ("is-it-evolving", "evolving_compare", "A random walk", "random_walk"),
+    ("is-it-evolving", "evolving_part", "One component", "component"),
     ("is-it-evolving", "evolving_class", "0", 0),
     ("is-it-evolving", "evolving_component", "feature 3", 3),
+    ("against-others", "compare_measure", "true", True),
     ("against-others", "compare_methods", ["Always the most frequent class"], ["majority"]),
     ("against-others", "compare_kind", "Before learning", "before"),
+    ("against-others", "compare_about", "Always the most frequent class", "majority"),
     ("against-others", "compare_reference", "IMRC (paper)", "imrc:paper"),
-    ("against-others", "compare_curves", ["IMRC (paper)"], ["imrc:paper"]),
     ("against-others", "compare_sizes", "true", True),
     ("the-paper", "paper_part", "Errors", "errors"),
     ("the-paper", "paper_n", "50", 50),
     ("the-paper", "paper_error", "As the authors' script", "released"),
-    ("the-paper", "paper_methods", ["GEM"], ["gem"]),
-    ("the-paper", "paper_std", "true", True),
 ]
 INPUTS = ("number_input", "selectbox", "multiselect", "slider", "select_slider", "toggle", "radio", "checkbox")
 
@@ -107,7 +93,7 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     test = app(**SMALL, experts="true", **{name: written for name, written, _ in mine})
     if page != "result":
         test = test.switch_page(FILES[page])
-        for name, written, _ in mine:
+        for name, written, _ in [("experts", "true", True), *mine]:
             test.query_params[name] = written
         test = test.run()
     assert not test.exception
@@ -125,15 +111,17 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
 
 
 def test_another_sequence_has_other_components(app):
+    opened = {"experts": "true", "evolving_part": "One component"}
     test = app(**SMALL).switch_page(FILES["is-it-evolving"])
-    test.query_params.update(evolving_class="0", evolving_component="feature 3")
+    test.query_params.update(**opened, evolving_class="0", evolving_component="feature 3")
     test = test.run()
     assert held(test)["evolving_component"] == 3
     test.number_input(key="k").set_value(8)
     test = test.run()
     assert not test.exception
-    first = app(**{**SMALL, "k": "8"}).switch_page(FILES["is-it-evolving"]).run()
-    assert held(test) == held(first)
+    first = app(**{**SMALL, "k": "8"}).switch_page(FILES["is-it-evolving"])
+    first.query_params.update(**opened)
+    assert held(test) == held(first.run())
 
 
 def test_nonsense_for_the_controls_is_ignored(app):
@@ -168,7 +156,9 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     assert (written["dataset"], written["n"], written["b"]) == (OWN, n, "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
+    test.session_state["experts"] = True
     test = test.switch_page(FILES["is-it-evolving"]).run()
+    test.radio(key="evolving_part").set_value("component").run()
     test.selectbox(key="evolving_class").set_value(0).run()
     test.selectbox(key="evolving_component").set_value(2).run()
     assert not test.exception

@@ -1,12 +1,14 @@
 """The page of the paper's tables: every part renders from the shipped results, computes nothing, and is quick."""
 
+import json
 import time
 
 import pytest
 
 from imrc.evaluation.comparison import UNTUNED
 from imrc.paper import cells, method, shipped
-from pages.the_paper.paper_figures import FIGURES
+from pages.shell import screen
+from pages.the_paper.figures import _FIGURES as FIGURES
 from tests.app.conftest import texts
 
 
@@ -22,37 +24,42 @@ def part(test, name):
 
 def test_errors_are_the_shipped_ones(page):
     assert not page.exception
+    assert len(page.get("plotly_chart")) == 1
+    assert cells.headline() in texts(page)
+    page.session_state["experts"] = True
+    page.radio(key="paper_error").set_value("average").run()
+    assert not page.exception
     assert len(page.get("plotly_chart")) == 2
     table = page.dataframe[0].value
     measured = [not row.startswith("–") for row in table["IMRC (paper)"]]
     assert measured == sorted(measured, reverse=True)  # nothing empty in the middle
-    assert f"# {cells.headline()}" in texts(page)
     measured = shipped.table("errors").query("dataset == 'spam' and n == 10 and error_kind == 'average'")
     error = measured.set_index("method").loc["imrc:paper", "error"]
     assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].startswith(f"{error:.3f}"[1:])
     assert table.set_index("Dataset").loc["Spam", "IMRC (paper)"].endswith(".13 ± .01")
-    assert "imrc table --n 10 --methods all --preset paper recommended --error average" in [c.value for c in page.code]
-    for sentence in (UNTUNED, cells.backward_sentence(), "a comparison of 108 variants"):
+    command = "imrc table --n 10 50 100 150 --methods all --preset paper recommended --error average"
+    assert command in [c.value for c in page.code]
+    for sentence in (UNTUNED, cells.backward_sentence(), "comparison of 108 variants"):
         assert sentence in texts(page)
     table = next(one.value for one in page.dataframe if "How to get it" in one.value)
     assert "Yearbook" in ", ".join(table["Dataset"])
     assert any("imrc datasets fetch yearbook" in how for how in table["How to get it"])
-
-
-def test_other_sizes_errors_and_methods(page):
     page.radio(key="paper_n").set_value(100).run()
-    page.radio(key="paper_error").set_value("released").run()
-    page.multiselect(key="paper_methods").set_value(["imrc:paper", "gem"]).run()
+    assert page.dataframe[0].value.equals(cells.wide(cells.error_cells(100)))
+
+
+def test_on_phones_one_method_at_a_time(app, monkeypatch):
+    monkeypatch.setattr(screen, "narrow", lambda: True)
+    page = app(dataset="identical", k="3", n="4", repetitions="1").switch_page("pages/the_paper/page.py").run()
+    page.selectbox(key="paper_method").set_value("gem").run()
     assert not page.exception
-    expected = cells.wide(cells.error_cells(100, "released", ["imrc:paper", "gem"]))
-    assert page.dataframe[0].value.equals(expected)
-    page.multiselect(key="paper_methods").set_value([]).run()
-    assert not page.exception
-    assert "Choose at least one method" in texts(page)
+    drawn = json.loads(page.get("plotly_chart")[0].proto.spec)
+    assert drawn["data"][0]["x"] == ["10", "50", "100", "150"]
 
 
 @pytest.mark.parametrize("name", ["settings", "times"])
 def test_tables_of_settings_and_times(page, name):
+    page.session_state["experts"] = True
     test = part(page, name)
     assert not test.exception
     test.radio(key=f"paper_{name}_n").set_value(100).run()
@@ -77,7 +84,7 @@ def test_datasets_stand_beside_print_and_algorithm_beside_its_functions(page):
 def test_every_figure_of_every_run(page):
     test = part(page, "figures")
     for name in FIGURES:
-        test.radio(key="paper_figure").set_value(name).run()
+        test.selectbox(key="paper_figure").set_value(name).run()
         assert not test.exception, name
         assert len(test.get("plotly_chart")) >= 1, name
         assert test.code, "each figure says what made it"

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 WIDTH, HEIGHT = 390, 844
-PAGES = ("", "effective-sample-size", "evolving", "compare?compare_methods=majority", "the-paper")
+PAGES = ("", "why-it-helps", "is-it-evolving", "against-others?compare_methods=majority", "the-paper")
 
 
 def swipe(page: Page, x: float, y: float, by: float) -> None:

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 import imrc
-from imrc.core import theory
 from imrc.diagnostics import assess, tracks
 from imrc.plots import ess
 from imrc.plots import evolving as pictures
 from imrc.report import guarantees
-from tests.whole_sequences import ess_by_b
 
 
 @pytest.fixture(scope="module")
@@ -85,25 +83,6 @@ def test_long_sequences_are_thinned_for_the_bounds():
 
 def names(figure):
     return [trace.name for trace in figure.data if trace.showlegend is not False]
-
-
-@pytest.mark.parametrize("k", [1, 2, 5, 30])
-def test_growth_tables_equal_the_recursions(k):
-    n, rho, b = 10.0, 0.2, 3
-    by_k, by_b = ess.ess_growth_table(n, rho, k, b)
-    for count in (1, k):
-        forward, _, both = theory.ess_recursion(np.full(count, n), 1.0, rho / n, b)
-        part = by_k[by_k["k"] == count].set_index("rule")["ess"]
-        assert part["forward"] == pytest.approx(forward[-1])
-        assert part["forward_backward"] == pytest.approx(both.mean())
-    every = ess_by_b(np.full(k, n), 1.0, rho / n, len(by_b) - 1).mean(axis=1)
-    np.testing.assert_allclose(by_b["ess"], every, rtol=1e-12)
-    enough = ess.enough_steps(by_b)
-    if k > 1:
-        full = theory.ess_recursion(np.full(k, n), 1.0, rho / n)[2].mean() - every[0]
-        assert every[enough] - every[0] >= 0.95 * full * (1 - 1e-9)
-        assert enough == 0 or every[enough - 1] - every[0] < 0.95 * full
-    assert ess.ess_growth(by_k, by_b, n, b).data
 
 
 def test_long_heatmap_is_averaged_in_blocks(result):

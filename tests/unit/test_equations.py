@@ -10,7 +10,7 @@ import imrc
 import imrc.core
 from imrc.diagnostics import assess
 from imrc.diagnostics.tracks import component_tracks
-from imrc.plots.ess import ess_curve_table, ess_growth_table
+from imrc.plots.ess import ess_curve_table
 
 NAMED = sorted(
     set(re.findall(r"`((?:imrc\.solvers\.|theory\.)?[A-Za-z_]+(?:\.step)?)`", imrc.core.__doc__.split("Symbols")[0]))
@@ -43,7 +43,6 @@ def called():
                 model.partial_fit(task.X, task.y, classes=sequence.classes)
         # What pages show beside a run: effective sample sizes, bounds, one component over the tasks.
         ess_curve_table([(3, 5)])
-        ess_growth_table(10, 0.01, 5, 2)
         component_tracks(assess(sequence), 1)
         imrc.core.theory.samples_for_bound(0.1, m=12, mu_norm=2.0)
     finally:

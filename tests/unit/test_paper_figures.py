@@ -70,14 +70,13 @@ def test_running_time_grows_with_tasks(sequence):
         assert (np.diff(part["seconds"]) > 0).all()
 
 
-def test_curves_show_ratios_or_errors_for_several_n(sequence):
+def test_curves_show_ratios_for_several_n(sequence):
     table = window_table(sequence, SETTINGS, [5, 20])
-    ratios, errors = window_curves(table), window_curves(table, raw=True)
+    ratios = window_curves(table)
     lines = {trace.name: trace for trace in ratios.data if trace.mode == "lines+markers" and trace.xaxis == "x"}
     assert list(lines) == [f"{rule}, n = {n}" for rule in ("Forward", "Forward and backward") for n in (5, 20)]
     shown = table[(table["rule"] == "forward") & (table["n"] == 20)]
     assert list(lines["Forward, n = 20"].y) == shown["ratio"].tolist()
-    assert sum(trace.name == "Each task alone, n = 5" for trace in errors.data) == 1
     assert len([trace for trace in ratios.data if trace.xaxis == "x2" and trace.mode == "lines+markers"]) == 4
     assert not [trace for trace in window_curves(table.query("n == 5")).data if trace.xaxis == "x2"]
 

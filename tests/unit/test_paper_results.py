@@ -55,7 +55,17 @@ def test_tables_hold_finite_numbers_and_belong_to_datasets(name):
     assert np.isfinite(numbers.drop(columns=["std", "stderr"], errors="ignore")).all(axis=None)
     column = {"lags": "sequence"}.get(name, "dataset")
     if column in table:
-        assert set(table[column]) <= {*printed_datasets(), *datasets_with_settings(), *STAND_INS}
+        known = {*printed_datasets(), *datasets_with_settings(), *STAND_INS}
+        assert set(table[column]) <= (set(datasets.names()) if name == "against" else known)
+
+
+def test_the_shipped_comparison_is_the_one_that_was_measured():
+    content = (shipped.results_folder() / "against.csv").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == shipped.index()["against"]["sha256"]
+    sequence = datasets.load("identical")
+    run = imrc.evaluate(sequence, n=10, methods=("pooled",), repetitions=10)
+    found = shipped.compared("identical").query("n == 10 and method == 'pooled'")
+    np.testing.assert_allclose(found["average"], run.per_repetition("pooled"), atol=1e-5)
 
 
 def test_one_row_per_cell():

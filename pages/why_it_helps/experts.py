@@ -1,19 +1,15 @@
-"""The bounds of Theorems 1 and 3 next to observed risks and errors, with controls for their two constants."""
+"""For experts, on the page *Why it helps*: regimes and formulas, the guarantee, the numbers behind the charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from imrc.diagnostics import Assessment
-from imrc.evaluation import RunResult
 from imrc.features import FEATURE_TITLES
 from imrc.plots import ess
-from imrc.report import guarantees
+from imrc.report import Report, guarantees
+from imrc.report.sentences import next_task_sentence
 from imrc.wording import LOSSES
 from pages.shell import assessing, charts, controls, formulas, links
 from pages.shell.choice import PRESET_TITLES, Choice, loss_in_words
@@ -22,31 +18,43 @@ from pages.shell.running import guaranteed_result
 _LARGEST_KAPPA = 1e9
 
 
-def on_demand(choice: Choice, diagnosis: Assessment, one_ratio: NDArray[np.float64] | None) -> None:
-    """Offer the bounds; for effective sample sizes of one ratio for all steps where they are given, else of the run."""
-    st.markdown("### What do the theorems guarantee?")
-    if not controls.toggle(
-        "Show the bound", "ess_bound", "Solves the tasks with all samples first, which can take some seconds."
-    ):
-        st.markdown(
-            "The errors above are measured. The theorems also bound the error probability beforehand, but in practice "
-            "the bound is far above guessing: it explains why more samples help, not how small the error is."
-        )
-        return
-    guaranteed = guaranteed_result()
-    if guaranteed is None:
-        return
-    if guaranteed.settings.scenario != "multi_task":
-        guaranteed = guaranteed.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
-    parts = ess.run_parts(guaranteed) if one_ratio is None else one_ratio
-    sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
-    show(assessing.stand_ins(choice, guaranteed.settings.features), sizes, guaranteed, diagnosis)
+def show(choice: Choice, report: Report) -> None:
+    """Show one part of what only experts ask."""
+    part = controls.switch(
+        "Show",
+        {name: title for name, (title, _) in _PARTS.items()},
+        "ess_part",
+        "Where the curves come from, how far the theorems' guarantee is from saying something, and all numbers.",
+    )
+    _PARTS[part][1](choice, report)
 
 
-def show(
-    stand_in: guarantees.PlugIn, sizes: Mapping[str, NDArray[np.float64]], run: RunResult, diagnosis: Assessment
-) -> None:
-    """Say what the bounds are worth, and draw them for effective sample sizes by rule with what a run reached."""
+def _regimes(_choice: Choice, _report: Report) -> None:
+    formulas.show("ess_closed")
+    st.markdown(formulas.REGIME_NOTES)
+
+
+def _numbers(_choice: Choice, report: Report) -> None:
+    for text in report.worth[2 + (len(report.curve) > 1) :]:
+        st.markdown(text)
+    found = report.diagnosis
+    ratio = found.ratio_at(report.n) if found is not None and found.change is not None else None
+    if said := next_task_sentence(report.run, ratio):
+        st.markdown(said)
+    formulas.show("ess_recursion")
+    table = ess.ess_parts_table(ess.run_parts(report.run), report.run.labels)
+    charts.table(table, name=f"ess-{report.run.name}", height=280)
+
+
+def _guarantee(choice: Choice, report: Report) -> None:
+    """Say what the bounds are worth, and draw them with what a run reached."""
+    diagnosis = report.diagnosis
+    run = guaranteed_result()
+    if run is None or diagnosis is None:
+        return
+    if run.settings.scenario != "multi_task":
+        run = run.seen_as("continual")  # bounds are of what was learnt, not of what is averaged
+    stand_in = assessing.stand_ins(choice, run.settings.features)
     limit = guarantees.admissible_kappa(stand_in, diagnosis)
     allowed = limit.value if math.isfinite(limit.value) else limit.from_features
     suggested = min(float(math.ceil(max(allowed, 1.0))), _LARGEST_KAPPA)
@@ -72,6 +80,8 @@ def show(
         bind="query-params",
         help="The bound holds with probability 1 − δ.",
     )
+    parts = ess.run_parts(run)
+    sizes = {"single": parts[:, 0], "forward": parts[:, :2].sum(axis=1), "forward_backward": parts.sum(axis=1)}
     table, trivial = guarantees.bound_table(stand_in, sizes, delta=delta, kappa=kappa)
     st.markdown(
         guarantees.vacuous_sentence(stand_in, table["forward_backward"] >= trivial, trivial, delta, kappa)
@@ -80,7 +90,6 @@ def show(
         f"representation *{FEATURE_TITLES[run.settings.features.kind]}*. "
         + guarantees.order_sentence(diagnosis.verdict)
     )
-    st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     charts.show(
         ess.bound_chart,
         ess.with_reached(table, run),
@@ -89,4 +98,12 @@ def show(
         alt="Bounds of Theorems 1 and 3 per task next to the minimax risk and the test error reached, all as multiples "
         f"of the risk of guessing, {trivial:.2f}.",
     )
+    st.caption(f"{guarantees.constants_sentence(stand_in)} {guarantees.kappa_sentence(limit)}")
     formulas.show("bound")
+
+
+_PARTS = {
+    "regimes": ("Regimes and formulas", _regimes),
+    "guarantee": ("The guarantee", _guarantee),
+    "numbers": ("Numbers", _numbers),
+}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from imrc import datasets
@@ -16,23 +17,26 @@ from imrc.plots.ess import PAIRS, ess_curve_table, ess_curves
 from imrc.plots.evolving import pacf_panels
 from imrc.plots.paper import window_curves
 from imrc.plots.result import run_heatmaps
-from pages.shell import charts, controls
-from pages.the_paper.paper import made_by
+from pages.shell import charts
+from pages.the_paper.tables import made_by
 
 
-def figures() -> None:
+def show(row: st.delta_generator.DeltaGenerator) -> None:
     """Draw one of the paper's figures."""
-    figure = controls.switch(
+    figure = row.selectbox(
         "Figure",
-        {name: title for name, (title, _) in FIGURES.items()},
-        "paper_figure",
-        "Which of the paper's figures. Pages *Result*, *Why it helps* and *Is it evolving?* draw them for your data.",
+        list(_FIGURES),
+        format_func=lambda name: _FIGURES[name][0],
+        key="paper_figure",
+        bind="query-params",
+        help="*Result*, *Why it helps* and *Is it evolving?* draw them for your data.",
+        width=260,
     )
-    FIGURES[figure][1]()
+    _FIGURES[figure][1](row)
 
 
-def _chosen_run() -> str:
-    return st.selectbox(
+def _run(row: Any) -> str:  # noqa: ANN401 - a container
+    name: str = row.selectbox(
         "Run",
         shipped.run_names(),
         format_func=lambda name: shipped.index()[name]["what"],
@@ -41,10 +45,11 @@ def _chosen_run() -> str:
         help="The sequence that was learnt, and how.",
         width=420,
     )
+    return name
 
 
-def _curves() -> None:
-    name = _chosen_run()
+def _curves(row: st.delta_generator.DeltaGenerator) -> None:
+    name = _run(row)
     result = shipped.run(name)
     charts.show(
         sample_and_task_curves,
@@ -59,39 +64,28 @@ def _curves() -> None:
         "the number of tasks of the dataset; right: the sequence that begins with the first task and ends after k."
     )
     made_by(name)
-    table = shipped.table("tasks")
-    of_run = table[table["dataset"] == result.name]
-    if len(of_run):
-        _windows(of_run)
-        made_by("tasks", f"imrc table --kind tasks --datasets {result.name} --n 10 100 --repetitions 3")
-
-
-def _windows(table: pd.DataFrame) -> None:
-    raw = controls.toggle("The error itself", "paper-windows-raw", "Instead of the ratio.")
-    last = table[(table["k"] == table["k"].max()) & (table["rule"] == "forward_backward")]
-    ratios = ", ".join(f"{row.ratio:.2f} at n = {row.n}" for row in last.itertuples())
+    table = shipped.table("tasks").query("dataset == @result.name")
+    if not len(table):
+        return
     charts.show(
         window_curves,
         table,
-        raw=raw,
         name="paper-windows",
         alt="Error of forward, and forward and backward learning, divided by that of single-task learning, against "
-        f"the number of consecutive tasks. For the most tasks: {ratios}.",
+        "the number of consecutive tasks.",
     )
     st.caption(
         f"Mean over all sequences of k consecutive tasks, each learnt from its own beginning; of more than {STARTS}, "
-        f"evenly spaced ones, of at most {LONGEST} tasks. Few sequences are as long as the longest, so the right ends "
-        "are rough."
+        f"evenly spaced ones, of at most {LONGEST} tasks. Few sequences are as long as the longest."
     )
-    charts.csv(table, name="paper-windows")
+    made_by("tasks", f"imrc table --kind tasks --datasets {result.name} --n 10 100 --repetitions 3")
 
 
-def _heatmaps() -> None:
-    name = _chosen_run()
-    result = shipped.run(name)
+def _heatmaps(row: st.delta_generator.DeltaGenerator) -> None:
+    name = _run(row)
     charts.show(
         run_heatmaps,
-        result,
+        shipped.run(name),
         triangle=True,
         name="paper-heatmaps",
         alt=f"{shipped.index()[name]['what']}: error of each task at each step for the three rules.",
@@ -103,58 +97,42 @@ def _heatmaps() -> None:
     made_by(name)
 
 
-def _ess() -> None:
+def _ess(_row: st.delta_generator.DeltaGenerator) -> None:
     charts.show(
         ess_curves,
         ess_curve_table(PAIRS),
         name="paper-ess",
         alt="Effective sample size over n against n d² for the paper's pairs of j and k.",
     )
-    st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for any j and k.")
+    st.caption("The closed forms of Theorems 2 and 4; page *Why it helps* draws them for every task of yours.")
     st.code(
         f"from imrc.plots.ess import ess_curve_table, ess_curves\ness_curves(ess_curve_table({list(PAIRS)})).show()",
         language="python",
     )
 
 
-def _pacf() -> None:
-    table = shipped.table("lags")
-    panels = {
+def _pacf(_row: st.delta_generator.DeltaGenerator) -> None:
+    found = {
         datasets.entry(str(name)).title: PartialAutocorrelation(
             part["lag"].to_numpy(),
             np.empty((len(part), 0)),
             *(part[column].to_numpy() for column in ("pacf", "pacf_std", "pacf_low", "pacf_high")),
         )
-        for name, part in table.groupby("sequence", sort=False)
+        for name, part in shipped.table("lags").groupby("sequence", sort=False)
     }
-    most = max(len(pacf.lags) for pacf in panels.values())
-    shown = st.slider(
-        "Lags",
-        1,
-        most,
-        most,
-        key="paper-pacf-lags",
-        bind="query-params",
-        help="At most 20, and fewer than half of the tasks: beyond, the estimates are noise.",
-        width=420,
-    )
-    cut = {title: _up_to(pacf, shown) for title, pacf in panels.items()}
     charts.show(
         pacf_panels,
-        cut,
+        found,
         name="paper-pacf",
-        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, for " + ", ".join(cut) + ".",
+        alt="Partial autocorrelation of the mean vectors by lag, averaged over components, for "
+        + ", ".join(found)
+        + ".",
     )
-    st.caption("  \n".join(words.pacf_sentence(title, pacf) for title, pacf in cut.items()))
+    st.caption("  \n".join(words.pacf_sentence(title, pacf) for title, pacf in found.items()))
     made_by("lags")
 
 
-def _up_to(pacf: PartialAutocorrelation, lag: int) -> PartialAutocorrelation:
-    low, high = (None if band is None else band[:lag] for band in (pacf.low, pacf.high))
-    return PartialAutocorrelation(pacf.lags[:lag], pacf.values[:lag], pacf.mean[:lag], pacf.std[:lag], low, high)
-
-
-def _time() -> None:
+def _time(_row: st.delta_generator.DeltaGenerator) -> None:
     charts.show(
         running_time_curves,
         shipped.table("growth"),
@@ -165,7 +143,7 @@ def _time() -> None:
     made_by("growth")
 
 
-FIGURES = {
+_FIGURES = {
     "curves": ("Error against n and k", _curves),
     "heatmaps": ("Heatmaps", _heatmaps),
     "ess": ("Effective sample size", _ess),
