@@ -109,13 +109,10 @@ def ess_by_task(k: int, b: int, own: OwnRatio | None = None, reached: EffectiveS
 
     def moving(j: int) -> Traces:
         last = min(k, j + b)
+        later = f"with tasks {j + 1} to {last}" if last > j else "no task after it"
         curves = (
             (theory.ess_forward(j, 1, ratio), f"forward, task {j} (Theorem 2)", "forward"),
-            (
-                theory.ess_forward_backward(j, last, 1, ratio),
-                f"with tasks {j + 1} to {last} (Theorem 4)",
-                "forward_backward",
-            ),
+            (theory.ess_forward_backward(j, last, 1, ratio), f"{later} (Theorem 4)", "forward_backward"),
         )
         found = [_curve(ratio, ess, name, COLOURS[rule], DASHES[rule]) for ess, name, rule in curves]
         return Traces([*found, *_borders(j, ends[1])])

@@ -13,10 +13,8 @@ import plotly.graph_objects as go
 
 from imrc._checks import check_choice
 from imrc.evaluation import Decision, RunResult
-from imrc.evaluation.comparison import preset_in
 from imrc.evaluation.decision import STRATEGY_TITLES
 from imrc.evaluation.scenarios import HeadlineKind
-from imrc.evaluation.significance import with_error
 from imrc.plots._drawing import (
     COLOURS,
     DASHES,
@@ -39,7 +37,7 @@ from imrc.plots._drawing import (
     whole_numbers,
 )
 from imrc.plots.tables import QUANTITIES, Quantity, matrix_table, step_table, story_table, task_table
-from imrc.wording import capital, decimal
+from imrc.wording import decimal
 
 _AXIS = {"error": "share of wrong answers", "balanced error": "balanced error"}
 
@@ -435,31 +433,3 @@ def run_choices(result: RunResult) -> go.Figure:
         title="How fast were tasks taken to change at each step?",
         height=340,
     )
-
-
-def preset_numbers(paper: RunResult, other: RunResult) -> pd.DataFrame:
-    """Return the numbers of `preset_table` in full: columns error, rule, preset, mean, stderr."""
-    return pd.DataFrame(
-        [
-            {"error": kind, "rule": rule, "preset": run.settings.preset, "mean": one.mean, "stderr": one.stderr}
-            for kind in other.scenario.kinds
-            for rule in other.rules
-            for run in (paper, other)
-            for one in [run.headline(kind)[rule]]
-        ]
-    )
-
-
-def preset_table(paper: RunResult, other: RunResult, title: str) -> pd.DataFrame:
-    """Return the errors of two presets on the same draws side by side, ready to show; `title` names the other."""
-    rows = [
-        {
-            capital(other.measure(kind)): words,
-            "Rule": SHORT_NAMES[rule],
-            capital(preset_in("paper", paper.settings.features)): with_error(paper.headline(kind)[rule]),
-            title: with_error(other.headline(kind)[rule]),
-        }
-        for kind, words in other.scenario.kinds.items()
-        for rule in other.rules
-    ]
-    return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Small pictures of what the tasks are, of the ways to learn them, and of the four scenarios."""
+"""Small pictures of what the tasks are, and of the four scenarios."""
 
 from __future__ import annotations
 
@@ -127,36 +127,6 @@ def shares_of(sequence: TaskSequence) -> NDArray[np.float64]:
     """Return the share of each class in each task, shape (tasks, classes)."""
     counts = sequence.class_counts().astype(np.float64)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-
-_WAYS = {"single": "<b>Alone</b>", "forward": "<b>Forward</b>", "forward_backward": "<b>Both ways</b>"}
-
-
-def three_ways() -> go.Figure:
-    """Return three ways to learn four tasks: arrows show which task helps which."""
-    traces: list[dict[str, Any]] = []
-    arrows: list[dict[str, Any]] = []
-    for row, (rule, text) in enumerate(_WAYS.items()):
-        colour, y = COLOURS[rule], 2.0 - row
-        traces.append(dots([1, 2, 3, 4], 15, rgba(colour, 0.35), colour, y))
-        for i in (1, 2, 3):
-            if rule != "single":
-                arrows.append(arrow(i + 0.2, i + 0.8, y + (0.13 if rule == "forward_backward" else 0.0), colour))
-            if rule == "forward_backward":
-                arrows.append(arrow(i + 0.8, i + 0.2, y - 0.13, colour))
-        beside = {"x": 4.45, "y": y, "showarrow": False, "xanchor": "left", "align": "left", "font": {"size": 13}}
-        arrows.append({"text": text, **beside})
-    return chart(
-        traces,
-        axis(range=[0.7, 8.2], visible=False),
-        axis(range=[-0.5, 2.5], visible=False),
-        title="Three ways to learn",
-        height=_HEIGHT,
-        legend=False,
-        below=10,
-        annotations=arrows,
-        margin={"l": 8, "r": 8},
-    )
 
 
 def dots(tasks: list[int], size: int, fill: str, line: str, y: float = 0.0) -> dict[str, Any]:

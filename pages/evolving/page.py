@@ -26,7 +26,7 @@ for number, asked in enumerate(words.questions(result, n), start=1):
 st.markdown("\n".join(rows))
 if result.variogram is not None:  # with two tasks or more
     pictures.show(choice, result)
-    fold = st.expander("For experts", icon=":material/science:", key="experts", bind="query-params")
+    fold = st.expander("For experts", icon=":material/science:", key="evolving_experts", bind="query-params")
     with fold:
         if fold.open:
             experts.show(choice, result)

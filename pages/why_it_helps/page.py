@@ -136,7 +136,7 @@ with head:
     told = "" if report.diagnosis is None or report.diagnosis.change is not None else f" {TOO_FEW}"
     st.caption(f"Verdict on the page *Is it evolving?*: {report.verdict.title if report.verdict else 'none'}.{told}")
 PICTURES[picture][1](report)
-fold = st.expander("For experts", icon=":material/science:", key="experts", bind="query-params")
+fold = st.expander("For experts", icon=":material/science:", key="ess_experts", bind="query-params")
 with fold:
     if fold.open:
         experts.show(state.visit().choice, report)

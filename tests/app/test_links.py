@@ -90,10 +90,12 @@ def silent(test) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("page", list(FILES))
 def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
     mine = [(name, written, value) for where, name, written, value in CONTROLS if where == page]
-    test = app(**SMALL, experts="true", **{name: written for name, written, _ in mine})
+    # Folds are open: what is in them is part of a link, too.
+    folds = dict.fromkeys(("experts", "ess_experts", "evolving_experts", "compare_experts"), "true")
+    test = app(**SMALL, **folds, **{name: written for name, written, _ in mine})
     if page != "result":
         test = test.switch_page(FILES[page])
-        for name, written, _ in [("experts", "true", True), *mine]:
+        for name, written in (folds | {name: written for name, written, _ in mine}).items():
             test.query_params[name] = written
         test = test.run()
     assert not test.exception
@@ -111,7 +113,7 @@ def test_controls_of_pages_are_read_from_the_link_and_have_help(app, page):
 
 
 def test_another_sequence_has_other_components(app):
-    opened = {"experts": "true", "evolving_part": "One component"}
+    opened = {"evolving_experts": "true", "evolving_part": "One component"}
     test = app(**SMALL).switch_page(FILES["is-it-evolving"])
     test.query_params.update(**opened, evolving_class="0", evolving_component="feature 3")
     test = test.run()
@@ -156,7 +158,7 @@ def test_an_uploaded_file_is_named_in_the_link_but_not_in_it(app):
     assert (written["dataset"], written["n"], written["b"]) == (OWN, n, "2")
     assert "pump" not in str(written)
     assert "never your file" in texts(test)
-    test.session_state["experts"] = True
+    test.session_state["evolving_experts"] = True
     test = test.switch_page(FILES["is-it-evolving"]).run()
     test.radio(key="evolving_part").set_value("component").run()
     test.selectbox(key="evolving_class").set_value(0).run()

@@ -26,7 +26,7 @@ def test_errors_are_the_shipped_ones(page):
     assert not page.exception
     assert len(page.get("plotly_chart")) == 1
     assert cells.headline() in texts(page)
-    page.session_state["experts"] = True
+    page.session_state["paper_experts"] = True
     page.radio(key="paper_error").set_value("average").run()
     assert not page.exception
     assert len(page.get("plotly_chart")) == 2
@@ -59,7 +59,7 @@ def test_on_phones_one_method_at_a_time(app, monkeypatch):
 
 @pytest.mark.parametrize("name", ["settings", "times"])
 def test_tables_of_settings_and_times(page, name):
-    page.session_state["experts"] = True
+    page.session_state["paper_experts"] = True
     test = part(page, name)
     assert not test.exception
     test.radio(key=f"paper_{name}_n").set_value(100).run()

@@ -34,8 +34,8 @@ def titles(test) -> list[str]:
 @pytest.mark.parametrize(
     ("file", "fold", "picture", "source"),
     [
-        (WHY, "experts", "How many times its own samples is a task worth?", "They need the opposite, σ² ≥ 1"),
-        (EVOLVING, "experts", "Are neighbouring tasks alike?", "Exact permutation test"),
+        (WHY, "ess_experts", "How many times its own samples is a task worth?", "They need the opposite, σ² ≥ 1"),
+        (EVOLVING, "evolving_experts", "Are neighbouring tasks alike?", "Exact permutation test"),
     ],
 )
 def test_pages_open_with_one_picture_and_fold_away_what_only_experts_ask(app, file, fold, picture, source):
@@ -94,7 +94,7 @@ def test_why_plans_what_a_wish_takes_and_counts_in_errors_when_asked(app):
 
 
 def test_bound_follows_kappa_and_starts_where_the_paper_allows_it(app):
-    test = app(**SMALL, experts="true").switch_page(WHY).run()
+    test = app(**SMALL, ess_experts="true").switch_page(WHY).run()
     test = test.radio(key="ess_part").set_value("guarantee").run()
     assert "The bound is vacuous" in texts(test)
     sequence = imrc.datasets.load("random_walk", tasks=6, seed=0)
@@ -148,7 +148,7 @@ def test_what_changed_is_ranked_as_the_library_does(app, dataset):
 
 def test_experts_see_kinds_reliability_components_and_the_alarm(app):
     query = {"dataset": "abrupt", "k": "14", "n": "5", "repetitions": "1", "features": "standardised"}
-    test = app(**query, experts="true").switch_page(EVOLVING).run()
+    test = app(**query, evolving_experts="true").switch_page(EVOLVING).run()
     sequence = imrc.datasets.load("abrupt", tasks=14)
 
     def opened(part: str):

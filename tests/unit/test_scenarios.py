@@ -229,7 +229,7 @@ def test_a_sweep_keeps_one_run_for_three_scenarios(sequence, capsys, tmp_path):
 def test_pictures_and_report_follow_the_scenario(sequence, name):
     from imrc import report
     from imrc.evaluation.budget import budget_sentence, budget_table
-    from imrc.plots.result import preset_numbers, preset_table, run_curves, run_heatmaps
+    from imrc.plots.result import run_curves, run_heatmaps
     from imrc.plots.tables import step_table, task_table
     from imrc.plots.tasks import pictogram
     from imrc.plots.what_if import budget_chart
@@ -253,7 +253,5 @@ def test_pictures_and_report_follow_the_scenario(sequence, name):
     assert "8" in budget_sentence(table, 8)
     for figure in (run_curves(found, references), run_heatmaps(found), budget_chart(table, found), pictogram(name)):
         assert figure.data
-    assert set(preset_numbers(found, found)["rule"]) == rules
-    assert len(preset_table(found, found, "other")) == len(rules) * len(SCENARIOS[name].kinds)
     text = report.to_html(found, sequence=sequence, references=references)
     assert SCENARIOS[name].field in text
